@@ -17,7 +17,8 @@ def parameters(obj: Any) -> list[inspect.Parameter]:
         found = list(inspect.signature(obj).parameters.values())
     except (TypeError, ValueError):
         return []
-    return found[1:] if found and found[0].name in ("self", "cls") else found
+    is_method = "." in getattr(obj, "__qualname__", "")
+    return found[1:] if is_method and found and found[0].name in ("self", "cls") else found
 
 
 def returned(obj: Any) -> str:

@@ -3,8 +3,13 @@
 from builtins import bool as _bool
 from builtins import int as _int
 from builtins import str as _str
+from collections.abc import Sequence as _Sequence
+from tideflow.graph.composite import SparseTensor as _SparseTensor
 from tideflow.graph.operation import Operation as _Operation
 from tideflow.graph.operation import Tensor as _Tensor
+from tideflow.graph.typing import TensorLike as _TensorLike
+from tideflow.graph.typing import TensorOrRagged as _TensorOrRagged
+from tideflow.graph.typing import VariableLike as _VariableLike
 from typing import Any as _Any
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue as AttrValue
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList as NameAttrList
@@ -38,7 +43,7 @@ from tideflow import distributions as distributions
 from tideflow import dtypes as dtypes
 from tideflow import errors as errors
 from tideflow import feature_column as feature_column
-from tideflow import floormod as mod
+from tideflow import floormod as _mod
 from tideflow import gfile as gfile
 from tideflow import graph_util as graph_util
 from tideflow import image as image
@@ -85,9 +90,9 @@ from tideflow.autodiff.gradients import hessians as hessians
 from tideflow.autodiff.recompute import grad_pass_through as grad_pass_through
 from tideflow.autodiff.recompute import recompute_grad as recompute_grad
 from tideflow.autodiff.registry import RegisterGradient as RegisterGradient
-from tideflow.autodiff.registry import not_differentiable_type as NoGradient
-from tideflow.autodiff.registry import not_differentiable_type as NotDifferentiable
-from tideflow.autodiff.registry import not_differentiable_type as no_gradient
+from tideflow.autodiff.registry import not_differentiable_type as _NoGradient
+from tideflow.autodiff.registry import not_differentiable_type as _NotDifferentiable
+from tideflow.autodiff.registry import not_differentiable_type as _no_gradient
 from tideflow.data.optional import OptionalSpec as OptionalSpec
 from tideflow.graph.composite import IndexedSlices as IndexedSlices
 from tideflow.graph.composite import SparseTensor as SparseTensor
@@ -105,10 +110,10 @@ from tideflow.graph.dtypes import bfloat16 as bfloat16
 from tideflow.graph.dtypes import bool as bool
 from tideflow.graph.dtypes import complex128 as complex128
 from tideflow.graph.dtypes import complex64 as complex64
+from tideflow.graph.dtypes import double as _float64
 from tideflow.graph.dtypes import double as double
-from tideflow.graph.dtypes import double as float64
 from tideflow.graph.dtypes import float32 as float32
-from tideflow.graph.dtypes import half as float16
+from tideflow.graph.dtypes import half as _float16
 from tideflow.graph.dtypes import half as half
 from tideflow.graph.dtypes import int16 as int16
 from tideflow.graph.dtypes import int32 as int32
@@ -131,7 +136,7 @@ from tideflow.graph.graph import Graph as Graph
 from tideflow.graph.graph_import import import_graph_def as import_graph_def
 from tideflow.graph.operation import Operation as Operation
 from tideflow.graph.operation import Tensor as Tensor
-from tideflow.graph.partial import constant_value as get_static_value
+from tideflow.graph.partial import constant_value as _get_static_value
 from tideflow.graph.scopes import GraphKeys as GraphKeys
 from tideflow.graph.scopes import add_to_collection as add_to_collection
 from tideflow.graph.scopes import add_to_collections as add_to_collections
@@ -171,18 +176,18 @@ from tideflow.ops.arrays.blocks import space_to_batch_nd as space_to_batch_nd
 from tideflow.ops.arrays.blocks import space_to_depth as space_to_depth
 from tideflow.ops.arrays.broadcasting import broadcast_dynamic_shape as broadcast_dynamic_shape
 from tideflow.ops.arrays.broadcasting import broadcast_to as broadcast_to
+from tideflow.ops.arrays.constants import constant as _constant_v1
 from tideflow.ops.arrays.constants import constant as constant
-from tideflow.ops.arrays.constants import constant as constant_v1
 from tideflow.ops.arrays.constants import identity as identity
 from tideflow.ops.arrays.constants import identity_n as identity_n
-from tideflow.ops.arrays.constants import no_operation as no_op
+from tideflow.ops.arrays.constants import no_operation as _no_op
 from tideflow.ops.arrays.constants import placeholder as placeholder
 from tideflow.ops.arrays.constants import placeholder_with_default as placeholder_with_default
 from tideflow.ops.arrays.constants import stop_gradient as stop_gradient
 from tideflow.ops.arrays.creation import eye as eye
 from tideflow.ops.arrays.creation import fill as fill
 from tideflow.ops.arrays.creation import guarantee_const as guarantee_const
-from tideflow.ops.arrays.creation import linspace as lin_space
+from tideflow.ops.arrays.creation import linspace as _lin_space
 from tideflow.ops.arrays.creation import linspace as linspace
 from tideflow.ops.arrays.creation import meshgrid as meshgrid
 from tideflow.ops.arrays.creation import one_hot as one_hot
@@ -212,11 +217,11 @@ from tideflow.ops.arrays.joining import split as split
 from tideflow.ops.arrays.joining import stack as stack
 from tideflow.ops.arrays.joining import unstack as unstack
 from tideflow.ops.arrays.scatter import scatter_nd as scatter_nd
+from tideflow.ops.arrays.scatter import tensor_scatter_add as _tensor_scatter_nd_add
 from tideflow.ops.arrays.scatter import tensor_scatter_add as tensor_scatter_add
-from tideflow.ops.arrays.scatter import tensor_scatter_add as tensor_scatter_nd_add
-from tideflow.ops.arrays.scatter import tensor_scatter_sub as tensor_scatter_nd_sub
+from tideflow.ops.arrays.scatter import tensor_scatter_sub as _tensor_scatter_nd_sub
 from tideflow.ops.arrays.scatter import tensor_scatter_sub as tensor_scatter_sub
-from tideflow.ops.arrays.scatter import tensor_scatter_update as tensor_scatter_nd_update
+from tideflow.ops.arrays.scatter import tensor_scatter_update as _tensor_scatter_nd_update
 from tideflow.ops.arrays.scatter import tensor_scatter_update as tensor_scatter_update
 from tideflow.ops.arrays.shapes import ensure_shape as ensure_shape
 from tideflow.ops.arrays.shapes import expand_dims as expand_dims
@@ -239,8 +244,8 @@ from tideflow.ops.arrays.stitching import dynamic_stitch as dynamic_stitch
 from tideflow.ops.arrays.stitching import setdiff1d as setdiff1d
 from tideflow.ops.arrays.tiling import pad as pad
 from tideflow.ops.arrays.tiling import repeat as repeat
+from tideflow.ops.arrays.tiling import reverse as _reverse_v2
 from tideflow.ops.arrays.tiling import reverse as reverse
-from tideflow.ops.arrays.tiling import reverse as reverse_v2
 from tideflow.ops.arrays.tiling import reverse_sequence as reverse_sequence
 from tideflow.ops.arrays.tiling import roll as roll
 from tideflow.ops.arrays.tiling import tile as tile
@@ -461,7 +466,7 @@ from tideflow.platform.behavior import executing_eagerly as executing_eagerly
 from tideflow.platform.libraries import load_library as load_library
 from tideflow.platform.libraries import load_op_library as load_op_library
 from tideflow.platform.logging import get_logger as get_logger
-from tideflow.platform.printing import print_v2 as print
+from tideflow.platform.printing import print_v2 as _print
 from tideflow.queues.accumulators import ConditionalAccumulator as ConditionalAccumulator
 from tideflow.queues.accumulators import ConditionalAccumulatorBase as ConditionalAccumulatorBase
 from tideflow.queues.accumulators import SparseConditionalAccumulator as SparseConditionalAccumulator
@@ -502,17 +507,17 @@ from tideflow.variables.collections import moving_average_variables as moving_av
 from tideflow.variables.collections import report_uninitialized_variables as report_uninitialized_variables
 from tideflow.variables.collections import trainable_variables as trainable_variables
 from tideflow.variables.collections import variables_initializer as variables_initializer
-from tideflow.variables.initializers import Constant as constant_initializer
-from tideflow.variables.initializers import GlorotNormal as glorot_normal_initializer
-from tideflow.variables.initializers import GlorotUniform as glorot_uniform_initializer
-from tideflow.variables.initializers import Ones as ones_initializer
-from tideflow.variables.initializers import Orthogonal as orthogonal_initializer
-from tideflow.variables.initializers import RandomNormal as random_normal_initializer
-from tideflow.variables.initializers import RandomUniform as random_uniform_initializer
-from tideflow.variables.initializers import TruncatedNormal as truncated_normal_initializer
-from tideflow.variables.initializers import UniformUnitScaling as uniform_unit_scaling_initializer
-from tideflow.variables.initializers import VarianceScaling as variance_scaling_initializer
-from tideflow.variables.initializers import Zeros as zeros_initializer
+from tideflow.variables.initializers import Constant as _constant_initializer
+from tideflow.variables.initializers import GlorotNormal as _glorot_normal_initializer
+from tideflow.variables.initializers import GlorotUniform as _glorot_uniform_initializer
+from tideflow.variables.initializers import Ones as _ones_initializer
+from tideflow.variables.initializers import Orthogonal as _orthogonal_initializer
+from tideflow.variables.initializers import RandomNormal as _random_normal_initializer
+from tideflow.variables.initializers import RandomUniform as _random_uniform_initializer
+from tideflow.variables.initializers import TruncatedNormal as _truncated_normal_initializer
+from tideflow.variables.initializers import UniformUnitScaling as _uniform_unit_scaling_initializer
+from tideflow.variables.initializers import VarianceScaling as _variance_scaling_initializer
+from tideflow.variables.initializers import Zeros as _zeros_initializer
 from tideflow.variables.module import Module as Module
 from tideflow.variables.partitioners import create_partitioned_variables as create_partitioned_variables
 from tideflow.variables.partitioners import fixed_size_partitioner as fixed_size_partitioner
@@ -536,12 +541,14 @@ GRAPH_DEF_VERSION: _int
 GRAPH_DEF_VERSION_MIN_CONSUMER: _int
 GRAPH_DEF_VERSION_MIN_PRODUCER: _int
 MONOLITHIC_BUILD: _int
+NoGradient = _NoGradient
+NotDifferentiable = _NotDifferentiable
 VERSION: _str
 __compiler_version__: _str
 __cxx11_abi_flag__: _int
 __git_version__: _str
 __monolithic_build__: _int
-def acos(x: _Any, name: _str | None = None) -> _Tensor:
+def acos(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The angle whose cosine is x.
 
     Args:
@@ -551,7 +558,7 @@ def acos(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def acosh(x: _Any, name: _str | None = None) -> _Tensor:
+def acosh(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The inverse hyperbolic cosine.
 
     Args:
@@ -561,7 +568,7 @@ def acosh(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def add(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def add(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The sum x + y; strings are joined.
 
     Args:
@@ -572,7 +579,7 @@ def add(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def asin(x: _Any, name: _str | None = None) -> _Tensor:
+def asin(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The angle whose sine is x.
 
     Args:
@@ -582,7 +589,7 @@ def asin(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def asinh(x: _Any, name: _str | None = None) -> _Tensor:
+def asinh(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The inverse hyperbolic sine.
 
     Args:
@@ -592,7 +599,7 @@ def asinh(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def assert_greater(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_greater(x: _TensorLike, y: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x > y in every element.
 
     Args:
@@ -607,7 +614,7 @@ def assert_greater(x: _Any, y: _Any, data=None, summarize: _int | None = None, m
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_greater_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_greater_equal(x: _TensorLike, y: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x >= y in every element.
 
     Args:
@@ -622,7 +629,7 @@ def assert_greater_equal(x: _Any, y: _Any, data=None, summarize: _int | None = N
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_less(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_less(x: _TensorLike, y: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x < y in every element.
 
     Args:
@@ -637,7 +644,7 @@ def assert_less(x: _Any, y: _Any, data=None, summarize: _int | None = None, mess
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_less_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_less_equal(x: _TensorLike, y: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x <= y in every element.
 
     Args:
@@ -652,7 +659,7 @@ def assert_less_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_negative(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_negative(x: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x < 0 in every element.
 
     Args:
@@ -666,7 +673,7 @@ def assert_negative(x: _Any, data=None, summarize: _int | None = None, message: 
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_non_negative(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_non_negative(x: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x >= 0 in every element.
 
     Args:
@@ -680,7 +687,7 @@ def assert_non_negative(x: _Any, data=None, summarize: _int | None = None, messa
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_non_positive(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_non_positive(x: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x <= 0 in every element.
 
     Args:
@@ -694,7 +701,7 @@ def assert_non_positive(x: _Any, data=None, summarize: _int | None = None, messa
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_none_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_none_equal(x: _TensorLike, y: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x != y in every element.
 
     Args:
@@ -709,7 +716,7 @@ def assert_none_equal(x: _Any, y: _Any, data=None, summarize: _int | None = None
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def assert_positive(x: _Any, data=None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
+def assert_positive(x: _TensorLike, data: _Sequence[_Any] | None = None, summarize: _int | None = None, message: _str | None = None, name: _str | None = None) -> _Operation:
     """Makes an operation that fails unless x > 0 in every element.
 
     Args:
@@ -723,7 +730,7 @@ def assert_positive(x: _Any, data=None, summarize: _int | None = None, message: 
       An operation that fails with InvalidArgumentError. Where the values are known already, that is raised
       right away."""
 
-def atan(x: _Any, name: _str | None = None) -> _Tensor:
+def atan(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The angle whose tangent is x.
 
     Args:
@@ -733,7 +740,7 @@ def atan(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def atanh(x: _Any, name: _str | None = None) -> _Tensor:
+def atanh(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The inverse hyperbolic tangent.
 
     Args:
@@ -743,7 +750,7 @@ def atanh(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def ceil(x: _Any, name: _str | None = None) -> _Tensor:
+def ceil(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The smallest integer that is not below x.
 
     Args:
@@ -753,7 +760,9 @@ def ceil(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def cos(x: _Any, name: _str | None = None) -> _Tensor:
+constant_initializer = _constant_initializer
+constant_v1 = _constant_v1
+def cos(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The cosine.
 
     Args:
@@ -763,7 +772,7 @@ def cos(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def cosh(x: _Any, name: _str | None = None) -> _Tensor:
+def cosh(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The hyperbolic cosine.
 
     Args:
@@ -773,7 +782,7 @@ def cosh(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def digamma(x: _Any, name: _str | None = None) -> _Tensor:
+def digamma(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The derivative of lgamma, the logarithm of the gamma function.
 
     Args:
@@ -783,7 +792,7 @@ def digamma(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def erf(x: _Any, name: _str | None = None) -> _Any:
+def erf(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """The error function.
 
     Args:
@@ -793,7 +802,7 @@ def erf(x: _Any, name: _str | None = None) -> _Any:
     Returns:
       A tensor or SparseTensor of the shape and type of `x`."""
 
-def erfc(x: _Any, name: _str | None = None) -> _Tensor:
+def erfc(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The complementary error function, 1 - erf(x).
 
     Args:
@@ -803,7 +812,7 @@ def erfc(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def exp(x: _Any, name: _str | None = None) -> _Tensor:
+def exp(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """e to the power x.
 
     Args:
@@ -813,7 +822,7 @@ def exp(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def expm1(x: _Any, name: _str | None = None) -> _Tensor:
+def expm1(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """exp(x) - 1, exact near 0.
 
     Args:
@@ -823,7 +832,7 @@ def expm1(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def fft(input: _Any, name: _str | None = None) -> _Tensor:
+def fft(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The discrete Fourier transform, the spectrum, along the last axis.
 
     Args:
@@ -833,7 +842,7 @@ def fft(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def fft2d(input: _Any, name: _str | None = None) -> _Tensor:
+def fft2d(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The discrete Fourier transform, the spectrum, over the last two axes.
 
     Args:
@@ -843,7 +852,7 @@ def fft2d(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def fft3d(input: _Any, name: _str | None = None) -> _Tensor:
+def fft3d(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The discrete Fourier transform, the spectrum, over the last three axes.
 
     Args:
@@ -853,7 +862,9 @@ def fft3d(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def floor(x: _Any, name: _str | None = None) -> _Tensor:
+float16 = _float16
+float64 = _float64
+def floor(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The largest integer that is not above x.
 
     Args:
@@ -863,7 +874,7 @@ def floor(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def floor_div(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def floor_div(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The quotient x / y, rounded down.
 
     Args:
@@ -874,7 +885,7 @@ def floor_div(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def floormod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def floormod(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The remainder of x / y rounded down; it has the sign of y.
 
     Args:
@@ -885,7 +896,10 @@ def floormod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def greater(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+get_static_value = _get_static_value
+glorot_normal_initializer = _glorot_normal_initializer
+glorot_uniform_initializer = _glorot_uniform_initializer
+def greater(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x > y.
 
     Args:
@@ -896,7 +910,7 @@ def greater(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def greater_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def greater_equal(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x >= y.
 
     Args:
@@ -907,7 +921,7 @@ def greater_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def ifft(input: _Any, name: _str | None = None) -> _Tensor:
+def ifft(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The signal of a spectrum along the last axis: undoes `fft`.
 
     Args:
@@ -917,7 +931,7 @@ def ifft(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def ifft2d(input: _Any, name: _str | None = None) -> _Tensor:
+def ifft2d(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The signal of a spectrum over the last two axes: undoes `fft2d`.
 
     Args:
@@ -927,7 +941,7 @@ def ifft2d(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def ifft3d(input: _Any, name: _str | None = None) -> _Tensor:
+def ifft3d(input: _TensorLike, name: _str | None = None) -> _Tensor:
     """The signal of a spectrum over the last three axes: undoes `fft3d`.
 
     Args:
@@ -937,7 +951,7 @@ def ifft3d(input: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `input`."""
 
-def is_finite(x: _Any, name: _str | None = None) -> _Tensor:
+def is_finite(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells which elements are finite numbers.
 
     Args:
@@ -947,7 +961,7 @@ def is_finite(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and the shape of `x`."""
 
-def is_inf(x: _Any, name: _str | None = None) -> _Tensor:
+def is_inf(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells which elements are infinite.
 
     Args:
@@ -957,7 +971,7 @@ def is_inf(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and the shape of `x`."""
 
-def is_nan(x: _Any, name: _str | None = None) -> _Tensor:
+def is_nan(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells which elements are not a number (NaN).
 
     Args:
@@ -967,7 +981,7 @@ def is_nan(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and the shape of `x`."""
 
-def less(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def less(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x < y.
 
     Args:
@@ -978,7 +992,7 @@ def less(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def less_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def less_equal(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x <= y.
 
     Args:
@@ -989,7 +1003,7 @@ def less_equal(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def lgamma(x: _Any, name: _str | None = None) -> _Tensor:
+def lgamma(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The logarithm of the absolute value of the gamma function.
 
     Args:
@@ -999,7 +1013,8 @@ def lgamma(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def log(x: _Any, name: _str | None = None) -> _Tensor:
+lin_space = _lin_space
+def log(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The natural logarithm.
 
     Args:
@@ -1009,7 +1024,7 @@ def log(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def log1p(x: _Any, name: _str | None = None) -> _Tensor:
+def log1p(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """log(1 + x), exact near 0.
 
     Args:
@@ -1019,7 +1034,7 @@ def log1p(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def logical_and(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def logical_and(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x and y are both True.
 
     Args:
@@ -1030,7 +1045,7 @@ def logical_and(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def logical_or(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def logical_or(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Tells where x or y is True, or both.
 
     Args:
@@ -1041,7 +1056,7 @@ def logical_or(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of type bool and of the broadcast shape."""
 
-def maximum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def maximum(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The larger of x and y.
 
     Args:
@@ -1052,7 +1067,7 @@ def maximum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def minimum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def minimum(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The smaller of x and y.
 
     Args:
@@ -1063,7 +1078,8 @@ def minimum(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def multiply(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+mod = _mod
+def multiply(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The product x * y.
 
     Args:
@@ -1074,7 +1090,7 @@ def multiply(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def negative(x: _Any, name: _str | None = None) -> _Any:
+def negative(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """The negative of each element, -x.
 
     Args:
@@ -1085,7 +1101,14 @@ def negative(x: _Any, name: _str | None = None) -> _Any:
       A tensor or SparseTensor of the shape and type of `x`."""
 
 newaxis: None
-def realdiv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+no_gradient = _no_gradient
+no_op = _no_op
+ones_initializer = _ones_initializer
+orthogonal_initializer = _orthogonal_initializer
+print = _print
+random_normal_initializer = _random_normal_initializer
+random_uniform_initializer = _random_uniform_initializer
+def realdiv(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The quotient x / y; of integers, rounded toward zero.
 
     Args:
@@ -1096,7 +1119,7 @@ def realdiv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def reciprocal(x: _Any, name: _str | None = None) -> _Tensor:
+def reciprocal(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The reciprocal of each element, 1 / x; of integers, rounded toward zero.
 
     Args:
@@ -1106,7 +1129,7 @@ def reciprocal(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_all(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """Tells whether all elements along the given axes are True.
 
     Args:
@@ -1121,7 +1144,7 @@ def reduce_all(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = N
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_any(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """Tells whether any element along the given axes is True.
 
     Args:
@@ -1136,7 +1159,7 @@ def reduce_any(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = N
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_max(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """The largest element along the given axes.
 
     Args:
@@ -1151,7 +1174,7 @@ def reduce_max(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = N
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_mean(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """The mean over the given axes; of integers, rounded to zero.
 
     Args:
@@ -1166,7 +1189,7 @@ def reduce_mean(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = 
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_min(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """The smallest element along the given axes.
 
     Args:
@@ -1181,7 +1204,7 @@ def reduce_min(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = N
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_prod(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_prod(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """The product over the given axes.
 
     Args:
@@ -1196,7 +1219,7 @@ def reduce_prod(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = 
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _Any = None, keep_dims: _bool | None = None) -> _Tensor:
+def reduce_sum(input_tensor: _TensorOrRagged, axis: _TensorLike | None = None, keepdims: _bool | None = None, name: _str | None = None, reduction_indices: _TensorLike | None = None, keep_dims: _bool | None = None) -> _Tensor:
     """The sum over the given axes.
 
     Args:
@@ -1211,7 +1234,8 @@ def reduce_sum(input_tensor: _Any, axis: _Any = None, keepdims: _bool | None = N
     Returns:
       A tensor of the type of `input_tensor`, without the reduced axes unless `keepdims` is set."""
 
-def rint(x: _Any, name: _str | None = None) -> _Tensor:
+reverse_v2 = _reverse_v2
+def rint(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The nearest integer; halves go to the even one.
 
     Args:
@@ -1221,7 +1245,7 @@ def rint(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def rsqrt(x: _Any, name: _str | None = None) -> _Tensor:
+def rsqrt(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The reciprocal of the square root, 1 / sqrt(x).
 
     Args:
@@ -1231,7 +1255,7 @@ def rsqrt(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_add(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Adds to rows of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1249,7 +1273,7 @@ def scatter_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_div(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Divides rows of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1267,7 +1291,7 @@ def scatter_div(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_max(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Raises rows of a variable to greater updates, element by element.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1285,7 +1309,7 @@ def scatter_max(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_min(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Lowers rows of a variable to smaller updates, element by element.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1303,7 +1327,7 @@ def scatter_min(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_mul(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Multiplies rows of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1321,7 +1345,7 @@ def scatter_mul(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_nd_add(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Adds to slices of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1339,7 +1363,7 @@ def scatter_nd_add(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool =
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_nd_sub(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Subtracts from slices of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1357,7 +1381,7 @@ def scatter_nd_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool =
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = True, name: _str | None = None) -> _Any:
+def scatter_nd_update(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = True, name: _str | None = None) -> _Any:
     """Replaces slices of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1375,7 +1399,7 @@ def scatter_nd_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _boo
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = False, name: _str | None = None) -> _Any:
+def scatter_sub(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = False, name: _str | None = None) -> _Any:
     """Subtracts from rows of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1393,7 +1417,7 @@ def scatter_sub(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = Fa
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool = True, name: _str | None = None) -> _Any:
+def scatter_update(ref: _VariableLike | _Tensor, indices: _TensorLike, updates: _TensorLike, use_locking: _bool = True, name: _str | None = None) -> _Any:
     """Replaces rows of a variable.
 
     Where an index occurs more than once, its updates apply one after the other.
@@ -1411,7 +1435,7 @@ def scatter_update(ref: _Any, indices: _Any, updates: _Any, use_locking: _bool =
     Raises:
       InvalidArgumentError: When the step runs and an index is outside of the variable; nothing is changed."""
 
-def segment_max(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
+def segment_max(data: _TensorLike, segment_ids: _TensorLike, name: _str | None = None) -> _Tensor:
     """The largest elements of the rows of each segment, 0 where there are none.
 
     Args:
@@ -1422,7 +1446,7 @@ def segment_max(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Ten
     Returns:
       A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
-def segment_mean(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
+def segment_mean(data: _TensorLike, segment_ids: _TensorLike, name: _str | None = None) -> _Tensor:
     """The mean of the rows of each segment, 0 where there are none.
 
     Args:
@@ -1433,7 +1457,7 @@ def segment_mean(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Te
     Returns:
       A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
-def segment_min(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
+def segment_min(data: _TensorLike, segment_ids: _TensorLike, name: _str | None = None) -> _Tensor:
     """The smallest elements of the rows of each segment, 0 where there are none.
 
     Args:
@@ -1444,7 +1468,7 @@ def segment_min(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Ten
     Returns:
       A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
-def segment_prod(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
+def segment_prod(data: _TensorLike, segment_ids: _TensorLike, name: _str | None = None) -> _Tensor:
     """The product of the rows of each segment, 1 where there are none.
 
     Args:
@@ -1455,7 +1479,7 @@ def segment_prod(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Te
     Returns:
       A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
-def segment_sum(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Tensor:
+def segment_sum(data: _TensorLike, segment_ids: _TensorLike, name: _str | None = None) -> _Tensor:
     """The sum of the rows of each segment, 0 where there are none.
 
     Args:
@@ -1466,7 +1490,7 @@ def segment_sum(data: _Any, segment_ids: _Any, name: _str | None = None) -> _Ten
     Returns:
       A tensor of the type of `data`, with a row for each id up to the last one in place of its rows."""
 
-def sigmoid(x: _Any, name: _str | None = None) -> _Tensor:
+def sigmoid(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The logistic function, 1 / (1 + exp(-x)).
 
     Args:
@@ -1476,7 +1500,7 @@ def sigmoid(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def sign(x: _Any, name: _str | None = None) -> _Any:
+def sign(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """-1, 0 or 1 as x is below, at or above 0; of a complex number, x / abs(x).
 
     Args:
@@ -1486,7 +1510,7 @@ def sign(x: _Any, name: _str | None = None) -> _Any:
     Returns:
       A tensor or SparseTensor of the shape and type of `x`."""
 
-def sin(x: _Any, name: _str | None = None) -> _Tensor:
+def sin(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The sine.
 
     Args:
@@ -1496,7 +1520,7 @@ def sin(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def sinh(x: _Any, name: _str | None = None) -> _Tensor:
+def sinh(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The hyperbolic sine.
 
     Args:
@@ -1506,7 +1530,7 @@ def sinh(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def sqrt(x: _Any, name: _str | None = None) -> _Any:
+def sqrt(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """The square root of each element.
 
     Args:
@@ -1516,7 +1540,7 @@ def sqrt(x: _Any, name: _str | None = None) -> _Any:
     Returns:
       A tensor or SparseTensor of the shape and type of `x`."""
 
-def square(x: _Any, name: _str | None = None) -> _Any:
+def square(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """The square of each element, x * x.
 
     Args:
@@ -1526,7 +1550,7 @@ def square(x: _Any, name: _str | None = None) -> _Any:
     Returns:
       A tensor or SparseTensor of the shape and type of `x`."""
 
-def squared_difference(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def squared_difference(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The squared difference (x - y) * (x - y).
 
     Args:
@@ -1537,7 +1561,7 @@ def squared_difference(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def subtract(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def subtract(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The difference x - y.
 
     Args:
@@ -1548,7 +1572,7 @@ def subtract(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def tan(x: _Any, name: _str | None = None) -> _Tensor:
+def tan(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The tangent.
 
     Args:
@@ -1558,7 +1582,7 @@ def tan(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def tanh(x: _Any, name: _str | None = None) -> _Any:
+def tanh(x: _TensorOrRagged | _SparseTensor, name: _str | None = None) -> _Any:
     """The hyperbolic tangent.
 
     Args:
@@ -1568,7 +1592,11 @@ def tanh(x: _Any, name: _str | None = None) -> _Any:
     Returns:
       A tensor or SparseTensor of the shape and type of `x`."""
 
-def truncatediv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+tensor_scatter_nd_add = _tensor_scatter_nd_add
+tensor_scatter_nd_sub = _tensor_scatter_nd_sub
+tensor_scatter_nd_update = _tensor_scatter_nd_update
+truncated_normal_initializer = _truncated_normal_initializer
+def truncatediv(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The quotient x / y, of integers rounded toward zero.
 
     Args:
@@ -1579,7 +1607,7 @@ def truncatediv(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def truncatemod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def truncatemod(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The remainder of x / y rounded toward zero; it has the sign of x.
 
     Args:
@@ -1590,7 +1618,8 @@ def truncatemod(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
+uniform_unit_scaling_initializer = _uniform_unit_scaling_initializer
+def unsorted_segment_max(data: _TensorOrRagged, segment_ids: _TensorOrRagged, num_segments: _TensorLike, name: _str | None = None) -> _Tensor:
     """The largest elements of the rows of each segment, the lowest finite number where there are none.
 
     Args:
@@ -1602,7 +1631,7 @@ def unsorted_segment_max(data: _Any, segment_ids: _Any, num_segments: _Any, name
     Returns:
       A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
-def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
+def unsorted_segment_min(data: _TensorOrRagged, segment_ids: _TensorOrRagged, num_segments: _TensorLike, name: _str | None = None) -> _Tensor:
     """The smallest elements of the rows of each segment, the highest finite number where there are none.
 
     Args:
@@ -1614,7 +1643,7 @@ def unsorted_segment_min(data: _Any, segment_ids: _Any, num_segments: _Any, name
     Returns:
       A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
-def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
+def unsorted_segment_prod(data: _TensorOrRagged, segment_ids: _TensorOrRagged, num_segments: _TensorLike, name: _str | None = None) -> _Tensor:
     """The product of the rows of each segment, 1 where there are none.
 
     Args:
@@ -1626,7 +1655,7 @@ def unsorted_segment_prod(data: _Any, segment_ids: _Any, num_segments: _Any, nam
     Returns:
       A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
 
-def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name: _str | None = None) -> _Tensor:
+def unsorted_segment_sum(data: _TensorOrRagged, segment_ids: _TensorOrRagged, num_segments: _TensorLike, name: _str | None = None) -> _Tensor:
     """The sum of the rows of each segment, 0 where there are none.
 
     Args:
@@ -1637,3 +1666,6 @@ def unsorted_segment_sum(data: _Any, segment_ids: _Any, num_segments: _Any, name
 
     Returns:
       A tensor of the type of `data`, with an axis of size `num_segments` in place of those of `segment_ids`."""
+
+variance_scaling_initializer = _variance_scaling_initializer
+zeros_initializer = _zeros_initializer

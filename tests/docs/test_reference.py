@@ -1,6 +1,8 @@
 """The API reference: every public symbol has an entry, and every entry what a reader needs."""
 
+import enum
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,36 @@ def test_every_entry_leads_to_its_source():
 def test_every_function_and_class_says_what_it_does():
     silent = [e.name for e in ENTRIES if e.kind in ("function", "class") and not docstrings.of(e.obj).text]
     assert not silent
+
+
+def test_every_argument_is_described():
+    silent = {}
+    for entry in ENTRIES:
+        if entry.kind in ("function", "class") and not is_enumeration(entry.obj):
+            taken = {parameter.name for parameter in signatures.parameters(entry.obj)} - {"name"}
+            if missing := taken - docstrings.of(entry.obj).arguments.keys():
+                silent[entry.name] = sorted(missing)
+    assert not silent
+
+
+def test_arguments_that_are_tensors_are_typed_so():
+    untyped = [
+        f"{entry.name}: {parameter.name}"
+        for entry in ENTRIES
+        for parameter in signatures.parameters(entry.obj)
+        if parameter.annotation == "Any" and is_tensor(docstrings.of(entry.obj).arguments[parameter.name])
+    ]
+    assert not untyped
+
+
+def is_tensor(description: str) -> bool:
+    return (
+        bool(re.search(r"\b(tensor|scalar|vector|matrix)\b", description)) and "structure" not in description
+    )
+
+
+def is_enumeration(obj: object) -> bool:
+    return isinstance(obj, type) and issubclass(obj, enum.Enum)
 
 
 def test_described_arguments_are_arguments():

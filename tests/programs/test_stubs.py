@@ -17,6 +17,8 @@ def names_of(text: str) -> set[str]:
             found.add(node.name)
         elif isinstance(node, ast.AnnAssign):
             found.add(node.target.id)
+        elif isinstance(node, ast.Assign):
+            found.update(target.id for target in node.targets)
     return {name for name in found if name.startswith("__") or not name.startswith("_")}
 
 
@@ -47,3 +49,9 @@ def test_a_function_without_a_def_is_written_down_once_with_its_signature():
     assert line.startswith("def tanh(x") and "name: _str | None = None" in line
     assert "from tideflow import tanh as tanh" in texts["math/__init__.pyi"]
     assert "from tideflow.ops.nn.convolution import conv2d as conv2d" in texts["nn/__init__.pyi"]
+
+
+def test_what_is_imported_under_another_name_is_assigned_to_it():
+    text = stubs.stubs()["__init__.pyi"]
+    assert "from tideflow.variables.initializers import Zeros as _zeros_initializer\n" in text
+    assert "\nzeros_initializer = _zeros_initializer\n" in text

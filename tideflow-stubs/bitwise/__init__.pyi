@@ -2,9 +2,9 @@
 
 from builtins import str as _str
 from tideflow.graph.operation import Tensor as _Tensor
-from typing import Any as _Any
+from tideflow.graph.typing import TensorOrRagged as _TensorOrRagged
 
-def bitwise_and(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def bitwise_and(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The bits that both have.
 
     Args:
@@ -15,7 +15,7 @@ def bitwise_and(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def bitwise_or(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def bitwise_or(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The bits that one has, or both.
 
     Args:
@@ -26,7 +26,7 @@ def bitwise_or(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def bitwise_xor(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def bitwise_xor(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The bits that exactly one has.
 
     Args:
@@ -37,7 +37,7 @@ def bitwise_xor(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def invert(x: _Any, name: _str | None = None) -> _Tensor:
+def invert(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """Every bit flipped.
 
     Args:
@@ -47,7 +47,7 @@ def invert(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def left_shift(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def left_shift(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """x shifted left by y bits.
 
     Args:
@@ -58,7 +58,7 @@ def left_shift(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def right_shift(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def right_shift(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """x shifted right by y bits; negative numbers stay negative.
 
     Args:

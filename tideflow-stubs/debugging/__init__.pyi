@@ -28,6 +28,8 @@ from tideflow.ops.math.checks import assert_type as assert_type
 from tideflow.ops.math.checks import is_non_decreasing as is_non_decreasing
 from tideflow.ops.math.checks import is_numeric_tensor as is_numeric_tensor
 from tideflow.ops.math.checks import is_strictly_increasing as is_strictly_increasing
-from tideflow.ops.math.checks import verify_tensor_all_finite as assert_all_finite
+from tideflow.ops.math.checks import verify_tensor_all_finite as _assert_all_finite
 from tideflow.platform.config import get_log_device_placement as get_log_device_placement
 from tideflow.platform.config import set_log_device_placement as set_log_device_placement
+
+assert_all_finite = _assert_all_finite

@@ -7,10 +7,10 @@ from tideflow.graph.dtypes import bfloat16 as bfloat16
 from tideflow.graph.dtypes import bool as bool
 from tideflow.graph.dtypes import complex128 as complex128
 from tideflow.graph.dtypes import complex64 as complex64
+from tideflow.graph.dtypes import double as _float64
 from tideflow.graph.dtypes import double as double
-from tideflow.graph.dtypes import double as float64
 from tideflow.graph.dtypes import float32 as float32
-from tideflow.graph.dtypes import half as float16
+from tideflow.graph.dtypes import half as _float16
 from tideflow.graph.dtypes import half as half
 from tideflow.graph.dtypes import int16 as int16
 from tideflow.graph.dtypes import int32 as int32
@@ -32,3 +32,6 @@ from tideflow.ops.math.casting import cast as cast
 from tideflow.ops.math.casting import saturate_cast as saturate_cast
 from tideflow.ops.math.complex_numbers import complex as complex
 from tideflow.ops.strings.numbers import as_string as as_string
+
+float16 = _float16
+float64 = _float64

@@ -1,14 +1,16 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.graph.typing import PathLike as _PathLike
 from typing import Any as _Any
 from tideflow.platform.gfile import Copy as Copy
 from tideflow.platform.gfile import FastGFile as FastGFile
 from tideflow.platform.gfile import GFile as GFile
-from tideflow.platform.gfile import GFile as Open
+from tideflow.platform.gfile import GFile as _Open
+from tideflow.platform.gfile import Glob as Glob
 from tideflow.platform.gfile import Rename as Rename
 from tideflow.platform.gfile import Walk as Walk
 
-def DeleteRecursively(dirname: _Any) -> _Any:
+def DeleteRecursively(dirname: _PathLike) -> _Any:
     """Removes a directory and everything in it.
 
     Args:
@@ -17,7 +19,7 @@ def DeleteRecursively(dirname: _Any) -> _Any:
     Raises:
       NotFoundError: If there is no such directory."""
 
-def Exists(filename: _Any) -> _Any:
+def Exists(filename: _PathLike) -> _Any:
     """Whether a file or a directory exists.
 
     Args:
@@ -26,16 +28,7 @@ def Exists(filename: _Any) -> _Any:
     Returns:
       True or False."""
 
-def Glob(filename: _Any) -> _Any:
-    """Finds the paths that match patterns.
-
-    Args:
-      filename: A pattern with `*`, `?`, `[a-z]` and `[!a]`, or a list of patterns.
-
-    Returns:
-      The paths."""
-
-def IsDirectory(dirname: _Any) -> _Any:
+def IsDirectory(dirname: _PathLike) -> _Any:
     """Whether a directory exists.
 
     Args:
@@ -44,7 +37,7 @@ def IsDirectory(dirname: _Any) -> _Any:
     Returns:
       True or False."""
 
-def ListDirectory(dirname: _Any) -> _Any:
+def ListDirectory(dirname: _PathLike) -> _Any:
     """Lists the names in a directory.
 
     Args:
@@ -56,13 +49,13 @@ def ListDirectory(dirname: _Any) -> _Any:
     Raises:
       NotFoundError: If there is no such directory."""
 
-def MakeDirs(dirname: _Any) -> _Any:
+def MakeDirs(dirname: _PathLike) -> _Any:
     """Makes a directory and its missing parents.
 
     Args:
       dirname: The path."""
 
-def MkDir(dirname: _Any) -> _Any:
+def MkDir(dirname: _PathLike) -> _Any:
     """Makes a directory, if it does not exist. Its parent must exist.
 
     Args:
@@ -71,7 +64,8 @@ def MkDir(dirname: _Any) -> _Any:
     Raises:
       NotFoundError: If the parent does not exist."""
 
-def Remove(filename: _Any) -> _Any:
+Open = _Open
+def Remove(filename: _PathLike) -> _Any:
     """Removes a file.
 
     Args:
@@ -80,7 +74,7 @@ def Remove(filename: _Any) -> _Any:
     Raises:
       NotFoundError: If there is no such file."""
 
-def Stat(filename: _Any) -> _Any:
+def Stat(filename: _PathLike) -> _Any:
     """Gets the size, the modification time and the type of a file.
 
     Args:

@@ -22,8 +22,8 @@ from tideflow.image.colors import yuv_to_rgb as yuv_to_rgb
 from tideflow.image.cropping import central_crop as central_crop
 from tideflow.image.cropping import crop_to_bounding_box as crop_to_bounding_box
 from tideflow.image.cropping import pad_to_bounding_box as pad_to_bounding_box
+from tideflow.image.cropping import resize_image_with_crop_or_pad as _resize_with_crop_or_pad
 from tideflow.image.cropping import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
-from tideflow.image.cropping import resize_image_with_crop_or_pad as resize_with_crop_or_pad
 from tideflow.image.decoding import decode_image as decode_image
 from tideflow.image.decoding import is_jpeg as is_jpeg
 from tideflow.image.flipping import flip_left_right as flip_left_right
@@ -31,8 +31,8 @@ from tideflow.image.flipping import flip_up_down as flip_up_down
 from tideflow.image.flipping import random_flip_left_right as random_flip_left_right
 from tideflow.image.flipping import random_flip_up_down as random_flip_up_down
 from tideflow.image.flipping import rot90 as rot90
+from tideflow.image.flipping import transpose as _transpose_image
 from tideflow.image.flipping import transpose as transpose
-from tideflow.image.flipping import transpose as transpose_image
 from tideflow.image.quality import image_gradients as image_gradients
 from tideflow.image.quality import psnr as psnr
 from tideflow.image.quality import sobel_edges as sobel_edges
@@ -41,7 +41,7 @@ from tideflow.image.quality import ssim_multiscale as ssim_multiscale
 from tideflow.image.quality import total_variation as total_variation
 from tideflow.image.resizing import ResizeMethod as ResizeMethod
 from tideflow.image.resizing import resize_image_with_pad as resize_image_with_pad
-from tideflow.image.resizing import resize_images as resize
+from tideflow.image.resizing import resize_images as _resize
 from tideflow.image.resizing import resize_images as resize_images
 from tideflow.ops.images.boxes import draw_bounding_boxes as draw_bounding_boxes
 from tideflow.ops.images.boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
@@ -69,3 +69,7 @@ from tideflow.ops.images.suppression import non_max_suppression_overlaps as non_
 from tideflow.ops.images.suppression import non_max_suppression_padded as non_max_suppression_padded
 from tideflow.ops.images.suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
 from tideflow.ops.random.choices import random_crop as random_crop
+
+resize = _resize
+resize_with_crop_or_pad = _resize_with_crop_or_pad
+transpose_image = _transpose_image

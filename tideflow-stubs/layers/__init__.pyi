@@ -3,8 +3,12 @@
 from builtins import bool as _bool
 from builtins import int as _int
 from builtins import str as _str
+from collections.abc import Callable as _Callable
+from collections.abc import Sequence as _Sequence
 from tideflow.graph.operation import Tensor as _Tensor
-from typing import Any as _Any
+from tideflow.graph.typing import InitializerLike as _InitializerLike
+from tideflow.graph.typing import RegularizerLike as _RegularizerLike
+from tideflow.graph.typing import TensorLike as _TensorLike
 from tideflow.layers import experimental as experimental
 from tideflow.layers.base import Layer as Layer
 from tideflow.layers.convolutional import Conv1D as Conv1D
@@ -30,7 +34,7 @@ from tideflow.layers.pooling import MaxPooling1D as MaxPooling1D
 from tideflow.layers.pooling import MaxPooling2D as MaxPooling2D
 from tideflow.layers.pooling import MaxPooling3D as MaxPooling3D
 
-def average_pooling1d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def average_pooling1d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The mean of each window along one axis.
 
     Args:
@@ -44,7 +48,7 @@ def average_pooling1d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _st
     Returns:
       The output tensor."""
 
-def average_pooling2d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def average_pooling2d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The mean of each window along two axes.
 
     Args:
@@ -58,7 +62,7 @@ def average_pooling2d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _st
     Returns:
       The output tensor."""
 
-def average_pooling3d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def average_pooling3d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The mean of each window along three axes.
 
     Args:
@@ -72,7 +76,7 @@ def average_pooling3d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _st
     Returns:
       The output tensor."""
 
-def conv1d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _Any = 1, activation=None, use_bias: _bool = True, kernel_initializer: _Any = None, bias_initializer: _Any = ..., kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def conv1d(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _int | _Sequence[_int] = 1, activation: _Callable | None = None, use_bias: _bool = True, kernel_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., kernel_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, kernel_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Convolution over one axis.
 
     Args:
@@ -100,7 +104,7 @@ def conv1d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding:
     Returns:
       The output tensor."""
 
-def conv2d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _Any = 1, activation=None, use_bias: _bool = True, kernel_initializer: _Any = None, bias_initializer: _Any = ..., kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def conv2d(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _int | _Sequence[_int] = 1, activation: _Callable | None = None, use_bias: _bool = True, kernel_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., kernel_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, kernel_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Convolution over two axes.
 
     Args:
@@ -128,7 +132,7 @@ def conv2d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding:
     Returns:
       The output tensor."""
 
-def conv2d_transpose(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', activation=None, use_bias: _bool = True, kernel_initializer: _Any = None, bias_initializer: _Any = ..., kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def conv2d_transpose(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', activation: _Callable | None = None, use_bias: _bool = True, kernel_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., kernel_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, kernel_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Transposed convolution over two axes, which enlarges its input.
 
     Args:
@@ -154,7 +158,7 @@ def conv2d_transpose(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1
     Returns:
       The output tensor."""
 
-def conv3d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _Any = 1, activation=None, use_bias: _bool = True, kernel_initializer: _Any = None, bias_initializer: _Any = ..., kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def conv3d(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _int | _Sequence[_int] = 1, activation: _Callable | None = None, use_bias: _bool = True, kernel_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., kernel_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, kernel_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Convolution over three axes.
 
     Args:
@@ -182,7 +186,7 @@ def conv3d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding:
     Returns:
       The output tensor."""
 
-def conv3d_transpose(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', activation=None, use_bias: _bool = True, kernel_initializer: _Any = None, bias_initializer: _Any = ..., kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def conv3d_transpose(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', activation: _Callable | None = None, use_bias: _bool = True, kernel_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., kernel_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, kernel_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Transposed convolution over three axes, which enlarges its input.
 
     Args:
@@ -208,7 +212,7 @@ def conv3d_transpose(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1
     Returns:
       The output tensor."""
 
-def max_pooling1d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def max_pooling1d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The maximum of each window along one axis.
 
     Args:
@@ -222,7 +226,7 @@ def max_pooling1d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 
     Returns:
       The output tensor."""
 
-def max_pooling2d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def max_pooling2d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The maximum of each window along two axes.
 
     Args:
@@ -236,7 +240,7 @@ def max_pooling2d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 
     Returns:
       The output tensor."""
 
-def max_pooling3d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
+def max_pooling3d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The maximum of each window along three axes.
 
     Args:
@@ -250,7 +254,7 @@ def max_pooling3d(inputs: _Any, pool_size: _Any, strides: _Any, padding: _str = 
     Returns:
       The output tensor."""
 
-def separable_conv1d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _Any = 1, depth_multiplier: _int = 1, activation=None, use_bias: _bool = True, depthwise_initializer: _Any = None, pointwise_initializer: _Any = None, bias_initializer: _Any = ..., depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def separable_conv1d(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _int | _Sequence[_int] = 1, depth_multiplier: _int = 1, activation: _Callable | None = None, use_bias: _bool = True, depthwise_initializer: _InitializerLike | None = None, pointwise_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., depthwise_regularizer: _RegularizerLike | None = None, pointwise_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, depthwise_constraint: _Callable | None = None, pointwise_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Separable convolution over one axis: a convolution of each channel, then one that mixes channels.
 
     Args:
@@ -282,7 +286,7 @@ def separable_conv1d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1
     Returns:
       The output tensor."""
 
-def separable_conv2d(inputs, filters: _int, kernel_size: _Any, strides: _Any = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _Any = 1, depth_multiplier: _int = 1, activation=None, use_bias: _bool = True, depthwise_initializer: _Any = None, pointwise_initializer: _Any = None, bias_initializer: _Any = ..., depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable: _bool = True, name: _str | None = None, reuse=None):
+def separable_conv2d(inputs, filters: _int, kernel_size: _int | _Sequence[_int], strides: _int | _Sequence[_int] = 1, padding: _str = 'valid', data_format: _str = 'channels_last', dilation_rate: _int | _Sequence[_int] = 1, depth_multiplier: _int = 1, activation: _Callable | None = None, use_bias: _bool = True, depthwise_initializer: _InitializerLike | None = None, pointwise_initializer: _InitializerLike | None = None, bias_initializer: _InitializerLike = ..., depthwise_regularizer: _RegularizerLike | None = None, pointwise_regularizer: _RegularizerLike | None = None, bias_regularizer: _RegularizerLike | None = None, activity_regularizer: _RegularizerLike | None = None, depthwise_constraint: _Callable | None = None, pointwise_constraint: _Callable | None = None, bias_constraint: _Callable | None = None, trainable: _bool = True, name: _str | None = None, reuse=None):
     """Separable convolution over two axes: a convolution of each channel, then one that mixes channels.
 
     Args:

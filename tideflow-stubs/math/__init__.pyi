@@ -2,7 +2,7 @@
 
 from builtins import str as _str
 from tideflow.graph.operation import Tensor as _Tensor
-from typing import Any as _Any
+from tideflow.graph.typing import TensorOrRagged as _TensorOrRagged
 from tideflow import acos as acos
 from tideflow import acosh as acosh
 from tideflow import add as add
@@ -19,8 +19,8 @@ from tideflow import erfc as erfc
 from tideflow import exp as exp
 from tideflow import expm1 as expm1
 from tideflow import floor as floor
+from tideflow import floormod as _mod
 from tideflow import floormod as floormod
-from tideflow import floormod as mod
 from tideflow import greater as greater
 from tideflow import greater_equal as greater_equal
 from tideflow import is_finite as is_finite
@@ -71,7 +71,7 @@ from tideflow.nn.functions import zero_fraction as zero_fraction
 from tideflow.ops.arrays.ranking import in_top_k as in_top_k
 from tideflow.ops.arrays.ranking import top_k as top_k
 from tideflow.ops.arrays.shapes import invert_permutation as invert_permutation
-from tideflow.ops.math.binary import div_no_nan as divide_no_nan
+from tideflow.ops.math.binary import div_no_nan as _divide_no_nan
 from tideflow.ops.math.binary import divide as divide
 from tideflow.ops.math.binary import equal as equal
 from tideflow.ops.math.binary import floordiv as floordiv
@@ -124,7 +124,7 @@ from tideflow.ops.nn.activations import softsign as softsign
 from tideflow.ops.nn.softmax import log_softmax as log_softmax
 from tideflow.ops.nn.softmax import softmax as softmax
 
-def bessel_i0e(x: _Any, name: _str | None = None) -> _Tensor:
+def bessel_i0e(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The modified Bessel function of order 0, times exp(-abs(x)).
 
     Args:
@@ -134,7 +134,7 @@ def bessel_i0e(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def bessel_i1e(x: _Any, name: _str | None = None) -> _Tensor:
+def bessel_i1e(x: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The modified Bessel function of order 1, times exp(-abs(x)).
 
     Args:
@@ -144,7 +144,9 @@ def bessel_i1e(x: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the shape and type of `x`."""
 
-def xdivy(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+divide_no_nan = _divide_no_nan
+mod = _mod
+def xdivy(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The quotient x / y, 0 where x is 0, even if y is 0 too.
 
     Args:
@@ -155,7 +157,7 @@ def xdivy(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
-def xlogy(x: _Any, y: _Any, name: _str | None = None) -> _Tensor:
+def xlogy(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The product x * log(y), 0 where x is 0, even if y is 0 too.
 
     Args:

@@ -1,7 +1,9 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
+from collections.abc import Sequence as _Sequence
 from tideflow.graph.typing import TensorLike as _TensorLike
 from tideflow.metrics.at_k import average_precision_at_k as average_precision_at_k
 from tideflow.metrics.at_k import sparse_average_precision_at_k as sparse_average_precision_at_k
@@ -35,7 +37,7 @@ def false_negatives(labels: _TensorLike, predictions: _TensorLike, weights: _Ten
     Returns:
       The value, and the operation that updates it."""
 
-def false_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def false_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the false negatives at each threshold.
 
     Args:
@@ -64,7 +66,7 @@ def false_positives(labels: _TensorLike, predictions: _TensorLike, weights: _Ten
     Returns:
       The value, and the operation that updates it."""
 
-def false_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def false_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the false positives at each threshold.
 
     Args:
@@ -109,7 +111,7 @@ def precision_at_k(labels: _TensorLike, predictions: _TensorLike, k: _int, class
     Returns:
       The value, and the operation that updates it."""
 
-def precision_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def precision_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the part of the predictions of true that are right, at each threshold.
 
     Args:
@@ -170,7 +172,7 @@ def recall_at_k(labels: _TensorLike, predictions: _TensorLike, k: _int, class_id
     Returns:
       The value, and the operation that updates it."""
 
-def recall_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def recall_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the part of the true labels that are predicted, at each threshold.
 
     Args:
@@ -215,7 +217,7 @@ def true_negatives(labels: _TensorLike, predictions: _TensorLike, weights: _Tens
     Returns:
       The value, and the operation that updates it."""
 
-def true_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def true_negatives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the true negatives at each threshold.
 
     Args:
@@ -244,7 +246,7 @@ def true_positives(labels: _TensorLike, predictions: _TensorLike, weights: _Tens
     Returns:
       The value, and the operation that updates it."""
 
-def true_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def true_positives_at_thresholds(labels: _TensorLike, predictions: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the true positives at each threshold.
 
     Args:

@@ -73,21 +73,21 @@ from tideflow.ops.nn.ctc_decoders import ctc_beam_search_decoder as ctc_beam_sea
 from tideflow.ops.nn.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
 from tideflow.ops.nn.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
 from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native as depthwise_conv2d_native
-from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
+from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_filter as _depthwise_conv2d_backprop_filter
 from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
-from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
+from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_input as _depthwise_conv2d_backprop_input
 from tideflow.ops.nn.depthwise_convolution import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
 from tideflow.ops.nn.fractional_pooling import fractional_avg_pool as fractional_avg_pool
 from tideflow.ops.nn.fractional_pooling import fractional_max_pool as fractional_max_pool
+from tideflow.ops.nn.mean_pooling import avg_pool as _avg_pool2d
 from tideflow.ops.nn.mean_pooling import avg_pool as avg_pool
-from tideflow.ops.nn.mean_pooling import avg_pool as avg_pool2d
 from tideflow.ops.nn.mean_pooling import avg_pool3d as avg_pool3d
 from tideflow.ops.nn.morphology import dilation2d as dilation2d
 from tideflow.ops.nn.morphology import erosion2d as erosion2d
 from tideflow.ops.nn.normalization import fused_batch_norm as fused_batch_norm
 from tideflow.ops.nn.normalization import l2_loss as l2_loss
+from tideflow.ops.nn.normalization import local_response_normalization as _lrn
 from tideflow.ops.nn.normalization import local_response_normalization as local_response_normalization
-from tideflow.ops.nn.normalization import local_response_normalization as lrn
 from tideflow.ops.nn.pooling import max_pool as max_pool
 from tideflow.ops.nn.pooling import max_pool2d as max_pool2d
 from tideflow.ops.nn.pooling import max_pool3d as max_pool3d
@@ -97,7 +97,7 @@ from tideflow.ops.nn.softmax import softmax_cross_entropy_with_logits as softmax
 from tideflow.ops.nn.softmax import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from tideflow.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tideflow.ops.nn.volume_convolution import conv3d as conv3d
-from tideflow.ops.nn.volume_convolution import conv3d_backprop_filter_v2 as conv3d_backprop_filter
+from tideflow.ops.nn.volume_convolution import conv3d_backprop_filter_v2 as _conv3d_backprop_filter
 from tideflow.ops.nn.volume_convolution import conv3d_backprop_filter_v2 as conv3d_backprop_filter_v2
 from tideflow.ops.quantization.quantized_math import quantized_relu_x as quantized_relu_x
 from tideflow.ops.quantization.quantized_nn import quantized_avg_pool as quantized_avg_pool
@@ -109,3 +109,9 @@ from tideflow.rnn.loops import raw_rnn as raw_rnn
 from tideflow.rnn.loops import static_bidirectional_rnn as static_bidirectional_rnn
 from tideflow.rnn.loops import static_rnn as static_rnn
 from tideflow.rnn.loops import static_state_saving_rnn as static_state_saving_rnn
+
+avg_pool2d = _avg_pool2d
+conv3d_backprop_filter = _conv3d_backprop_filter
+depthwise_conv2d_backprop_filter = _depthwise_conv2d_backprop_filter
+depthwise_conv2d_backprop_input = _depthwise_conv2d_backprop_input
+lrn = _lrn

@@ -7,7 +7,9 @@ from tideflow.ragged.arrays import stack_dynamic_partitions as stack_dynamic_par
 from tideflow.ragged.creation import constant as constant
 from tideflow.ragged.creation import constant_value as constant_value
 from tideflow.ragged.creation import placeholder as placeholder
-from tideflow.ragged.creation import range_ as range
+from tideflow.ragged.creation import range_ as _range
 from tideflow.ragged.partitions import row_splits_to_segment_ids as row_splits_to_segment_ids
 from tideflow.ragged.partitions import segment_ids_to_row_splits as segment_ids_to_row_splits
 from tideflow.ragged.value import RaggedTensorValue as RaggedTensorValue
+
+range = _range

@@ -2,8 +2,8 @@
 
 from builtins import int as _int
 from builtins import str as _str
+from tideflow.io.saved_models import contains_saved_model as _maybe_saved_model_directory
 from tideflow.io.saved_models import contains_saved_model as contains_saved_model
-from tideflow.io.saved_models import contains_saved_model as maybe_saved_model_directory
 from tideflow.saved_model import builder as builder
 from tideflow.saved_model import constants as constants
 from tideflow.saved_model import experimental as experimental
@@ -13,7 +13,7 @@ from tideflow.saved_model import signature_constants as signature_constants
 from tideflow.saved_model import signature_def_utils as signature_def_utils
 from tideflow.saved_model import tag_constants as tag_constants
 from tideflow.saved_model import utils as utils
-from tideflow.saved_model.builder import SavedModelBuilder as Builder
+from tideflow.saved_model.builder import SavedModelBuilder as _Builder
 from tideflow.saved_model.builder import simple_save as simple_save
 from tideflow.saved_model.loader import load as load
 from tideflow.saved_model.main_op import main_op_with_restore as main_op_with_restore
@@ -29,6 +29,7 @@ from tideflow.saved_model.tensor_info import get_tensor_from_tensor_info as get_
 
 ASSETS_DIRECTORY: _str
 ASSETS_KEY: _str
+Builder = _Builder
 CLASSIFY_INPUTS: _str
 CLASSIFY_METHOD_NAME: _str
 CLASSIFY_OUTPUT_CLASSES: _str
@@ -51,3 +52,4 @@ TPU: _str
 TRAINING: _str
 VARIABLES_DIRECTORY: _str
 VARIABLES_FILENAME: _str
+maybe_saved_model_directory = _maybe_saved_model_directory

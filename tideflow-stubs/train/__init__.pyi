@@ -58,8 +58,8 @@ from tideflow.train.learning_rate_decay import inverse_time_decay as inverse_tim
 from tideflow.train.learning_rate_decay import linear_cosine_decay as linear_cosine_decay
 from tideflow.train.learning_rate_decay import natural_exp_decay as natural_exp_decay
 from tideflow.train.learning_rate_decay import noisy_linear_cosine_decay as noisy_linear_cosine_decay
+from tideflow.train.learning_rate_decay import piecewise_constant as _piecewise_constant_decay
 from tideflow.train.learning_rate_decay import piecewise_constant as piecewise_constant
-from tideflow.train.learning_rate_decay import piecewise_constant as piecewise_constant_decay
 from tideflow.train.learning_rate_decay import polynomial_decay as polynomial_decay
 from tideflow.train.meta_graph import import_meta_graph as import_meta_graph
 from tideflow.train.monitored_session import ChiefSessionCreator as ChiefSessionCreator
@@ -118,3 +118,4 @@ from tideflow.variables.meta_graph import export_meta_graph as export_meta_graph
 from tideflow.variables.meta_graph import write_graph as write_graph
 
 ServerDef: _Any
+piecewise_constant_decay = _piecewise_constant_decay

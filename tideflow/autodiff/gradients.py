@@ -378,12 +378,13 @@ def hessians(
     }
     result = []
     with name_scope(name, "hessians"):
-        for x, grad in zip(xs, gradients(ys, xs, **options), strict=True):
+        slopes: list[Any] = gradients(ys, xs, **options)  # `reshape` refuses None, where ys has none
+        for x, grad in zip(xs, slopes, strict=True):
             size = convert_to_tensor(x).shape.num_elements()
             if size is None:
                 raise ValueError(f"hessians needs the static shape of {x!r}, which is {x.shape}")
             flat = shapes.reshape(grad, [-1])
-            rows = [gradients(indexing.gather(flat, i), x, **options)[0] for i in range(size)]
+            rows: list[Any] = [gradients(indexing.gather(flat, i), x, **options)[0] for i in range(size)]
             full = shapes.shape(convert_to_tensor(x))
             result.append(shapes.reshape(joining.stack(rows), joining.concat([full, full], 0)))
     return result

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.dtypes import DType
@@ -468,7 +468,7 @@ def _branch_between(tensor: Tensor, stack: Tensor) -> CondContext | None:
     return None
 
 
-def _zeros(size: Tensor | list[int | None], dtype: DType) -> Tensor:
+def _zeros(size: Tensor | list[Any], dtype: DType) -> Tensor:
     zeros: Tensor = creation.zeros(size, dtype)
     return zeros
 

@@ -37,13 +37,17 @@ JobTasks = list[str] | dict[int, str]  # the addresses of a job's tasks, by inde
 class ClusterSpec:
     """A cluster: jobs by name, each a set of tasks with their addresses.
 
-    It is made from a dictionary of lists of addresses (or of dictionaries from task indices to addresses,
-    where not all tasks are known), a `tf.train.ClusterDef`, or another ClusterSpec.
+    Args:
+      cluster: A dictionary from each job to the list of its tasks' addresses, or to a dictionary from task
+        indices to addresses where not all tasks are known; a `tf.train.ClusterDef`; or another ClusterSpec.
+
+    Raises:
+      TypeError: If `cluster` is none of these.
     """
 
     __hash__ = None  # type: ignore[assignment]  # as in TensorFlow, it compares by value and has no hash
 
-    def __init__(self, cluster: Any):
+    def __init__(self, cluster: ClusterSpec | ClusterDef | dict[str, Any]):
         if isinstance(cluster, dict):
             self._cluster_spec = {job: _tasks_by_index(job, tasks) for job, tasks in cluster.items()}
             self._cluster_def = _cluster_def(self._cluster_spec)
@@ -90,15 +94,46 @@ class ClusterSpec:
         return list(self._cluster_spec)
 
     def num_tasks(self, job_name: str) -> int:
-        """How many tasks of a job are known."""
+        """How many tasks of a job are known.
+
+        Args:
+          job_name: The job.
+
+        Returns:
+          The number.
+
+        Raises:
+          ValueError: If there is no such job.
+        """
         return len(self._tasks_of(job_name))
 
     def task_indices(self, job_name: str) -> list[int]:
-        """The indices of a job's known tasks, in order."""
+        """The indices of a job's known tasks, in order.
+
+        Args:
+          job_name: The job.
+
+        Returns:
+          A list of indices.
+
+        Raises:
+          ValueError: If there is no such job.
+        """
         return sorted(self._tasks_of(job_name))
 
     def task_address(self, job_name: str, task_index: int) -> str:
-        """The address of one task."""
+        """The address of one task.
+
+        Args:
+          job_name: The job.
+          task_index: The index of the task.
+
+        Returns:
+          The address.
+
+        Raises:
+          ValueError: If there is no such task.
+        """
         tasks = self._tasks_of(job_name)
         if task_index not in tasks:
             raise ValueError(
@@ -107,7 +142,17 @@ class ClusterSpec:
         return tasks[task_index]
 
     def job_tasks(self, job_name: str) -> list[str | None]:
-        """The addresses of a job's tasks by index, None for those that are not known."""
+        """The addresses of a job's tasks by index, None for those that are not known.
+
+        Args:
+          job_name: The job.
+
+        Returns:
+          A list of addresses.
+
+        Raises:
+          ValueError: If there is no such job.
+        """
         tasks = self._tasks_of(job_name)
         return [tasks.get(i) for i in range(max(tasks, default=-1) + 1)]
 

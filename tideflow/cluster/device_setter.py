@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.cluster.cluster_spec import ClusterSpec
 from tideflow.export import export
 from tideflow.graph.device import DeviceSpec, merge_names
 from tideflow.graph.op import definitions
 from tideflow.graph.operation import Operation
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.cluster_pb2 import ClusterDef
 
 
 def standard_ps_ops() -> frozenset[str]:
@@ -24,16 +27,28 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: ClusterSpec | ClusterDef | dict[str, Any] | None = None,
     ps_ops: Sequence[str] | None = None,
     ps_strategy: Callable[[Operation], int] | None = None,
 ) -> Callable[[Any], str] | None:
-    """A device function for between-graph replication: operations of the types `ps_ops` go to `ps_device`, to
-    the task that `ps_strategy(op)` names (by default one after the other), all others to `worker_device`.
+    """Makes a device function for between-graph replication: the state goes to parameter servers.
 
-    There are `ps_tasks` parameter servers, or as many as the job of `ps_device` has in `cluster`; without
-    any, the result is None. With `merge_devices`, the device that an operation has itself overrides that of
-    the setter in the parts that it names; without, it is used as it is.
+    Args:
+      ps_tasks: The number of parameter servers; with `cluster`, as many as its job of `ps_device` has.
+      ps_device: The device of the parameter servers' job.
+      worker_device: The device of all other operations.
+      merge_devices: Whether a device that an operation has itself overrides the setter's only in the parts
+        that it names; if not, it is used as it is.
+      cluster: The cluster, as `tf.train.ClusterSpec` takes it.
+      ps_ops: The types of the operations on parameter servers; those that hold a model's state if None.
+      ps_strategy: A function from an operation to the task that it is placed on; one task after the other if
+        None.
+
+    Returns:
+      The device function, or None without parameter servers.
+
+    Raises:
+      TypeError: If `ps_strategy` cannot be called.
     """
     if cluster is not None:
         job = DeviceSpec.from_string(ps_device or "").job

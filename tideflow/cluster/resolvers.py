@@ -11,12 +11,15 @@ import collections
 import json
 import os
 import subprocess
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.cluster.cluster_spec import ClusterSpec
 from tideflow.export import export
 from tideflow.graph.graph import Graph
 from tideflow.session.session import Session
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 _PUBLIC = "distribute.cluster_resolver"
 
@@ -41,12 +44,33 @@ class ClusterResolver(abc.ABC):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """The target of a session on a task: by default on this one."""
+        """The target of a session on a task: by default on this one.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          rpc_layer: The protocol that the target begins with; the resolver's if None.
+
+        Returns:
+          The target.
+        """
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: ConfigProto | None = None,
     ) -> dict[str, int]:
-        """How many devices of each type a task has, as a session there says."""
+        """How many devices of each type a task has, as a session there says.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          config_proto: The configuration of the session that asks.
+
+        Returns:
+          The numbers by type of device.
+        """
         with Graph().as_default(), Session(self.master(task_type, task_id), config=config_proto) as session:
             devices = session.list_devices()
         counts: collections.defaultdict[str, int] = collections.defaultdict(int)
@@ -76,7 +100,20 @@ def _is_of(device: str, task_type: str, task_id: int) -> bool:
 
 @export(f"{_PUBLIC}.SimpleClusterResolver")
 class SimpleClusterResolver(ClusterResolver):
-    """A cluster that is given, not asked for."""
+    """A cluster that is given, not asked for.
+
+    Args:
+      cluster_spec: The cluster.
+      master: The address of the master.
+      task_type: The job of this task.
+      task_id: The index of this task in its job.
+      environment: The name of the platform.
+      num_accelerators: The number of accelerators of a task, by kind.
+      rpc_layer: The protocol that a target begins with; none if None.
+
+    Raises:
+      TypeError: If `cluster_spec` is not a ClusterSpec, or `master` not a string.
+    """
 
     def __init__(
         self,
@@ -106,22 +143,50 @@ class SimpleClusterResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """The master that was given; with a task, that task."""
+        """The master that was given; with a task, that task.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          rpc_layer: The protocol that the target begins with; the resolver's if None.
+
+        Returns:
+          The target.
+        """
         address = self._master
         if task_type is not None and task_id is not None:
             address = self._cluster_spec.task_address(task_type, task_id)
         return _target(address, rpc_layer or self.rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: ConfigProto | None = None,
     ) -> dict[str, int]:
-        """The numbers that the resolver was made with: no task is asked."""
+        """The numbers that the resolver was made with: no task is asked.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          config_proto: The configuration of the session that asks.
+
+        Returns:
+          The numbers by type of device.
+        """
         return {} if self._num_accelerators is None else self._num_accelerators
 
 
 @export(f"{_PUBLIC}.TFConfigClusterResolver")
 class TFConfigClusterResolver(ClusterResolver):
-    """The cluster that the environment's TF_CONFIG describes."""
+    """The cluster that the environment's TF_CONFIG describes.
+
+    Args:
+      task_type: The job of this task; that of TF_CONFIG if None.
+      task_id: The index of this task in its job; that of TF_CONFIG if None.
+      rpc_layer: The protocol that a target begins with; that of TF_CONFIG if None.
+      environment: The name of the platform; that of TF_CONFIG if None.
+    """
 
     def __init__(
         self,
@@ -169,7 +234,16 @@ class TFConfigClusterResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """`session_master` where TF_CONFIG has one; "" where there is but one task."""
+        """`session_master` where TF_CONFIG has one; "" where there is but one task.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          rpc_layer: The protocol that the target begins with; the resolver's if None.
+
+        Returns:
+          The target.
+        """
         configured = _tf_config("session_master")
         if configured is not None:
             return str(configured)
@@ -181,9 +255,21 @@ class TFConfigClusterResolver(ClusterResolver):
         return _target(cluster.task_address(job, index), rpc_layer or self.rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: ConfigProto | None = None,
     ) -> dict[str, int]:
-        """How many devices of each type a task has: by default this one."""
+        """How many devices of each type a task has: by default this one.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          config_proto: The configuration of the session that asks.
+
+        Returns:
+          The numbers by type of device.
+        """
         job = self.task_type if task_type is None else task_type
         index = self.task_id if task_id is None else task_id
         return super().num_accelerators(job, index, config_proto)
@@ -202,6 +288,14 @@ def _tf_config(key: str, default: Any = None) -> Any:
 class UnionClusterResolver(ClusterResolver):
     """The clusters of several resolvers as one. The first of them gives the other properties, except for
     `task_type`, `task_id` and `rpc_layer` where these are given.
+
+    Args:
+      args: The resolvers, at least one.
+      kwargs: `task_type`, `task_id` and `rpc_layer`, which override those of the first resolver.
+
+    Raises:
+      TypeError: If an argument is not a ClusterResolver.
+      ValueError: If no resolver is given, or a keyword is not known.
     """
 
     def __init__(self, *args: ClusterResolver, **kwargs: Any):
@@ -230,14 +324,26 @@ class UnionClusterResolver(ClusterResolver):
     def master(
         self, task_type: str | None = None, task_id: int | None = None, rpc_layer: str | None = None
     ) -> str:
-        """The first resolver's; with a task, that task."""
+        """The first resolver's; with a task, that task.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          rpc_layer: The protocol that the target begins with; the resolver's if None.
+
+        Returns:
+          The target.
+        """
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
             return _target(address, rpc_layer or self._given["rpc_layer"])
         return self._cluster_resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: ConfigProto | None = None,
     ) -> dict[str, int]:
         return self._cluster_resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
@@ -289,6 +395,18 @@ class SlurmClusterResolver(ClusterResolver):
     """The nodes of a Slurm allocation: `jobs` says how many tasks each job has; nodes are filled in order.
 
     With `auto_set_gpu`, CUDA_VISIBLE_DEVICES becomes the GPUs of this task.
+
+    Args:
+      jobs: The number of tasks by job, together as many as the allocation has.
+      port_base: The port of the first task of a node; the next task has the next port.
+      gpus_per_node: The number of GPUs of a node.
+      gpus_per_task: The number of GPUs of a task.
+      tasks_per_node: The number of tasks on a node; SLURM_NTASKS_PER_NODE if None.
+      auto_set_gpu: Whether CUDA_VISIBLE_DEVICES is set.
+      rpc_layer: The protocol that a target begins with; none if None.
+
+    Raises:
+      RuntimeError: If the tasks need more GPUs than a node has, or are not as many as the allocation's.
     """
 
     def __init__(
@@ -358,15 +476,38 @@ class SlurmClusterResolver(ClusterResolver):
         return self._task_target(task_type, task_id, rpc_layer)
 
     def num_accelerators(
-        self, task_type: str | None = None, task_id: int | None = None, config_proto: Any = None
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        config_proto: ConfigProto | None = None,
     ) -> dict[str, int]:
-        """The number that the resolver was made with."""
+        """The number that the resolver was made with.
+
+        Args:
+          task_type: The job of the task.
+          task_id: The index of the task.
+          config_proto: The configuration of the session that asks.
+
+        Returns:
+          The numbers by type of device.
+        """
         return {"GPU": self._gpus_per_node}
 
 
 @export(f"{_PUBLIC}.KubernetesClusterResolver")
 class KubernetesClusterResolver(ClusterResolver):
-    """The running pods of Kubernetes that have a job's labels, by name."""
+    """The running pods of Kubernetes that have a job's labels, by name.
+
+    Args:
+      job_to_label_mapping: The label selectors of each job's pods; `job-name=tensorflow` for the job "worker"
+        if None.
+      tf_server_port: The port of the servers.
+      rpc_layer: The protocol that a target begins with; none if None.
+      override_client: The Kubernetes client to ask; one of the local configuration if None.
+
+    Raises:
+      ImportError: If there is no client and Kubernetes' package is not installed.
+    """
 
     def __init__(
         self,
@@ -419,7 +560,22 @@ class KubernetesClusterResolver(ClusterResolver):
 
 @export(f"{_PUBLIC}.GCEClusterResolver")
 class GCEClusterResolver(ClusterResolver):
-    """The running instances of an instance group of Google Compute Engine, as one job."""
+    """The running instances of an instance group of Google Compute Engine, as one job.
+
+    Args:
+      project: The project.
+      zone: The zone of the instance group.
+      instance_group: The name of the instance group.
+      port: The port of the servers.
+      task_type: The job that the instances are.
+      task_id: The index of this task in its job.
+      rpc_layer: The protocol that a target begins with; none if None.
+      credentials: The credentials; `"default"` takes those of the environment.
+      service: The Compute Engine service to ask; a new one for the credentials if None.
+
+    Raises:
+      ImportError: If there is no service and Google's packages are not installed.
+    """
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ import functools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
@@ -40,6 +40,9 @@ from tideflow.runtime.devices import Placement
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.config import apply_config
 
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.cluster_pb2 import ClusterDef
+
 MAX_THREADS = 1024  # steps and requests that one task works on at a time
 _JOIN_SECONDS = 0.1  # how often `join` checks whether the job is over
 
@@ -56,11 +59,23 @@ class Server:
     """One task of a cluster, which listens at its address from when it is made. Off the loopback, tasks
     authenticate with the cluster key that TIDEFLOW_CLUSTER_KEY names; `insecure` says that the network is
     trusted.
+
+    Args:
+      server_or_cluster_def: A `tf.train.ServerDef`, or a cluster as `tf.train.ClusterSpec` takes it.
+      job_name: The job of this task; needed unless the cluster has one job only.
+      task_index: The index of this task; needed unless the job has one task only.
+      protocol: The protocol; `"grpc"` if None.
+      config: The configuration of sessions that bring none.
+      start: Whether its heartbeats begin at once; if not, `start()` begins them.
+      insecure: Whether tasks off the loopback need no cluster key, because the network is trusted.
+
+    Raises:
+      ValueError: If the task is not one of the cluster.
     """
 
     def __init__(
         self,
-        server_or_cluster_def: Any,
+        server_or_cluster_def: ServerDef | ClusterSpec | ClusterDef | dict[str, Any],
         job_name: str | None = None,
         task_index: int | None = None,
         protocol: str | None = None,
@@ -169,19 +184,40 @@ class Server:
 
     @staticmethod
     def create_local_server(config: ConfigProto | None = None, start: bool = True) -> Server:
-        """A server of a cluster of one task, on any free port of the loopback."""
+        """A server of a cluster of one task, on any free port of the loopback.
+
+        Args:
+          config: The configuration of sessions that bring none.
+          start: Whether its heartbeats begin at once.
+
+        Returns:
+          The server.
+        """
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
     def story(self, subject: str = "") -> str:
-        """What happened on this task lately, a line for each event: to the step with this id, to the other
-        task with this name, or to all of them.
+        """What happened on this task lately, a line for each event.
+
+        Args:
+          subject: The id of a step, the name of another task, or None for all.
+
+        Returns:
+          The text.
         """
         return story([*self._steps_record.moves(subject), *self._tasks_record.moves(subject)])
 
     # ------------------------------------------------------------------ sessions
 
     def connect(self, graph: Graph, config: ConfigProto | None) -> Master:
-        """The master of a new session of this process."""
+        """The master of a new session of this process.
+
+        Args:
+          graph: The graph of the session.
+          config: The configuration of the session.
+
+        Returns:
+          The master.
+        """
         return self._sessions.connect(graph, config)
 
     def _new_master(self, graph: Graph, config: ConfigProto | None) -> Master:
@@ -192,7 +228,11 @@ class Server:
         return Master(graph, config, self._tasks, self._task, self._membership.missing_anywhere)
 
     def reset(self, containers: Sequence[str]) -> None:
-        """Clears these containers on every task that answers, and closes the sessions there."""
+        """Clears these containers on every task that answers, and closes the sessions there.
+
+        Args:
+          containers: The names of the containers.
+        """
         for task in self._tasks.values():
             try:
                 task.reset(containers)

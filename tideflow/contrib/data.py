@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,18 +21,37 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.datasets import datasets, file_datasets
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.data.batch_and_drop_remainder")
-def batch_and_drop_remainder(batch_size: Any) -> Transformation:
-    """Elements together; a last batch that is smaller is dropped."""
+def batch_and_drop_remainder(batch_size: TensorLike) -> Transformation:
+    """Makes a transformation that batches elements; a last batch that is smaller is dropped.
+
+    Args:
+      batch_size: The number of elements of a batch.
+
+    Returns:
+      A transformation for `Dataset.apply`.
+    """
     return lambda dataset: dataset.batch(batch_size, drop_remainder=True)
 
 
 @export("contrib.data.padded_batch_and_drop_remainder")
 def padded_batch_and_drop_remainder(
-    batch_size: Any, padded_shapes: Any, padding_values: Any = None
+    batch_size: TensorLike, padded_shapes: Any, padding_values: Any = None
 ) -> Transformation:
-    """Elements together, padded; a last batch that is smaller is dropped."""
+    """Makes a transformation that batches and pads elements; a last batch that is smaller is dropped.
+
+    Args:
+      batch_size: The number of elements of a batch.
+      padded_shapes: The shapes to pad to, as in `Dataset.padded_batch`.
+      padding_values: The values to pad with; 0 or the empty string if None.
+
+    Returns:
+      A transformation for `Dataset.apply`.
+    """
     return lambda dataset: dataset.padded_batch(
         batch_size, padded_shapes, padding_values, drop_remainder=True
     )
@@ -40,9 +59,25 @@ def padded_batch_and_drop_remainder(
 
 @export("contrib.data.sliding_window_batch")
 def sliding_window_batch(
-    window_size: Any, stride: Any = None, window_shift: Any = None, window_stride: Any = 1
+    window_size: TensorLike,
+    stride: TensorLike | None = None,
+    window_shift: TensorLike | None = None,
+    window_stride: TensorLike = 1,
 ) -> Transformation:
-    """Batches of overlapping windows; what does not fill one at the end is dropped."""
+    """Makes a transformation that batches overlapping windows; what does not fill one at the end is dropped.
+
+    Args:
+      window_size: The number of elements of a window.
+      stride: A deprecated name of `window_shift`.
+      window_shift: How far the next window begins; 1 if None.
+      window_stride: The distance of neighbouring elements of a window.
+
+    Returns:
+      A transformation for `Dataset.apply`.
+
+    Raises:
+      ValueError: If both names of the shift are given.
+    """
     if stride is not None and window_shift is not None:
         raise ValueError("Cannot specify both `stride` and `window_shift`")
     shift = next((value for value in (window_shift, stride) if value is not None), 1)
@@ -64,14 +99,36 @@ def sliding_window_batch(
 
 
 @export("contrib.data.sloppy_interleave")
-def sloppy_interleave(map_func: Callable, cycle_length: Any, block_length: Any = 1) -> Transformation:
-    """The elements of several datasets at a time, in the order in which they are there."""
+def sloppy_interleave(
+    map_func: Callable, cycle_length: TensorLike, block_length: TensorLike = 1
+) -> Transformation:
+    """Makes a transformation that interleaves several datasets, in the order in which elements are there.
+
+    Args:
+      map_func: A function from an element to a dataset.
+      cycle_length: The number of datasets that are read at the same time.
+      block_length: The number of elements that are taken from a dataset at a time.
+
+    Returns:
+      A transformation for `Dataset.apply`.
+    """
     return parallel_interleave(map_func, cycle_length, block_length, sloppy=True)
 
 
 @export("contrib.data.reduce_dataset")
 def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Any:
-    """What is left of a reducer's first state when every element was put into it."""
+    """Puts every element of a dataset into a reducer.
+
+    Args:
+      dataset: The dataset.
+      reducer: The reducer, a `tf.data.experimental.Reducer`.
+
+    Returns:
+      What the reducer makes of its last state.
+
+    Raises:
+      TypeError: If `dataset` is not a dataset.
+    """
     if not isinstance(dataset, Dataset):
         raise TypeError("`dataset` must be a `tf.data.Dataset` object.")
     return dataset.reduce(reducer.init_func(np.int64(0)), reducer.reduce_func)
@@ -79,8 +136,8 @@ def reduce_dataset(dataset: Dataset, reducer: Reducer) -> Any:
 
 @export("contrib.data.read_batch_features")
 def read_batch_features(
-    file_pattern: Any,
-    batch_size: Any,
+    file_pattern: str | Sequence[str],
+    batch_size: TensorLike,
     features: dict[str, Any],
     reader: Callable[..., Dataset] = TFRecordDataset,
     reader_args: Sequence[Any] | None = None,
@@ -88,7 +145,21 @@ def read_batch_features(
     num_epochs: int | None = None,
     capacity: int = 10000,
 ) -> dict[str, Any]:
-    """Batches of features from files of Examples, as the tensors of a one-shot iterator."""
+    """Reads batches of features from files of Examples, as the tensors of a one-shot iterator.
+
+    Args:
+      file_pattern: A file name pattern, or a list of them.
+      batch_size: The number of examples of a batch.
+      features: The features, as of `tf.io.parse_example`.
+      reader: The class of the dataset that reads a file.
+      reader_args: Further arguments of the reader.
+      randomize_input: Whether files and examples are shuffled.
+      num_epochs: How often the files are read; for ever if None.
+      capacity: The size of the buffer that shuffles.
+
+    Returns:
+      A dictionary of tensors.
+    """
     batches = make_batched_features_dataset(
         file_pattern,
         batch_size,
@@ -104,9 +175,13 @@ def read_batch_features(
 
 @export("contrib.data.LMDBDataset")
 class LMDBDataset(Dataset):
-    """The keys and values of LMDB databases."""
+    """The keys and values of LMDB databases.
 
-    def __init__(self, filenames: Any):
+    Args:
+      filenames: The files of the databases, a scalar or a vector of strings.
+    """
+
+    def __init__(self, filenames: TensorLike):
         spec = (TensorSpec([], dtypes.string), TensorSpec([], dtypes.string))
         names = number(filenames, "filenames", dtypes.string)
         super().__init__(file_datasets.lmdb_dataset_op(names, **structure.flat_attributes(spec)), spec)
@@ -114,7 +189,15 @@ class LMDBDataset(Dataset):
 
 @export("contrib.data.assert_element_shape")
 def assert_element_shape(expected_shapes: Any) -> Transformation:
-    """The elements, which have these shapes: known so in the graph, and checked in each step."""
+    """Makes a transformation that checks elements' shapes: they are known in the graph, and checked in each
+    step.
+
+    Args:
+      expected_shapes: The shapes, in the structure of an element.
+
+    Returns:
+      A transformation for `Dataset.apply`.
+    """
 
     def apply(dataset: Dataset) -> Dataset:
         expected = [TensorShape(shape) for shape in structure.up_to(dataset.element_spec, expected_shapes)]

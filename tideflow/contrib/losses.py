@@ -6,7 +6,7 @@ Weights are left-aligned: one for each example will do, whatever the rank of the
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -18,6 +18,9 @@ from tideflow.ops.arrays import creation, shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.math import binary, casting, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 expose(collection.add_loss, "contrib.losses.add_loss")
 expose(collection.get_losses, "contrib.losses.get_losses")
 expose(collection.get_regularization_losses, "contrib.losses.get_regularization_losses")
@@ -25,7 +28,15 @@ expose(collection.get_regularization_losses, "contrib.losses.get_regularization_
 
 @export("contrib.losses.get_total_loss")
 def get_total_loss(add_regularization_losses: bool = True, name: str = "total_loss") -> Tensor:
-    """The sum of all losses and, unless told otherwise, the regularization losses."""
+    """Adds up all losses in the collection.
+
+    Args:
+      add_regularization_losses: Whether regularization losses count.
+      name: The name of the sum.
+
+    Returns:
+      A scalar.
+    """
     return collection.get_total_loss(add_regularization_losses, name)
 
 
@@ -40,8 +51,20 @@ def _aligned(weights: Any, rank: int | None) -> Tensor:
 
 
 @export("contrib.losses.compute_weighted_loss")
-def compute_weighted_loss(losses: Any, weights: Any = 1.0, scope: str | None = None) -> Tensor:
-    """The mean of the losses over the elements whose weight is not 0, each times its weight."""
+def compute_weighted_loss(losses: TensorLike, weights: TensorLike = 1.0, scope: str | None = None) -> Tensor:
+    """Adds a loss: the mean over the elements whose weight is not 0, each times its weight.
+
+    Args:
+      losses: The loss of each element.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     if weights is None:
         raise ValueError("`weights` cannot be None")
     losses = convert_to_tensor(losses)
@@ -58,26 +81,73 @@ def _elementwise(
 
 @export("contrib.losses.absolute_difference")
 def absolute_difference(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
-    """|prediction - label|"""
+    """Adds a loss: `|prediction - label|`.
+
+    Args:
+      predictions: The predictions.
+      labels: The labels, of the shape of the predictions.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     return _elementwise(functions.absolute_difference, predictions, labels, weights, scope)
 
 
 @export("contrib.losses.mean_squared_error")
 def mean_squared_error(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
-    """(prediction - label)²"""
+    """Adds a loss: `(prediction - label)²`.
+
+    Args:
+      predictions: The predictions.
+      labels: The labels, of the shape of the predictions.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     return _elementwise(functions.mean_squared_error, predictions, labels, weights, scope)
 
 
 @export("contrib.losses.mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, scope: str | None = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    scope: str | None = None,
 ) -> Tensor:
-    """The squared differences of all pairs of elements of an example, over the square of their number;
-    summed.
+    """Adds a loss: the squared differences of all pairs of elements of an example, over the square of their
+    number.
+
+    Args:
+      predictions: The predictions.
+      labels: The labels, of the shape of the predictions.
+      weights: What each example counts: a number, or a vector.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
     """
     with name_scope(scope, "mean_pairwise_squared_error", [predictions, labels, weights]):
         errors = casting.cast(predictions, dtypes.float32) - casting.cast(labels, dtypes.float32)
@@ -94,15 +164,42 @@ def mean_pairwise_squared_error(
 
 @export("contrib.losses.log_loss")
 def log_loss(
-    predictions: Any, labels: Any = None, weights: Any = 1.0, epsilon: float = 1e-7, scope: str | None = None
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
+    weights: TensorLike = 1.0,
+    epsilon: float = 1e-7,
+    scope: str | None = None,
 ) -> Tensor:
-    """Cross entropy of probabilities."""
+    """Adds a loss: the cross entropy of probabilities.
+
+    Args:
+      predictions: Probabilities.
+      labels: The labels, from 0 to 1.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      epsilon: A small number that is added to probabilities.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     return _elementwise(functions.log_loss, predictions, labels, weights, scope, epsilon=epsilon)
 
 
 @export("contrib.losses.hinge_loss")
-def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> Tensor:
-    """max(0, 1 - sign * logit) of each element: no sum, and not in the collection."""
+def hinge_loss(logits: TensorLike, labels: TensorLike | None = None, scope: str | None = None) -> Tensor:
+    """Computes `max(0, 1 - sign * logit)`, the sign being that of the label.
+
+    Args:
+      logits: The logits.
+      labels: The labels, 0 or 1.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss of each element: it is not reduced, and not in the collection.
+    """
     return functions.hinge_loss(
         labels, logits, scope=scope, loss_collection=None, reduction=reduction.Reduction.NONE
     )
@@ -110,14 +207,29 @@ def hinge_loss(logits: Any, labels: Any = None, scope: str | None = None) -> Ten
 
 @export("contrib.losses.cosine_distance")
 def cosine_distance(
-    predictions: Any,
-    labels: Any = None,
+    predictions: TensorLike,
+    labels: TensorLike | None = None,
     axis: int | None = None,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     dim: int | None = None,
 ) -> Tensor:
-    """1 - the product of unit vectors."""
+    """Adds a loss: 1 less the product of unit vectors.
+
+    Args:
+      predictions: Unit vectors.
+      labels: Unit vectors of the same shape.
+      axis: The axis of the vectors.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      scope: The name scope of the operations.
+      dim: A deprecated name of `axis`.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     axis = renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("You must specify 'axis'.")
@@ -126,22 +238,54 @@ def cosine_distance(
 
 @export("contrib.losses.sigmoid_cross_entropy")
 def sigmoid_cross_entropy(
-    logits: Any,
-    multi_class_labels: Any,
-    weights: Any = 1.0,
+    logits: TensorLike,
+    multi_class_labels: TensorLike,
+    weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
 ) -> Tensor:
-    """Cross entropy of classes that do not exclude each other."""
+    """Adds a loss: the cross entropy of classes that do not exclude each other.
+
+    Args:
+      logits: The logits.
+      multi_class_labels: The labels, from 0 to 1.
+      weights: What each element counts: a number, or a tensor that broadcasts.
+      label_smoothing: How far labels are moved towards equal ones, from 0 to 1.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     loss = functions.sigmoid_cross_entropy
     return _elementwise(loss, logits, multi_class_labels, weights, scope, label_smoothing=label_smoothing)
 
 
 @export("contrib.losses.softmax_cross_entropy")
 def softmax_cross_entropy(
-    logits: Any, onehot_labels: Any, weights: Any = 1.0, label_smoothing: float = 0, scope: str | None = None
+    logits: TensorLike,
+    onehot_labels: TensorLike,
+    weights: TensorLike = 1.0,
+    label_smoothing: float = 0,
+    scope: str | None = None,
 ) -> Tensor:
-    """Cross entropy of classes of which one is right."""
+    """Adds a loss: the cross entropy of classes of which one is right.
+
+    Args:
+      logits: The logits.
+      onehot_labels: The labels, a vector of probabilities for each example.
+      weights: What each example counts: a number, or a vector.
+      label_smoothing: How far labels are moved towards equal ones, from 0 to 1.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     return functions.softmax_cross_entropy(
         onehot_labels, logits, _flat(weights), label_smoothing=label_smoothing, scope=scope
     )
@@ -149,9 +293,22 @@ def softmax_cross_entropy(
 
 @export("contrib.losses.sparse_softmax_cross_entropy")
 def sparse_softmax_cross_entropy(
-    logits: Any, labels: Any, weights: Any = 1.0, scope: str | None = None
+    logits: TensorLike, labels: TensorLike, weights: TensorLike = 1.0, scope: str | None = None
 ) -> Tensor:
-    """Cross entropy of classes of which one is right, labels being its number."""
+    """Adds a loss: the cross entropy of classes of which one is right, by its number.
+
+    Args:
+      logits: The logits.
+      labels: The number of the right class of each example.
+      weights: What each example counts: a number, or a vector.
+      scope: The name scope of the operations.
+
+    Returns:
+      The loss, a scalar, which is in the collection of losses.
+
+    Raises:
+      ValueError: If shapes or weights do not fit.
+    """
     labels = convert_to_tensor(labels)
     return functions.sparse_softmax_cross_entropy(
         shapes.reshape(labels, [-1]), logits, _flat(weights), scope=scope

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -14,6 +14,9 @@ from tideflow.metrics import at_k, classes, counts, means, thresholds
 from tideflow.ops.arrays import creation, ranking
 from tideflow.ops.math import binary, casting, confusion, reductions
 from tideflow.ops.sparse import sets
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 expose(means.mean, "contrib.metrics.streaming_mean")
 expose(means.mean_tensor, "contrib.metrics.streaming_mean_tensor")
@@ -81,22 +84,50 @@ _predictions_first(at_k.average_precision_at_k, "streaming_sparse_average_precis
 
 @export("contrib.metrics.streaming_recall_at_k")
 def streaming_recall_at_k(
-    predictions: Any,
-    labels: Any,
+    predictions: TensorLike,
+    labels: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: str | Sequence[str] | None = None,
+    updates_collections: str | Sequence[str] | None = None,
     name: str | None = None,
 ) -> Any:
-    """How often the label is among the k classes with the highest predictions."""
+    """How often the label is among the k classes with the highest predictions.
+
+    Args:
+      predictions: The scores, a matrix [batch, classes].
+      labels: The class of each row, an int64 vector.
+      k: How many of the highest scores count.
+      weights: What each row counts; all count the same if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The variable scope of the metric.
+
+    Returns:
+      The value, and the update operation.
+    """
     hits = casting.cast(ranking.in_top_k(predictions, labels, k), dtypes.float32)
     return means.mean(hits, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
 
 
 @export("contrib.metrics.accuracy")
-def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | None = None) -> Tensor:
-    """How often predictions and labels, of one type and shape, are the same: of this batch alone."""
+def accuracy(
+    predictions: TensorLike, labels: TensorLike, weights: TensorLike | None = None, name: str | None = None
+) -> Tensor:
+    """Computes how often predictions and labels are the same, of this batch alone.
+
+    Args:
+      predictions: The predictions, of type bool, int or string.
+      labels: The labels, of the same type and shape.
+      weights: What each prediction counts; all count the same if None.
+      name: The name scope of the operations.
+
+    Returns:
+      A scalar.
+
+    Raises:
+      ValueError: If types or shapes differ.
+    """
     if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
         raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
     if labels.dtype != predictions.dtype:
@@ -114,14 +145,26 @@ def accuracy(predictions: Any, labels: Any, weights: Any = None, name: str | Non
 
 @export("contrib.metrics.confusion_matrix")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     num_classes: int | None = None,
-    dtype: Any = dtypes.int32,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Tensor:
-    """How often each class was predicted for each label."""
+    """How often each class was predicted for each label.
+
+    Args:
+      labels: The true classes, a vector of integers.
+      predictions: The predicted classes, a vector of the same length.
+      num_classes: How many classes there are; one more than the largest number if None.
+      dtype: The type of the counts.
+      name: The name scope of the operations.
+      weights: What each prediction counts, instead of 1.
+
+    Returns:
+      A matrix: a row for each label, a column for each prediction.
+    """
     return confusion.confusion_matrix(
         labels, predictions, num_classes, dtype=dtype, name=name, weights=weights
     )
@@ -129,7 +172,17 @@ def confusion_matrix(
 
 @export("contrib.metrics.aggregate_metrics")
 def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list, list]:
-    """The values of several metrics, and their updates."""
+    """Takes the pairs of several metrics apart.
+
+    Args:
+      value_update_tuples: Pairs of a metric's value and update.
+
+    Returns:
+      The list of values and that of updates.
+
+    Raises:
+      ValueError: If there are none.
+    """
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")
     values, updates = zip(*value_update_tuples)
@@ -138,6 +191,13 @@ def aggregate_metrics(*value_update_tuples: tuple[Any, Any]) -> tuple[list, list
 
 @export("contrib.metrics.aggregate_metric_map")
 def aggregate_metric_map(names_to_tuples: Mapping[str, tuple[Any, Any]]) -> tuple[dict, dict]:
-    """The values of several metrics by name, and their updates by name."""
+    """Takes the pairs of several metrics apart.
+
+    Args:
+      names_to_tuples: Pairs of a metric's value and update, by name.
+
+    Returns:
+      The values by name, and the updates by name.
+    """
     values = {name: pair[0] for name, pair in names_to_tuples.items()}
     return values, {name: pair[1] for name, pair in names_to_tuples.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef
 
@@ -12,6 +12,9 @@ from tideflow.graph.graph import Graph
 from tideflow.saved_model import constants
 from tideflow.saved_model.loader import SavedModelLoader
 from tideflow.session.session import Session
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 _log = logging.getLogger("tensorflow")
 
@@ -95,9 +98,26 @@ def from_saved_model(
     output_names: dict[str, str] | None = None,
     tags: str | None = None,
     graph: Graph | None = None,
-    config: Any = None,
+    config: ConfigProto | None = None,
 ) -> SavedModelPredictor:
-    """A function from a dictionary of arrays to one, by a SavedModel."""
+    """Makes a function of the graph of a SavedModel.
+
+    Args:
+      export_dir: The directory of the SavedModel.
+      signature_def_key: The key of the signature; the serving default if None.
+      signature_def: The signature itself, instead of its key.
+      input_names: The names of input tensors by key, instead of a signature.
+      output_names: The names of output tensors by key, instead of a signature.
+      tags: The tags of the graph, with commas between; `"serve"` if None.
+      graph: The graph to load into; a new one if None.
+      config: The configuration of the session.
+
+    Returns:
+      A function from a dictionary of arrays to one.
+
+    Raises:
+      ValueError: If more than one of key, signature and names is given.
+    """
     return SavedModelPredictor(
         export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from google.protobuf import text_format
@@ -15,6 +15,9 @@ from tideflow.graph import errors
 from tideflow.io.local_files import read_bytes, replace_bytes
 from tideflow.train.checkpoint_utils import load_checkpoint
 
+if TYPE_CHECKING:
+    from tideflow.summary.writer import FileWriter
+
 _HOME = "contrib.tensorboard.plugins.projector"
 _FILE = "projector_config.pbtxt"
 
@@ -23,11 +26,15 @@ for _message in (EmbeddingInfo, ProjectorConfig, SpriteMetadata):
 
 
 @export(f"{_HOME}.visualize_embeddings")
-def visualize_embeddings(summary_writer: Any, config: ProjectorConfig) -> None:
+def visualize_embeddings(summary_writer: FileWriter, config: ProjectorConfig) -> None:
     """Tells the projector, in the writer's directory, which variables to show and what describes their rows.
 
     TensorBoard reads their values from the directory's checkpoint where TensorFlow is installed beside it;
     elsewhere `export_tensors` puts them into files that it always reads.
+
+    Args:
+      summary_writer: The writer, whose directory is used.
+      config: The configuration, a ProjectorConfig.
     """
     logdir = summary_writer.get_logdir()
     if logdir is None:
@@ -37,8 +44,15 @@ def visualize_embeddings(summary_writer: Any, config: ProjectorConfig) -> None:
 
 @export(f"{_HOME}.export_tensors")
 def export_tensors(logdir: str, checkpoint: str | None = None) -> list[str]:
-    """Writes each embedding of the directory's projector configuration that has no file yet into one, rows of
-    tab-separated numbers, from a checkpoint (the directory's latest, if none is given). Returns their paths.
+    """Writes each embedding of a directory's projector configuration that has no file yet into one: rows of
+    tab-separated numbers.
+
+    Args:
+      logdir: The directory.
+      checkpoint: The checkpoint; the directory's latest if None.
+
+    Returns:
+      The paths of the files.
     """
     config = text_format.Parse(read_bytes(os.path.join(logdir, _FILE)).decode(), ProjectorConfig())
     reader = load_checkpoint(checkpoint or config.model_checkpoint_path or logdir)

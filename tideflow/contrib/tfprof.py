@@ -30,13 +30,35 @@ def print_model_analysis(
     run_meta: RunMetadata | None = None,
     op_log: Any = None,
     tfprof_cmd: str = "scope",
-    tfprof_options: Any = 0,
+    tfprof_options: dict[str, Any] | int = 0,
 ) -> Any:
-    """`tf.profiler.profile`, with other names of its arguments."""
+    """`tf.profiler.profile`, with other names of its arguments.
+
+    Args:
+      graph: The graph.
+      run_meta: The RunMetadata of a traced step, or None.
+      op_log: An OpLogProto with facts about operations, or None.
+      tfprof_cmd: By what the profile is sorted: `"scope"`, `"graph"`, `"op"` or `"code"`.
+      tfprof_options: The options, as of `tf.profiler.profile`.
+
+    Returns:
+      A GraphNodeProto or MultiGraphNodeProto.
+    """
     return profile(graph, run_meta, op_log, tfprof_cmd, tfprof_options)
 
 
 @export(f"{_HERE}.advise")
-def print_advice(graph: Graph, run_meta: RunMetadata | None = None, tfprof_options: Any = 0) -> Any:
-    """`tf.profiler.advise`, with another name of its options."""
+def print_advice(
+    graph: Graph, run_meta: RunMetadata | None = None, tfprof_options: dict[str, Any] | int = 0
+) -> Any:
+    """`tf.profiler.advise`, with another name of its options.
+
+    Args:
+      graph: The graph.
+      run_meta: The RunMetadata of a traced step, or None.
+      tfprof_options: The options of each checker by its name; all checkers by default.
+
+    Returns:
+      An AdviceProto.
+    """
     return advise(graph, run_meta, tfprof_options)

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export, expose
 from tideflow.graph import tensor_proto
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 expose(tensor_proto.make_tensor_proto, "contrib.util.make_tensor_proto")
 expose(tensor_proto.make_ndarray, "contrib.util.make_ndarray")
 
 
 @export("contrib.util.ops_used_by_graph_def")
-def ops_used_by_graph_def(graph_def: Any) -> list[str]:
-    """The op types of a graph and of the functions in it."""
+def ops_used_by_graph_def(graph_def: GraphDef) -> list[str]:
+    """Finds the op types of a graph and of the functions in it.
+
+    Args:
+      graph_def: The GraphDef.
+
+    Returns:
+      A list of op types.
+    """
     functions = {function.signature.name: function for function in graph_def.library.function}
     used: set[str] = set()
     nodes = list(graph_def.node)

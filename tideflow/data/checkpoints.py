@@ -18,6 +18,8 @@ from tideflow.train.session_run_hook import SessionRunHook
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike
+    from tideflow.train.coordinator import Coordinator
+    from tideflow.train.session_run_hook import SessionRunContext, SessionRunValues
 
 
 @export("data.experimental.make_saveable_from_iterator", "contrib.data.make_saveable_from_iterator")
@@ -89,16 +91,16 @@ class CheckpointInputPipelineHook(SessionRunHook):
         self._saver_hook._saver.saver = Saver([_IteratorSaveable(r) for r in resources], sharded=True)
         self._saver_hook.begin()
 
-    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         path = latest_checkpoint(self._folder, latest_filename=self._latest_filename)
         if path is not None:
             self._saver_hook._saver.saver.restore(session, path)
         self._saver_hook.after_create_session(session, coord)
 
-    def before_run(self, run_context: Any) -> Any:
+    def before_run(self, run_context: SessionRunContext) -> Any:
         return self._saver_hook.before_run(run_context)
 
-    def after_run(self, run_context: Any, run_values: Any) -> None:
+    def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         self._saver_hook.after_run(run_context, run_values)
 
     def end(self, session: SessionLike) -> None:

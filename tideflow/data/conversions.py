@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.data import iterator
 from tideflow.data import structure as structures
 from tideflow.data.dataset import Dataset
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
+
+if TYPE_CHECKING:
+    from tideflow.data.iterator import Iterator
 
 
 @export("data.make_one_shot_iterator")
@@ -39,7 +42,7 @@ def make_initializable_iterator(dataset: Dataset, shared_name: str | None = None
 
 
 @export("data.experimental.get_structure")
-def get_structure(dataset_or_iterator: Any) -> Any:
+def get_structure(dataset_or_iterator: Dataset | Iterator) -> Any:
     """Gets the specs of the elements.
 
     Args:
@@ -61,7 +64,7 @@ def get_structure(dataset_or_iterator: Any) -> Any:
 
 
 @export("data.get_output_types")
-def get_output_types(dataset_or_iterator: Any) -> Any:
+def get_output_types(dataset_or_iterator: Dataset | Iterator) -> Any:
     """Gets the types of the elements.
 
     Args:
@@ -74,7 +77,7 @@ def get_output_types(dataset_or_iterator: Any) -> Any:
 
 
 @export("data.get_output_shapes")
-def get_output_shapes(dataset_or_iterator: Any) -> Any:
+def get_output_shapes(dataset_or_iterator: Dataset | Iterator) -> Any:
     """Gets the static shapes of the elements.
 
     Args:
@@ -87,7 +90,7 @@ def get_output_shapes(dataset_or_iterator: Any) -> Any:
 
 
 @export("data.get_output_classes")
-def get_output_classes(dataset_or_iterator: Any) -> Any:
+def get_output_classes(dataset_or_iterator: Dataset | Iterator) -> Any:
     """Gets the Python classes of the elements.
 
     Args:

@@ -26,7 +26,7 @@ from tideflow.ops.math import binary
 from tideflow.ops.strings import joined as strings
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 _MAX_INT64 = (1 << 63) - 1
 _OPTIMIZATIONS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"]
@@ -438,7 +438,7 @@ class Dataset(structure.OfElements):
             reshuffle_each_iteration=True if reshuffle_each_iteration is None else reshuffle_each_iteration,
         )
 
-    def cache(self, filename: Any = "") -> Dataset:
+    def cache(self, filename: TensorLike = "") -> Dataset:
         """Caches the elements during the first complete pass.
 
         Args:
@@ -471,7 +471,7 @@ class Dataset(structure.OfElements):
         """
         return self._same(datasets.skip_dataset_op, number(count, "count"))
 
-    def shard(self, num_shards: Any, index: TensorLike) -> Dataset:
+    def shard(self, num_shards: TensorLike, index: TensorLike) -> Dataset:
         """Takes every `num_shards`-th element, so that workers can divide a dataset.
 
         Args:
@@ -747,7 +747,7 @@ class DatasetSpec(BatchableTypeSpec):
 
     __slots__ = ("_dataset_shape", "_element_spec")
 
-    def __init__(self, element_spec: Any, dataset_shape: Any = ()):
+    def __init__(self, element_spec: Any, dataset_shape: ShapeLike = ()):
         self._element_spec = element_spec
         self._dataset_shape = TensorShape(dataset_shape)
 

@@ -89,7 +89,7 @@ def _parsed(dataset: Dataset, features: dict[str, Any], num_parallel_calls: Any)
 
 @export("data.experimental.make_batched_features_dataset", "contrib.data.make_batched_features_dataset")
 def make_batched_features_dataset(
-    file_pattern: Any,
+    file_pattern: str | Sequence[str],
     batch_size: TensorLike,
     features: dict[str, Any],
     reader: Callable[..., Dataset] = TFRecordDataset,
@@ -99,9 +99,9 @@ def make_batched_features_dataset(
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
     shuffle_seed: int | None = None,
-    prefetch_buffer_size: Any = None,
-    reader_num_threads: Any = None,
-    parser_num_threads: Any = None,
+    prefetch_buffer_size: int | None = None,
+    reader_num_threads: int | None = None,
+    parser_num_threads: int | None = None,
     sloppy_ordering: bool = False,
     drop_final_batch: bool = False,
 ) -> Dataset:
@@ -173,7 +173,7 @@ def _shuffled_epochs(
 
 @export("data.experimental.make_csv_dataset", "contrib.data.make_csv_dataset")
 def make_csv_dataset(
-    file_pattern: Any,
+    file_pattern: str | Sequence[str],
     batch_size: int,
     column_names: list[str] | None = None,
     column_defaults: list[Any] | None = None,
@@ -187,8 +187,8 @@ def make_csv_dataset(
     shuffle: bool = True,
     shuffle_buffer_size: int = 10000,
     shuffle_seed: int | None = None,
-    prefetch_buffer_size: Any = None,
-    num_parallel_reads: Any = None,
+    prefetch_buffer_size: int | None = None,
+    num_parallel_reads: int | None = None,
     sloppy: bool = False,
     num_rows_for_inference: int | None = 100,
     compression_type: str | None = None,

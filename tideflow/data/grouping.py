@@ -41,7 +41,7 @@ def _key_function(key_func: Callable, dataset: Dataset, what: str) -> Any:
 def group_by_window(
     key_func: Callable,
     reduce_func: Callable,
-    window_size: Any = None,
+    window_size: int | None = None,
     window_size_func: Callable | None = None,
 ) -> Transformation:
     """Makes a transformation that groups elements by key and reduces each full group.

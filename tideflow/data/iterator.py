@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
@@ -16,6 +16,10 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import add_to_collection, colocate_with, device, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.datasets import iterators
+
+if TYPE_CHECKING:
+    from tideflow.data.dataset import Dataset
+    from tideflow.graph.typing import TensorLike
 
 COLLECTION = "iterators"
 _MANY_CALLS = 32
@@ -99,7 +103,7 @@ class Iterator(structure.OfElements):
 
     @staticmethod
     def from_string_handle(
-        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+        string_handle: TensorLike, output_types: Any, output_shapes: Any = None, output_classes: Any = None
     ) -> Iterator:
         """Makes an iterator that stands for another one, which each step names by a string.
 
@@ -129,7 +133,7 @@ class Iterator(structure.OfElements):
             raise ValueError("Iterator does not have an initializer.")
         return self._initializer
 
-    def make_initializer(self, dataset: Any, name: str | None = None) -> Operation:
+    def make_initializer(self, dataset: Dataset, name: str | None = None) -> Operation:
         """Adds an operation that begins a dataset with this iterator.
 
         Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data import structure
@@ -17,7 +17,7 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.datasets import file_datasets
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _BUFFER_BYTES = 256 * 1024
 _STRING = TensorSpec([], dtypes.string)
@@ -127,9 +127,9 @@ class FixedLengthRecordDataset(_OfFiles):
     def __init__(
         self,
         filenames: TensorLike,
-        record_bytes: Any,
-        header_bytes: Any = None,
-        footer_bytes: Any = None,
+        record_bytes: TensorLike,
+        header_bytes: TensorLike | None = None,
+        footer_bytes: TensorLike | None = None,
         buffer_size: int | None = None,
         compression_type: str | None = None,
         num_parallel_reads: int | None = None,
@@ -167,14 +167,14 @@ class CsvDataset(Dataset):
     def __init__(
         self,
         filenames: TensorLike,
-        record_defaults: Any,
+        record_defaults: Sequence[Any],
         compression_type: str | None = None,
         buffer_size: int | None = None,
         header: bool = False,
         field_delim: str = ",",
         use_quote_delim: bool = True,
         na_value: str = "",
-        select_cols: Any = None,
+        select_cols: TensorLike | None = None,
     ):
         names = number(filenames, "filenames", dtypes.string)
         defaults = [_default(value) for value in record_defaults]
@@ -205,7 +205,13 @@ class SqlDataset(Dataset):
       output_types: The types of the columns.
     """
 
-    def __init__(self, driver_name: Any, data_source_name: Any, query: Any, output_types: Any):
+    def __init__(
+        self,
+        driver_name: TensorLike,
+        data_source_name: TensorLike,
+        query: TensorLike,
+        output_types: Sequence[DTypeLike],
+    ):
         spec = structure.map_structure(lambda dtype: TensorSpec([], dtypes.as_dtype(dtype)), output_types)
         variant = file_datasets.sql_dataset_op(
             number(driver_name, "driver_name", dtypes.string),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,13 +19,19 @@ from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.random import distributions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _ESTIMATED_TOGETHER = 32
 _SEEN_BEFORE = 10  # of each class: a first estimate
 
 
 @export("data.experimental.rejection_resample", "contrib.data.rejection_resample")
 def rejection_resample(
-    class_func: Callable, target_dist: Any, initial_dist: Any = None, seed: int | None = None
+    class_func: Callable,
+    target_dist: TensorLike,
+    initial_dist: TensorLike | None = None,
+    seed: int | None = None,
 ) -> Transformation:
     """Makes a transformation that drops elements at random, so that classes have a given distribution.
 

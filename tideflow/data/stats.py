@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.ops.datasets import dataset_stats
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("data.experimental.StatsAggregator")
@@ -29,7 +32,7 @@ class StatsAggregator:
 
 
 @export("data.experimental.latency_stats")
-def latency_stats(tag: Any) -> Callable[[Any], Any]:
+def latency_stats(tag: TensorLike) -> Callable[[Any], Any]:
     """Makes a transformation that records how many microseconds each element takes.
 
     Args:
@@ -42,7 +45,7 @@ def latency_stats(tag: Any) -> Callable[[Any], Any]:
 
 
 @export("data.experimental.bytes_produced_stats")
-def bytes_produced_stats(tag: Any) -> Callable[[Any], Any]:
+def bytes_produced_stats(tag: TensorLike) -> Callable[[Any], Any]:
     """Makes a transformation that records how many bytes each element has.
 
     Args:

@@ -179,7 +179,7 @@ def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Transfo
 
 
 @export("data.experimental.dense_to_sparse_batch", "contrib.data.dense_to_sparse_batch")
-def dense_to_sparse_batch(batch_size: TensorLike, row_shape: Any) -> Transformation:
+def dense_to_sparse_batch(batch_size: TensorLike, row_shape: TensorLike) -> Transformation:
     """Makes a transformation that joins elements of different sizes into sparse tensors.
 
     Args:
@@ -261,9 +261,9 @@ def parallel_interleave(
     map_func: Callable,
     cycle_length: TensorLike,
     block_length: TensorLike = 1,
-    sloppy: Any = False,
-    buffer_output_elements: Any = None,
-    prefetch_input_elements: Any = None,
+    sloppy: TensorLike = False,
+    buffer_output_elements: TensorLike | None = None,
+    prefetch_input_elements: TensorLike | None = None,
 ) -> Transformation:
     """Makes a transformation that interleaves datasets, each of which is read ahead by a thread.
 
@@ -481,7 +481,7 @@ class TFRecordWriter:
       compression_type: "", `"ZLIB"` or `"GZIP"`; none if None.
     """
 
-    def __init__(self, filename: Any, compression_type: str | None = None):
+    def __init__(self, filename: TensorLike, compression_type: str | None = None):
         self._filename = number(filename, "filename", dtypes.string)
         self._compression = number(compression_type or "", "compression_type", dtypes.string)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -11,6 +11,9 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import debugging
 from tideflow.ops.math import reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.distributions.base import Distribution
 
 _divergences: dict[tuple[type, type], Callable] = {}
 
@@ -55,7 +58,10 @@ def _registered(kind_a: type, kind_b: type) -> Callable | None:
 
 @export("distributions.kl_divergence", "contrib.distributions.kl_divergence")
 def kl_divergence(
-    distribution_a: Any, distribution_b: Any, allow_nan_stats: bool = True, name: str | None = None
+    distribution_a: Distribution,
+    distribution_b: Distribution,
+    allow_nan_stats: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """Computes the Kullback-Leibler divergence of two distributions, in nats.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import abc
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export, symbols
 from tideflow.feature_column.base import (
@@ -32,6 +32,9 @@ from tideflow.ops.sparse import construction, parts, with_dense
 from tideflow.variables.initializers import TruncatedNormal
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.variable_scope import get_variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike
 
 
 class _OfCategories(DenseColumn, SequenceDenseColumn):
@@ -157,7 +160,7 @@ def embedding_column(
     categorical_column: CategoricalColumn,
     dimension: int,
     combiner: str = "mean",
-    initializer: Callable | None = None,
+    initializer: InitializerLike | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,
     max_norm: float | None = None,
@@ -264,7 +267,7 @@ def shared_embedding_columns(
     categorical_columns: Sequence[CategoricalColumn],
     dimension: int,
     combiner: str = "mean",
-    initializer: Callable | None = None,
+    initializer: InitializerLike | None = None,
     shared_embedding_collection_name: str | None = None,
     ckpt_to_load_from: str | None = None,
     tensor_name_in_ckpt: str | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tideflow.export import export
@@ -42,7 +42,7 @@ def _by_name(columns: Any) -> list[FeatureColumn]:
 @export("feature_column.input_layer")
 def input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     weight_collections: Sequence[Any] | None = None,
     trainable: bool = True,
     cols_to_vars: dict | None = None,
@@ -100,7 +100,7 @@ def _variables_in(scope: str) -> list[Any]:
 @export("feature_column.linear_model")
 def linear_model(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     units: int = 1,
     sparse_combiner: str = "sum",
     weight_collections: Sequence[Any] | None = None,
@@ -193,7 +193,7 @@ def _weighted_sum(column: Any, inputs: Inputs, units: int, combiner: str, weight
 @export("contrib.feature_column.sequence_input_layer")
 def sequence_input_layer(
     features: Mapping[str, Any],
-    feature_columns: Any,
+    feature_columns: Iterable[FeatureColumn],
     weight_collections: Sequence[Any] | None = None,
     trainable: bool = True,
 ) -> tuple[Tensor, Tensor]:
@@ -248,7 +248,7 @@ def _all_equal(tensors: Sequence[Tensor]) -> Tensor:
 
 
 @export("feature_column.make_parse_example_spec")
-def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
+def make_parse_example_spec(feature_columns: Iterable[FeatureColumn]) -> dict[str, Any]:
     """Collects the features that columns need, for `tf.io.parse_example`.
 
     Args:

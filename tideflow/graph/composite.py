@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
+SparseTensorValue.__doc__ = """The value of a SparseTensor, as steps take and give it.
+
+Args:
+  indices: An int64 matrix with the index of an element in each row.
+  values: A vector of the elements.
+  dense_shape: The shape, an int64 vector.
+"""
 export("SparseTensorValue", "compat.v1.SparseTensorValue")(SparseTensorValue)
 
 
@@ -126,7 +133,7 @@ class SparseTensor:
         self._indices.shape[1].merge_with(self._dense_shape.shape[0])
 
     @classmethod
-    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+    def from_value(cls, sparse_tensor_value: SparseTensor | SparseTensorValue) -> SparseTensor:
         """Makes a sparse tensor of the parts of another one, or of its value.
 
         Args:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tideflow.export import export, expose
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+    from tideflow.graph.operation import Operation
 
 (OK, CANCELLED, UNKNOWN, INVALID_ARGUMENT, DEADLINE_EXCEEDED, NOT_FOUND, ALREADY_EXISTS) = range(7)
 (PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE) = range(7, 12)
@@ -16,9 +21,16 @@ for _name in [name for name in globals() if name.isupper()]:
 
 @export("errors.OpError", "OpError")
 class OpError(Exception):
-    """A step failed. `op` is the operation that failed, or None when it is not in this graph."""
+    """A step failed. `op` is the operation that failed, or None when it is not in this graph.
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int) -> None:
+    Args:
+      node_def: The NodeDef of the operation that failed, or None.
+      op: The operation that failed, or None.
+      message: What went wrong.
+      error_code: The number of the kind of error.
+    """
+
+    def __init__(self, node_def: NodeDef | None, op: Operation | None, message: str, error_code: int) -> None:
         super().__init__(message)
         self._node_def = node_def
         self._op = op
@@ -84,6 +96,15 @@ def _place(op: Any) -> str:
 _TYPE_OF_CODE: dict[int, type[_CodedError]] = {}
 
 
+_ARGUMENTS = """
+
+    Args:
+      node_def: The NodeDef of the operation that failed, or None.
+      op: The operation that failed, or None.
+      message: What went wrong.
+"""
+
+
 class _CodedError(OpError):
     """An error whose class says its code."""
 
@@ -93,10 +114,12 @@ class _CodedError(OpError):
         if code is None:  # a user's own kind of one of them
             return
         cls.code = code
+        if "Args:" not in (cls.__doc__ or ""):
+            cls.__doc__ = f"{cls.__doc__}{_ARGUMENTS}"
         _TYPE_OF_CODE[code] = cls
         expose(cls, f"errors.{cls.__name__}")
 
-    def __init__(self, node_def: Any, op: Any, message: str) -> None:
+    def __init__(self, node_def: NodeDef | None, op: Operation | None, message: str) -> None:
         super().__init__(node_def, op, message, self.code)
 
 
@@ -105,9 +128,18 @@ class CancelledError(_CodedError, code=CANCELLED):
 
 
 class UnknownError(_CodedError, code=UNKNOWN):
-    """An error of no known kind, such as one from another system."""
+    """An error of no known kind, such as one from another system.
 
-    def __init__(self, node_def: Any, op: Any, message: str, error_code: int = UNKNOWN) -> None:
+    Args:
+      node_def: The NodeDef of the operation that failed, or None.
+      op: The operation that failed, or None.
+      message: What went wrong.
+      error_code: The number of the kind of error, where it has one.
+    """
+
+    def __init__(
+        self, node_def: NodeDef | None, op: Operation | None, message: str, error_code: int = UNKNOWN
+    ) -> None:
         OpError.__init__(self, node_def, op, message, error_code)
 
 
@@ -173,13 +205,30 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 @export("errors.exception_type_from_error_code")
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
-    """The class of errors with this code; KeyError when there is none."""
+    """The class of errors with a code.
+
+    Args:
+      error_code: The number of a kind of error, such as `tf.errors.NOT_FOUND`.
+
+    Returns:
+      The class.
+
+    Raises:
+      KeyError: If no class has this code.
+    """
     return _TYPE_OF_CODE[error_code]
 
 
 @export("errors.error_code_from_exception_type")
 def error_code_from_exception_type(cls: type[Exception]) -> int:
-    """The code of a class of errors; UNKNOWN for a class that is not one of these."""
+    """The code of a class of errors.
+
+    Args:
+      cls: The class.
+
+    Returns:
+      The code; `tf.errors.UNKNOWN` for a class that is not one of these.
+    """
     return next((code for code, known in _TYPE_OF_CODE.items() if known is cls), UNKNOWN)
 
 

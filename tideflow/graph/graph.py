@@ -593,19 +593,41 @@ class Graph:
     # ------------------------------------------------------------------ feeding and fetching
 
     def prevent_feeding(self, tensor: Tensor) -> None:
-        """Makes feeding `tensor` an error."""
+        """Makes feeding `tensor` an error.
+
+        Args:
+          tensor: The tensor.
+        """
         self._unfeedable.add(tensor)
 
     def is_feedable(self, tensor: Tensor) -> bool:
-        """Whether a step may be given a value for `tensor`."""
+        """Whether a step may be given a value for `tensor`.
+
+        Args:
+          tensor: The tensor.
+
+        Returns:
+          Whether it may be fed.
+        """
         return tensor not in self._unfeedable
 
     def prevent_fetching(self, op: Operation) -> None:
-        """Makes fetching `op` or one of its outputs an error."""
+        """Makes fetching `op` or one of its outputs an error.
+
+        Args:
+          op: The operation.
+        """
         self._unfetchable.add(op)
 
     def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
-        """Whether `Session.run` may fetch a tensor or an operation."""
+        """Whether `Session.run` may fetch a tensor or an operation.
+
+        Args:
+          tensor_or_op: The tensor or operation.
+
+        Returns:
+          Whether it may be fetched.
+        """
         if isinstance(tensor_or_op, Tensor):
             return tensor_or_op.op not in self._unfetchable
         return tensor_or_op not in self._unfetchable

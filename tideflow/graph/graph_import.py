@@ -17,6 +17,8 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.op_def_pb2 import OpList
+
     from tideflow.graph.typing import TensorLike
 
 
@@ -27,7 +29,7 @@ def import_graph_def(
     return_elements: list[str] | None = None,
     name: str | None = None,
     op_dict: Any = None,
-    producer_op_list: Any = None,
+    producer_op_list: OpList | None = None,
 ) -> list[Any] | None:
     """Adds the nodes of a GraphDef to the default graph.
 

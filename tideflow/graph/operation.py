@@ -46,6 +46,15 @@ class Operation:
       outputs: The output tensors.
       control_inputs: Operations that a step runs before this one.
       attrs: The values of the attributes, by name.
+
+    Args:
+      graph: Its graph.
+      definition: The definition of its type.
+      name: Its name, which no other operation of the graph has.
+      inputs: The tensors that it takes.
+      attrs: Its attributes by name.
+      output_types: The types of the tensors that it gives.
+      frames: The places in the program that made it, the innermost first.
     """
 
     __slots__ = (

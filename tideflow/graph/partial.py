@@ -14,6 +14,7 @@ import numpy as np
 from tideflow.export import export
 
 if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
     from tideflow.graph.shapes import Sizes
 
 _LARGEST = 1024  # elements; longer tensors are data, not sizes
@@ -68,7 +69,7 @@ def fully_known(value: Any) -> bool:
 
 
 @export("get_static_value", "contrib.util.constant_value")
-def constant_value(tensor: Any, partial: bool = False) -> Any:
+def constant_value(tensor: Tensor, partial: bool = False) -> Any:
     """Computes the value of a tensor from the graph alone, without a session.
 
     Args:

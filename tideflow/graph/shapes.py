@@ -90,12 +90,26 @@ class Dimension:
         self.value = _size(value)
 
     def is_compatible_with(self, other: SizeLike) -> bool:
-        """Whether both could be the same size: they are equal, or one of them is unknown."""
+        """Whether both could be the same size: they are equal, or one of them is unknown.
+
+        Args:
+          other: Another Dimension, an int or None.
+
+        Returns:
+          Whether they could be.
+        """
         theirs = _size(other)
         return self.value is None or theirs is None or self.value == theirs
 
     def assert_is_compatible_with(self, other: SizeLike) -> None:
-        """Raises ValueError if the two sizes are known and differ."""
+        """Checks that both could be the same size.
+
+        Args:
+          other: Another Dimension, an int or None.
+
+        Raises:
+          ValueError: If the two sizes are known and differ.
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
@@ -242,7 +256,14 @@ class TensorShape:
             raise ValueError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other: ShapeLike | None) -> bool:
-        """Whether a tensor could have both shapes: the ranks agree, and all sizes known in both."""
+        """Whether a tensor could have both shapes: the ranks agree, and all sizes known in both.
+
+        Args:
+          other: Another shape.
+
+        Returns:
+          Whether a tensor could.
+        """
         mine, theirs = self.tuple, as_shape(other).tuple
         if mine is None or theirs is None:
             return True
@@ -251,7 +272,14 @@ class TensorShape:
         return all(a is None or b is None or a == b for a, b in zip(mine, theirs, strict=True))
 
     def assert_is_compatible_with(self, other: ShapeLike | None) -> None:
-        """Raises ValueError if no tensor could have both shapes."""
+        """Checks that a tensor could have both shapes.
+
+        Args:
+          other: Another shape.
+
+        Raises:
+          ValueError: If no tensor could have both shapes.
+        """
         if not self.is_compatible_with(other):
             raise ValueError(f"Shapes {self} and {other} are incompatible")
 
@@ -293,18 +321,39 @@ class TensorShape:
         return from_sizes(tuple(a if a == b else None for a, b in zip(mine, theirs, strict=True)))
 
     def concatenate(self, other: ShapeLike | None) -> TensorShape:
-        """This shape's dimensions followed by those of `other`. The rank is unknown if either rank is."""
+        """Makes a shape of this one's dimensions followed by those of another.
+
+        Args:
+          other: Another shape.
+
+        Returns:
+          The new shape; its rank is unknown if either rank is.
+        """
         mine, theirs = self.tuple, as_shape(other).tuple
         return unknown_shape() if mine is None or theirs is None else from_sizes(mine + theirs)
 
     def assert_same_rank(self, other: ShapeLike | None) -> None:
-        """Raises ValueError if both ranks are known and differ."""
+        """Checks that two shapes could have one rank.
+
+        Args:
+          other: Another shape.
+
+        Raises:
+          ValueError: If both ranks are known and differ.
+        """
         other = as_shape(other)
         if self.tuple is not None and other.tuple is not None and self.rank != other.rank:
             raise ValueError(f"Shapes {self} and {other} must have the same rank")
 
     def assert_has_rank(self, rank: int) -> None:
-        """Raises ValueError if the rank is known and is not `rank`."""
+        """Checks the rank.
+
+        Args:
+          rank: The rank.
+
+        Raises:
+          ValueError: If the rank is known and is another.
+        """
         if self.rank not in (None, rank):
             raise ValueError(f"Shape {self} must have rank {rank}")
 
@@ -325,13 +374,33 @@ class TensorShape:
         return unknown_shape(rank) if self.tuple is None else self
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
-        """This shape itself. Raises ValueError if it is known to have fewer than `rank` dimensions."""
+        """Checks that the shape has no fewer dimensions.
+
+        Args:
+          rank: The rank.
+
+        Returns:
+          This shape itself.
+
+        Raises:
+          ValueError: If it is known to have fewer dimensions.
+        """
         if self.rank is not None and self.rank < rank:
             raise ValueError(f"Shape {self} must have rank at least {rank}")
         return self
 
     def with_rank_at_most(self, rank: int) -> TensorShape:
-        """This shape itself. Raises ValueError if it is known to have more than `rank` dimensions."""
+        """Checks that the shape has no more dimensions.
+
+        Args:
+          rank: The rank.
+
+        Returns:
+          This shape itself.
+
+        Raises:
+          ValueError: If it is known to have more dimensions.
+        """
         if self.rank is not None and self.rank > rank:
             raise ValueError(f"Shape {self} must have rank at most {rank}")
         return self
@@ -455,7 +524,7 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 
 
 @export("dimension_value", "compat.dimension_value")
-def dimension_value(dimension: Any) -> int | None:
+def dimension_value(dimension: Dimension | int | None) -> int | None:
     """Converts a Dimension to a plain int.
 
     Args:

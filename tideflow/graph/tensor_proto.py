@@ -17,7 +17,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape, as_shape
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 _FIELDS = {  # dtype -> the repeated field that holds single elements
     dtypes.float32: "float_val",
@@ -45,7 +45,7 @@ _FIELDS = {  # dtype -> the repeated field that holds single elements
 
 @export("make_tensor_proto")
 def make_tensor_proto(
-    values: Any,
+    values: TensorProto | TensorLike,
     dtype: DTypeLike | None = None,
     shape: ShapeLike | None = None,
     verify_shape: bool = False,

@@ -5,6 +5,7 @@ Only annotations name them, so modules import them under `TYPE_CHECKING`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -30,6 +31,16 @@ class VariableLike(Protocol):
     def dtype(self) -> DType: ...
 
     def get_shape(self) -> TensorShape: ...
+
+
+class RaggedLike(Protocol):
+    """A RaggedTensor: the values of all rows, and where each row begins."""
+
+    @property
+    def flat_values(self) -> Tensor: ...
+
+    @property
+    def nested_row_splits(self) -> tuple[Tensor, ...]: ...
 
 
 class SessionLike(Protocol):
@@ -79,6 +90,9 @@ TensorLike: TypeAlias = (
     | Sequence["TensorLike"]
 )
 
+# What functions accept that have a form for ragged tensors: `@export(…, ragged=…)`.
+TensorOrRagged: TypeAlias = TensorLike | RaggedLike | Sequence["TensorOrRagged"]
+
 # A size that may be unknown (None), and a static shape made of such sizes. Where the rank may be unknown too,
 # the annotation is `ShapeLike | None`.
 SizeLike: TypeAlias = int | np.integer[Any] | Dimension | None
@@ -86,6 +100,14 @@ ShapeLike: TypeAlias = TensorShape | TensorShapeProto | Iterable[SizeLike] | int
 
 # What `tf.as_dtype` accepts: a DType, its name or number, or the type that NumPy, torch or Python has for it.
 DTypeLike: TypeAlias = DType | str | int | np.dtype[Any] | torch.dtype | type
+
+# What makes a variable's initial value from its shape and dtype: a function, an initializer or its class. A
+# regularizer makes a loss of the variable's value, or none.
+InitializerLike: TypeAlias = Callable[..., Any]
+RegularizerLike: TypeAlias = Callable[[Any], Tensor | None]
+
+# A path in the file system.
+PathLike: TypeAlias = str | bytes | os.PathLike[str]
 
 # What `tf.device` accepts; a function gets each new operation and returns its device.
 DeviceFunction: TypeAlias = Callable[[Operation], str | DeviceSpec | None]

@@ -36,7 +36,7 @@ from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike
+    from tideflow.graph.typing import DTypeLike, InitializerLike, RegularizerLike, ShapeLike
 
 
 def _snake_case(name: str) -> str:
@@ -342,13 +342,13 @@ class Layer(Module):
         name: str,
         shape: ShapeLike,
         dtype: DTypeLike | None = None,
-        initializer: Any = None,
-        regularizer: Callable | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: RegularizerLike | None = None,
         trainable: bool | None = None,
         constraint: Callable | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
         partitioner: Callable | None = None,
         **kwargs: Any,
     ) -> Any:
@@ -447,7 +447,7 @@ class Layer(Module):
             use_resource=True,
         )
 
-    def _regularize(self, name: str, variable: Any, regularizer: Callable) -> None:
+    def _regularize(self, name: str, variable: Any, regularizer: RegularizerLike) -> None:
         parts = list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
         for part in parts:
             with colocate_with(part.op), name_scope(f"{name}/Regularizer"):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
 from tideflow.export import export
@@ -25,6 +25,9 @@ from tideflow.ops.arrays import joining, shapes
 from tideflow.ops.nn import activations
 from tideflow.variables import initializers
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike
+
 
 class _Conv(Layer):
     """activation(convolution(inputs, kernel) + bias), over `rank` axes."""
@@ -34,18 +37,18 @@ class _Conv(Layer):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = 1,
+        dilation_rate: int | Sequence[int] = 1,
         activation: Callable | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = initializers.Zeros(),
-        kernel_regularizer: Callable | None = None,
-        bias_regularizer: Callable | None = None,
-        activity_regularizer: Callable | None = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = initializers.Zeros(),
+        kernel_regularizer: RegularizerLike | None = None,
+        bias_regularizer: RegularizerLike | None = None,
+        activity_regularizer: RegularizerLike | None = None,
         kernel_constraint: Callable | None = None,
         bias_constraint: Callable | None = None,
         trainable: bool = True,
@@ -84,7 +87,7 @@ class _Conv(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={self._channel_axis: channels})
         return channels
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         channels = self._channels(input_shape)
         self.kernel = self._add_kernel("kernel", (*self.kernel_size, channels, self.filters))
         self._add_bias()
@@ -133,7 +136,7 @@ class _Conv(Layer):
     def _activated(self, outputs: Tensor) -> Tensor:
         return outputs if self.activation is None else self.activation(outputs)
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape).as_list()
         inner = shape[2:] if self.data_format == "channels_first" else shape[1:-1]
         spans = zip(inner, self.kernel_size, self.strides, self.dilation_rate, strict=True)
@@ -168,6 +171,7 @@ class Conv1D(_Conv):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 1
@@ -196,6 +200,7 @@ class Conv2D(_Conv):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 2
@@ -224,6 +229,7 @@ class Conv3D(_Conv):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 3
@@ -235,17 +241,17 @@ class _ConvTranspose(_Conv):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
         activation: Callable | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = initializers.Zeros(),
-        kernel_regularizer: Callable | None = None,
-        bias_regularizer: Callable | None = None,
-        activity_regularizer: Callable | None = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = initializers.Zeros(),
+        kernel_regularizer: RegularizerLike | None = None,
+        bias_regularizer: RegularizerLike | None = None,
+        activity_regularizer: RegularizerLike | None = None,
         kernel_constraint: Callable | None = None,
         bias_constraint: Callable | None = None,
         trainable: bool = True,
@@ -273,7 +279,7 @@ class _ConvTranspose(_Conv):
             **kwargs,
         )
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         channels = self._channels(input_shape)
         self.kernel = self._add_kernel("kernel", (*self.kernel_size, self.filters, channels))
         self._add_bias()
@@ -304,7 +310,7 @@ class _ConvTranspose(_Conv):
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return self._activated(self._biased(outputs))
 
-    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape).as_list()
         inner = shape[2:] if self.data_format == "channels_first" else shape[1:-1]
         spans = zip(inner, self.kernel_size, self.strides, strict=True)
@@ -332,6 +338,7 @@ class Conv2DTranspose(_ConvTranspose):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 2
@@ -358,6 +365,7 @@ class Conv3DTranspose(_ConvTranspose):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 3
@@ -369,21 +377,21 @@ class _SeparableConv(_Conv):
     def __init__(
         self,
         filters: int,
-        kernel_size: Any,
-        strides: Any = 1,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
         padding: str = "valid",
         data_format: str = "channels_last",
-        dilation_rate: Any = 1,
+        dilation_rate: int | Sequence[int] = 1,
         depth_multiplier: int = 1,
         activation: Callable | None = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = initializers.Zeros(),
-        depthwise_regularizer: Callable | None = None,
-        pointwise_regularizer: Callable | None = None,
-        bias_regularizer: Callable | None = None,
-        activity_regularizer: Callable | None = None,
+        depthwise_initializer: InitializerLike | None = None,
+        pointwise_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = initializers.Zeros(),
+        depthwise_regularizer: RegularizerLike | None = None,
+        pointwise_regularizer: RegularizerLike | None = None,
+        bias_regularizer: RegularizerLike | None = None,
+        activity_regularizer: RegularizerLike | None = None,
         depthwise_constraint: Callable | None = None,
         pointwise_constraint: Callable | None = None,
         bias_constraint: Callable | None = None,
@@ -416,7 +424,7 @@ class _SeparableConv(_Conv):
         self.depthwise_constraint = depthwise_constraint
         self.pointwise_constraint = pointwise_constraint
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: ShapeLike) -> None:
         channels = self._channels(input_shape)
         between = channels * self.depth_multiplier
         self.depthwise_kernel = self.add_weight(
@@ -464,6 +472,7 @@ class SeparableConv2D(_SeparableConv):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 2
@@ -509,6 +518,7 @@ class SeparableConv1D(_SeparableConv):
       bias_constraint: The constraint of the biases.
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 1

@@ -19,7 +19,7 @@ from tideflow.ops.nn import activations
 from tideflow.variables import initializers
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import ShapeLike, TensorLike
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike, TensorLike
 
 
 @export("layers.Dense")
@@ -47,11 +47,11 @@ class Dense(Layer):
         units: int,
         activation: Callable | None = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = initializers.Zeros(),
-        kernel_regularizer: Callable | None = None,
-        bias_regularizer: Callable | None = None,
-        activity_regularizer: Callable | None = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike = initializers.Zeros(),
+        kernel_regularizer: RegularizerLike | None = None,
+        bias_regularizer: RegularizerLike | None = None,
+        activity_regularizer: RegularizerLike | None = None,
         kernel_constraint: Callable | None = None,
         bias_constraint: Callable | None = None,
         trainable: bool = True,
@@ -197,11 +197,11 @@ def dense(
     units: int,
     activation: Callable | None = None,
     use_bias: bool = True,
-    kernel_initializer: Any = None,
-    bias_initializer: Any = initializers.Zeros(),
-    kernel_regularizer: Callable | None = None,
-    bias_regularizer: Callable | None = None,
-    activity_regularizer: Callable | None = None,
+    kernel_initializer: InitializerLike | None = None,
+    bias_initializer: InitializerLike = initializers.Zeros(),
+    kernel_regularizer: RegularizerLike | None = None,
+    bias_regularizer: RegularizerLike | None = None,
+    activity_regularizer: RegularizerLike | None = None,
     kernel_constraint: Callable | None = None,
     bias_constraint: Callable | None = None,
     trainable: bool = True,

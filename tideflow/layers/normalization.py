@@ -23,7 +23,7 @@ from tideflow.variables import initializers
 from tideflow.variables.base import VariableAggregation
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import ShapeLike, TensorLike
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike, TensorLike
 
 
 @export("layers.BatchNormalization")
@@ -67,12 +67,12 @@ class BatchNormalization(Layer):
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = initializers.Zeros(),
-        gamma_initializer: Any = initializers.Ones(),
-        moving_mean_initializer: Any = initializers.Zeros(),
-        moving_variance_initializer: Any = initializers.Ones(),
-        beta_regularizer: Callable | None = None,
-        gamma_regularizer: Callable | None = None,
+        beta_initializer: InitializerLike = initializers.Zeros(),
+        gamma_initializer: InitializerLike = initializers.Ones(),
+        moving_mean_initializer: InitializerLike = initializers.Zeros(),
+        moving_variance_initializer: InitializerLike = initializers.Ones(),
+        beta_regularizer: RegularizerLike | None = None,
+        gamma_regularizer: RegularizerLike | None = None,
         beta_constraint: Callable | None = None,
         gamma_constraint: Callable | None = None,
         renorm: bool = False,
@@ -391,12 +391,12 @@ def batch_normalization(
     epsilon: float = 1e-3,
     center: bool = True,
     scale: bool = True,
-    beta_initializer: Any = initializers.Zeros(),
-    gamma_initializer: Any = initializers.Ones(),
-    moving_mean_initializer: Any = initializers.Zeros(),
-    moving_variance_initializer: Any = initializers.Ones(),
-    beta_regularizer: Callable | None = None,
-    gamma_regularizer: Callable | None = None,
+    beta_initializer: InitializerLike = initializers.Zeros(),
+    gamma_initializer: InitializerLike = initializers.Ones(),
+    moving_mean_initializer: InitializerLike = initializers.Zeros(),
+    moving_variance_initializer: InitializerLike = initializers.Ones(),
+    beta_regularizer: RegularizerLike | None = None,
+    gamma_regularizer: RegularizerLike | None = None,
     beta_constraint: Callable | None = None,
     gamma_constraint: Callable | None = None,
     training: TensorLike = False,

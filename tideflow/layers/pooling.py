@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -14,6 +14,9 @@ from tideflow.layers.shapes import check_data_format, check_padding, sizes, tens
 from tideflow.ops.arrays import shapes
 from tideflow.ops.nn import mean_pooling, pooling
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 class _Pooling(Layer):
     """Pools over windows of the axes that are neither batch nor channels."""
@@ -23,8 +26,8 @@ class _Pooling(Layer):
 
     def __init__(
         self,
-        pool_size: Any,
-        strides: Any,
+        pool_size: int | Sequence[int],
+        strides: int | Sequence[int],
         padding: str = "valid",
         data_format: str = "channels_last",
         name: str | None = None,
@@ -73,6 +76,7 @@ class MaxPooling1D(_Pooling1D):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     function = staticmethod(pooling.max_pool)
@@ -88,6 +92,7 @@ class AveragePooling1D(_Pooling1D):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     function = staticmethod(mean_pooling.avg_pool)
@@ -103,6 +108,7 @@ class MaxPooling2D(_Pooling):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 2
@@ -119,6 +125,7 @@ class AveragePooling2D(_Pooling):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 2
@@ -135,6 +142,7 @@ class MaxPooling3D(_Pooling):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 3
@@ -151,6 +159,7 @@ class AveragePooling3D(_Pooling):
       padding: `"valid"` or `"same"`.
       data_format: `"channels_last"` or `"channels_first"`.
       name: The name of the layer.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     rank = 3
@@ -159,9 +168,9 @@ class AveragePooling3D(_Pooling):
 
 def _functional(layer: type[_Pooling], name: str) -> Callable:
     def pool(
-        inputs: Any,
-        pool_size: Any,
-        strides: Any,
+        inputs: TensorLike,
+        pool_size: int | Sequence[int],
+        strides: int | Sequence[int],
         padding: str = "valid",
         data_format: str = "channels_last",
         name: str | None = None,

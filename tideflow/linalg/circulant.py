@@ -20,7 +20,7 @@ from tideflow.ops.math import casting, checks, complex_numbers, reductions, unar
 from tideflow.ops.signals import fourier
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 def _as_complex(x: Tensor) -> Tensor:
@@ -184,14 +184,27 @@ class _Circulant(LinearOperator):
         return assert_real(self._spectrum, message)
 
 
+_ARGUMENTS = """
+    Args:
+      spectrum: The Fourier transform of the first column, over the last {axes}: the eigenvalues.
+      input_output_dtype: The type of the vectors that the operator takes and gives.
+      is_non_singular: Whether the matrices have inverses; None where it is not known.
+      is_self_adjoint: Whether they are their own adjoints; None where it is not known.
+      is_positive_definite: Whether `x^H A x` is positive for all x that are not zero; None where it is not
+        known.
+      is_square: Whether they are square, as they always are.
+      name: The name scope of the operations.
+"""
+
+
 def _kind(depth: int, doc: str) -> type[_Circulant]:
     """The public class of circulant operators over `depth` axes."""
     kind_name = "LinearOperatorCirculant" if depth == 1 else f"LinearOperatorCirculant{depth}D"
 
     def __init__(
-        self: Any,
-        spectrum: Any,
-        input_output_dtype: Any = dtypes.complex64,
+        self: _Circulant,
+        spectrum: TensorLike,
+        input_output_dtype: DTypeLike = dtypes.complex64,
         is_non_singular: bool | None = None,
         is_self_adjoint: bool | None = None,
         is_positive_definite: bool | None = None,
@@ -201,7 +214,8 @@ def _kind(depth: int, doc: str) -> type[_Circulant]:
         hints = (is_non_singular, is_self_adjoint, is_positive_definite, is_square)
         _Circulant.__init__(self, spectrum, depth, input_output_dtype, *hints, name)
 
-    members = {"__init__": __init__, "__doc__": doc, "__module__": __name__}
+    described = f"{doc}\n{_ARGUMENTS.format(axes='axis' if depth == 1 else f'{depth} axes')}"
+    members = {"__init__": __init__, "__doc__": described, "__module__": __name__}
     return export(f"linalg.{kind_name}")(type(kind_name, (_Circulant,), members))
 
 

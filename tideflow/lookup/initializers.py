@@ -15,6 +15,7 @@ from tideflow.ops.state import lookup_tables
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.lookup.static import LookupInterface
 
 
 @export("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
@@ -64,7 +65,7 @@ class TableInitializerBase(abc.ABC):
         return self._value_dtype
 
     @abc.abstractmethod
-    def initialize(self, table: Any) -> Operation:
+    def initialize(self, table: LookupInterface) -> Operation:
         """Adds an operation that fills a table.
 
         Args:
@@ -101,7 +102,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         self._name = "key_value_init" if name is None else name
         super().__init__(self._keys.dtype, self._values.dtype)
 
-    def initialize(self, table: Any) -> Operation:
+    def initialize(self, table: LookupInterface) -> Operation:
         """Adds an operation that fills a table.
 
         Args:
@@ -137,7 +138,7 @@ class TextFileInitializer(TableInitializerBase):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike,
         key_dtype: DTypeLike,
         key_index: int,
         value_dtype: DTypeLike,
@@ -172,7 +173,7 @@ class TextFileInitializer(TableInitializerBase):
         with init_scope(), device("CPU"):
             self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
 
-    def initialize(self, table: Any) -> Operation:
+    def initialize(self, table: LookupInterface) -> Operation:
         """Adds an operation that fills a table.
 
         Args:
@@ -230,7 +231,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike,
         key_column_index: int = TextFileIndex.LINE_NUMBER,
         value_column_index: int = TextFileIndex.WHOLE_LINE,
         vocab_size: int | None = None,
@@ -267,7 +268,7 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike,
         key_column_index: int = TextFileIndex.WHOLE_LINE,
         value_column_index: int = TextFileIndex.LINE_NUMBER,
         vocab_size: int | None = None,

@@ -89,23 +89,48 @@ class _MutableTable(LookupInterface):
         with self._scope(name, "Size"), self._beside_table():
             return lookup_tables.size_v2_op(self.resource_handle)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The values of keys; the default for keys that are not there."""
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
+        """Finds the values of keys.
+
+        Args:
+          keys: The keys, a tensor.
+          name: The name scope of the operations.
+
+        Returns:
+          The values; the default for keys that are not there.
+        """
         with self._scope(name, "lookup_table_find", keys):
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             with self._beside_table():
                 return lookup_tables.find_v2_op(self.resource_handle, keys, self._default_value)
 
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Sets the values of keys, new ones and old ones."""
+    def insert(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
+        """Sets the values of keys, new ones and old ones.
+
+        Args:
+          keys: The keys, a tensor.
+          values: Their values, a tensor.
+          name: The name scope of the operations.
+
+        Returns:
+          The operation.
+        """
         with self._scope(name, "lookup_table_insert", keys, values):
             keys = convert_to_tensor(keys, dtype=self._key_dtype, name="keys")
             values = convert_to_tensor(values, dtype=self._value_dtype, name="values")
             with self._beside_table():
                 return lookup_tables.insert_v2_op(self.resource_handle, keys, values)
 
-    def remove(self, keys: Any, name: str | None = None) -> Operation:
-        """Takes keys out of the table, where they are there."""
+    def remove(self, keys: TensorLike, name: str | None = None) -> Operation:
+        """Takes keys out of the table, where they are there.
+
+        Args:
+          keys: The keys, a tensor.
+          name: The name scope of the operations.
+
+        Returns:
+          The operation.
+        """
         self._check_key_dtype(keys)
         with self._scope(name, "lookup_table_remove", keys, self._default_value):
             return lookup_tables.remove_v2_op(self.resource_handle, keys)
@@ -174,8 +199,8 @@ class DenseHashTable(_MutableTable):
         key_dtype: DTypeLike,
         value_dtype: DTypeLike,
         default_value: TensorLike,
-        empty_key: Any,
-        deleted_key: Any,
+        empty_key: TensorLike,
+        deleted_key: TensorLike,
         initial_num_buckets: int | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,

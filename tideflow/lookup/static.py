@@ -17,6 +17,7 @@ from tideflow.variables.trackable import Trackable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.lookup.initializers import TableInitializerBase
 
 
 @export("contrib.lookup.LookupInterface")
@@ -73,7 +74,7 @@ class InitializableLookupTableBase(LookupInterface):
       initializer: The initializer.
     """
 
-    def __init__(self, default_value: TensorLike, initializer: Any):
+    def __init__(self, default_value: TensorLike, initializer: TableInitializerBase):
         super().__init__(initializer.key_dtype, initializer.value_dtype)
         self._default_value = convert_to_tensor(default_value, dtype=self._value_dtype)
         self._default_value.shape.merge_with(TensorShape([]))
@@ -163,7 +164,7 @@ class StaticHashTable(_HashTable):
       name: The name of the table.
     """
 
-    def __init__(self, initializer: Any, default_value: TensorLike, name: str | None = None):
+    def __init__(self, initializer: TableInitializerBase, default_value: TensorLike, name: str | None = None):
         shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
         super().__init__(initializer, default_value, shared_name, name)
 
@@ -197,7 +198,7 @@ class HashTable(_HashTable):
 
     def __init__(
         self,
-        initializer: Any,
+        initializer: TableInitializerBase,
         default_value: TensorLike,
         shared_name: str | None = None,
         name: str | None = None,

@@ -27,7 +27,8 @@ from tideflow.ops.math import binary, casting
 from tideflow.ops.strings import hashing, numbers
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike
+    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.lookup.initializers import TableInitializerBase
 
 # ------------------------------------------------------------------------------------------------ hashing
 
@@ -131,8 +132,16 @@ class _WithHashBuckets(LookupInterface):
             known = convert_to_tensor(0, dtype=dtypes.int64) if self._table is None else self._table.size()
             return known + self._num_oov_buckets
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The numbers of keys (of a SparseTensor, in its shape)."""
+    def lookup(self, keys: TensorLike | SparseTensor, name: str | None = None) -> Any:
+        """Finds the numbers of keys.
+
+        Args:
+          keys: The keys: a tensor or a SparseTensor.
+          name: The name scope of the operations.
+
+        Returns:
+          The numbers, of the shape of `keys`.
+        """
         self._check_key_dtype(keys)
         values = keys.values if isinstance(keys, SparseTensor) else keys
         if self._table is not None and self._table.key_dtype.base_dtype == dtypes.int64:
@@ -168,7 +177,7 @@ class IdTableWithHashBuckets(_WithHashBuckets):
 
     def __init__(
         self,
-        table: Any,
+        table: LookupInterface | None,
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
@@ -206,9 +215,9 @@ class StaticVocabularyTable(_WithHashBuckets):
 
     def __init__(
         self,
-        initializer: Any,
+        initializer: TableInitializerBase | None,
         num_oov_buckets: int,
-        lookup_key_dtype: Any = None,
+        lookup_key_dtype: DTypeLike | None = None,
         name: str | None = None,
     ):
         if num_oov_buckets <= 0:
@@ -240,7 +249,7 @@ def _check_keys(num_oov_buckets: int, dtype: DType) -> None:
 
 @export("contrib.lookup.index_table_from_file")
 def index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: TensorLike | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
     default_value: int = -1,
@@ -335,7 +344,7 @@ def index_table_from_tensor(
 
 @export("contrib.lookup.index_to_string_table_from_file")
 def index_to_string_table_from_file(
-    vocabulary_file: Any,
+    vocabulary_file: TensorLike,
     vocab_size: int | None = None,
     default_value: str = "UNK",
     name: str | None = None,

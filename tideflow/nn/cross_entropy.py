@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -28,7 +28,7 @@ def _same_shape(first_name: str, first: Tensor, second_name: str, second: Tensor
 
 @export("nn.sigmoid_cross_entropy_with_logits")
 def sigmoid_cross_entropy_with_logits(
-    _sentinel: Any = None,
+    _sentinel: None = None,
     labels: TensorLike | None = None,
     logits: TensorLike | None = None,
     name: str | None = None,

@@ -87,7 +87,11 @@ def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str
 
 @export("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
 def l2_normalize(
-    x: TensorLike, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None
+    x: TensorLike,
+    axis: TensorLike | None = None,
+    epsilon: float = 1e-12,
+    name: str | None = None,
+    dim: TensorLike | None = None,
 ) -> Tensor:
     """Divides a tensor by its L2 norm along axes.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -17,6 +17,10 @@ from tideflow.graph.convert import is_tensor
 from tideflow.graph.device import canonical_name
 from tideflow.graph.graph import GRAPH_DEF_VERSION
 from tideflow.graph.operation import Tensor
+
+if TYPE_CHECKING:
+    from tideflow.graph.device import DeviceSpec
+    from tideflow.graph.typing import DTypeLike
 
 
 class Assertions(absltest.TestCase):
@@ -35,7 +39,15 @@ class Assertions(absltest.TestCase):
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
-        """Arrays, tensors, or structures of them, are near each other: |a - b| <= atol + rtol * |b|."""
+        """Asserts that arrays, tensors, or structures of them, are near: `|a - b| <= atol + rtol * |b|`.
+
+        Args:
+          a: An array, a tensor, or a structure of them.
+          b: Another one of the same structure.
+          rtol: The relative tolerance.
+          atol: The absolute tolerance.
+          msg: What a failure says besides.
+        """
         self._assert_close(a, b, rtol, atol, "", msg or "")
 
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, path: str, msg: str) -> None:
@@ -91,7 +103,21 @@ class Assertions(absltest.TestCase):
         bfloat16_atol: float = 1e-2,
         msg: str | None = None,
     ) -> None:
-        """`assertAllClose` with the tolerance of the less precise of the two types."""
+        """`assertAllClose` with the tolerance of the less precise of the two types.
+
+        Args:
+          a: An array or a tensor.
+          b: Another one.
+          rtol: The relative tolerance.
+          atol: The absolute tolerance.
+          float_rtol: The relative tolerance of float32.
+          float_atol: The absolute tolerance of float32.
+          half_rtol: The relative tolerance of half.
+          half_atol: The absolute tolerance of half.
+          bfloat16_rtol: The relative tolerance of bfloat16.
+          bfloat16_atol: The absolute tolerance of bfloat16.
+          msg: What a failure says besides.
+        """
         a, b = self._array(a), self._array(b)
         for kinds, type_rtol, type_atol in (
             ((np.float32, np.complex64), float_rtol, float_atol),
@@ -103,7 +129,13 @@ class Assertions(absltest.TestCase):
         self.assertAllClose(a, b, rtol, atol, msg)
 
     def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
-        """`assertAllClose` fails."""
+        """Asserts that `assertAllClose` fails.
+
+        Args:
+          a: An array or a tensor.
+          b: Another one.
+          kwargs: Arguments of `assertAllClose`.
+        """
         try:
             self.assertAllClose(a, b, **kwargs)
         except AssertionError:
@@ -111,13 +143,27 @@ class Assertions(absltest.TestCase):
         raise AssertionError("The two values are close at all elements")
 
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
-        """|f1 - f2| <= err."""
+        """Asserts that `|f1 - f2| <= err`.
+
+        Args:
+          f1: A number.
+          f2: Another one.
+          err: The largest distance.
+          msg: What a failure says besides.
+        """
         self.assertTrue(
             f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}"
         )
 
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
-        """Each pair of two sequences of numbers is within `err`."""
+        """Asserts that each pair of two sequences of numbers is near.
+
+        Args:
+          farray1: A sequence of numbers.
+          farray2: Another one of the same length.
+          err: The largest distance.
+          msg: What a failure says besides.
+        """
         self.assertEqual(len(farray1), len(farray2), msg)
         for x, y in zip(farray1, farray2):
             self.assertNear(float(x), float(y), err, msg)
@@ -125,14 +171,27 @@ class Assertions(absltest.TestCase):
     def assertNDArrayNear(
         self, ndarray1: np.ndarray, ndarray2: np.ndarray, err: float, msg: str | None = None
     ) -> None:
-        """The arrays' difference has a norm below `err`."""
+        """Asserts that the arrays' difference has a norm below a bound.
+
+        Args:
+          ndarray1: An array.
+          ndarray2: Another one of the same shape.
+          err: The bound of the norm.
+          msg: What a failure says besides.
+        """
         distance = np.linalg.norm(np.subtract(ndarray1, ndarray2))
         self.assertLess(distance, err, msg)
 
     # -------------------------------------------------------------------------------------------- elements
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """The same shape and the same elements, NaN being equal to NaN."""
+        """Asserts that both have the same shape and the same elements, NaN being equal to NaN.
+
+        Args:
+          a: An array or a tensor.
+          b: Another one.
+          msg: What a failure says besides.
+        """
         a, b = self._array(a), self._array(b)
         self._assert_same_shape(a, b, msg)
         same = a == b
@@ -144,7 +203,13 @@ class Assertions(absltest.TestCase):
             self.fail(f"not equal where = {where}\nnot equal lhs = {lhs}\nnot equal rhs = {rhs}\n{msg or ''}")
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """`assertAllEqual` fails."""
+        """Asserts that `assertAllEqual` fails.
+
+        Args:
+          a: An array or a tensor.
+          b: Another one.
+          msg: What a failure says besides.
+        """
         try:
             self.assertAllEqual(a, b)
         except AssertionError:
@@ -158,19 +223,39 @@ class Assertions(absltest.TestCase):
             self.fail(f"not all elements are {wanted}: {np.atleast_1d(array)[np.atleast_1d(bad)][:10]}")
 
     def assertAllGreater(self, a: Any, comparison_target: float) -> None:
-        """Every element is greater than the target."""
+        """Asserts that every element is greater than a number.
+
+        Args:
+          a: An array or a tensor.
+          comparison_target: The number.
+        """
         self._assert_all(lambda x: x > comparison_target, a, f"> {comparison_target}")
 
     def assertAllGreaterEqual(self, a: Any, comparison_target: float) -> None:
-        """Every element is the target or greater."""
+        """Asserts that every element is a number or greater.
+
+        Args:
+          a: An array or a tensor.
+          comparison_target: The number.
+        """
         self._assert_all(lambda x: x >= comparison_target, a, f">= {comparison_target}")
 
     def assertAllLess(self, a: Any, comparison_target: float) -> None:
-        """Every element is less than the target."""
+        """Asserts that every element is less than a number.
+
+        Args:
+          a: An array or a tensor.
+          comparison_target: The number.
+        """
         self._assert_all(lambda x: x < comparison_target, a, f"< {comparison_target}")
 
     def assertAllLessEqual(self, a: Any, comparison_target: float) -> None:
-        """Every element is the target or less."""
+        """Asserts that every element is a number or less.
+
+        Args:
+          a: An array or a tensor.
+          comparison_target: The number.
+        """
         self._assert_all(lambda x: x <= comparison_target, a, f"<= {comparison_target}")
 
     def assertAllInRange(
@@ -181,7 +266,15 @@ class Assertions(absltest.TestCase):
         open_lower_bound: bool = False,
         open_upper_bound: bool = False,
     ) -> None:
-        """Every element lies between the bounds."""
+        """Asserts that every element lies between the bounds.
+
+        Args:
+          target: An array or a tensor.
+          lower_bound: The lower bound.
+          upper_bound: The upper bound.
+          open_lower_bound: Whether the lower bound itself is out.
+          open_upper_bound: Whether the upper bound itself is out.
+        """
         above = np.greater if open_lower_bound else np.greater_equal
         below = np.less if open_upper_bound else np.less_equal
         wanted = f"in {'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}"
@@ -192,30 +285,60 @@ class Assertions(absltest.TestCase):
         )
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
-        """Every element is one of the set."""
+        """Asserts that every element is one of a set.
+
+        Args:
+          target: An array or a tensor.
+          expected_set: The elements that are allowed.
+        """
         self._assert_all(lambda x: np.isin(x, list(expected_set)), target, f"in {expected_set}")
 
     def assertItemsEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
-        """The same items, in any order."""
+        """Asserts that both have the same items, in any order.
+
+        Args:
+          first: The items.
+          second: The other items.
+          msg: What a failure says besides.
+        """
         self.assertCountEqual(first, second, msg)
 
     # -------------------------------------------------------------------------------------------- tensors
 
-    def assertDTypeEqual(self, target: Any, expected_dtype: Any) -> None:
-        """The target has this dtype."""
+    def assertDTypeEqual(self, target: Any, expected_dtype: DTypeLike) -> None:
+        """Asserts that the target has a type.
+
+        Args:
+          target: An array or a tensor.
+          expected_dtype: The type.
+        """
         found = target.dtype if hasattr(target, "dtype") else self._array(target).dtype
         self.assertEqual(dtypes.as_dtype(found).base_dtype, dtypes.as_dtype(expected_dtype))
 
-    def assertShapeEqual(self, np_array: Any, tf_tensor: Tensor, msg: str | None = None) -> None:
-        """The tensor's shape in the graph is the array's."""
+    def assertShapeEqual(self, np_array: np.ndarray, tf_tensor: Tensor, msg: str | None = None) -> None:
+        """Asserts that a tensor's shape in the graph is an array's.
+
+        Args:
+          np_array: The array.
+          tf_tensor: The tensor.
+          msg: What a failure says besides.
+        """
         if not isinstance(np_array, (np.ndarray, np.generic)):
             raise TypeError("np_array must be a Numpy ndarray or Numpy scalar")
         if not isinstance(tf_tensor, Tensor):
             raise TypeError("tf_tensor must be a Tensor")
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg=msg)
 
-    def assertDeviceEqual(self, device1: Any, device2: Any, msg: str | None = None) -> None:
-        """Two names of one device."""
+    def assertDeviceEqual(
+        self, device1: DeviceSpec | str, device2: DeviceSpec | str, msg: str | None = None
+    ) -> None:
+        """Asserts that two names are of one device.
+
+        Args:
+          device1: A device or its name.
+          device2: Another one.
+          msg: What a failure says besides.
+        """
         first, second = canonical_name(device1), canonical_name(device2)
         self.assertEqual(first, second, f"Devices {first} and {second} are not equal. {msg or ''}")
 
@@ -224,7 +347,13 @@ class Assertions(absltest.TestCase):
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None
     ) -> None:
-        """The message is the expected one, given as a message or as its text."""
+        """Asserts that a message is the expected one.
+
+        Args:
+          expected_message_maybe_ascii: The expected message, or its text.
+          message: The message.
+          msg: What a failure says besides.
+        """
         expected = expected_message_maybe_ascii
         if isinstance(expected, str):
             expected = text_format.Parse(expected, type(message)())
@@ -240,7 +369,15 @@ class Assertions(absltest.TestCase):
         min_consumer: int = 0,
         msg: str | None = None,
     ) -> None:
-        """The GraphDef is the expected one, given as text without its versions."""
+        """Asserts that a GraphDef is the expected one.
+
+        Args:
+          expected: The text of the expected GraphDef without its versions.
+          actual: The GraphDef.
+          producer: The version of the producer.
+          min_consumer: The least version of a consumer.
+          msg: What a failure says besides.
+        """
         versions = f"versions {{ producer: {producer} min_consumer: {min_consumer} }}\n"
         self.assertProtoEquals(versions + expected, actual, msg)
 
@@ -250,8 +387,15 @@ class Assertions(absltest.TestCase):
     def assertRaisesWithPredicateMatch(
         self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
-        """The block raises such an exception, whose message (or op names) the pattern or predicate
-        accepts.
+        """Asserts that a block raises an exception whose message, or op names, a pattern accepts.
+
+        Args:
+          exception_type: The class of the exception.
+          expected_err_re_or_predicate: A regular expression that the message matches, or a function of the
+            exception.
+
+        Returns:
+          A context manager.
         """
         wanted = expected_err_re_or_predicate
         matches = wanted if callable(wanted) else lambda error: re.search(wanted, _searched(error))
@@ -264,7 +408,15 @@ class Assertions(absltest.TestCase):
             self.fail(f"{exception_type.__name__} not raised")
 
     def assertRaisesOpError(self, expected_err_re_or_predicate: Any) -> Any:
-        """The block raises a tf.errors.OpError whose message matches."""
+        """Asserts that a block raises a `tf.errors.OpError` whose message matches.
+
+        Args:
+          expected_err_re_or_predicate: A regular expression that the message matches, or a function of the
+            exception.
+
+        Returns:
+          A context manager.
+        """
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
 
 

@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
@@ -16,6 +16,9 @@ from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_session
 from tideflow.session.timeline import Timeline
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
 
 
 @export("test.benchmark_config")
@@ -53,8 +56,8 @@ class Benchmark:
 
     def run_op_benchmark(
         self,
-        sess: Any,
-        op_or_tensor: Any,
+        sess: SessionLike,
+        op_or_tensor: Tensor | Operation,
         feed_dict: dict | None = None,
         burn_iters: int = 2,
         min_iters: int = 10,

@@ -26,7 +26,7 @@ sys.modules["tideflow.compat.v1"] = _root
 
 
 @export("compat.as_bytes")
-def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+def as_bytes(bytes_or_text: str | bytes, encoding: str = "utf-8") -> bytes:
     """Converts text to bytes.
 
     Args:
@@ -47,7 +47,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 @export("compat.as_text", "compat.as_str")
-def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_text(bytes_or_text: str | bytes, encoding: str = "utf-8") -> str:
     """Converts bytes to text.
 
     Args:

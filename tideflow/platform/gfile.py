@@ -6,13 +6,16 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from tideflow.export import export, expose
 from tideflow.graph import errors
 from tideflow.io.local_files import as_tensorflow_errors, local_path, matching_paths
 from tideflow.platform.compat import as_bytes, as_str_any
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import PathLike
 
 _READ_BUFFER = 512 * 1024
 
@@ -32,7 +35,7 @@ class GFile:
       InvalidArgumentError: If the mode is not valid.
     """
 
-    def __init__(self, name: Any, mode: str = "r"):
+    def __init__(self, name: PathLike, mode: str = "r"):
         plain = mode.replace("b", "")
         if plain not in ("r", "w", "a", "r+", "w+", "a+"):
             raise errors.invalid_argument("mode is not 'r' or 'w' or 'a' or 'r+' or 'w+' or 'a+'")
@@ -109,7 +112,7 @@ class GFile:
 
     next = __next__
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: str | bytes) -> None:
         """Appends to the file.
 
         Args:
@@ -176,7 +179,12 @@ class GFile:
 
 @export("gfile.FastGFile")
 class FastGFile(GFile):
-    """A GFile; an older name."""
+    """A GFile; an older name.
+
+    Args:
+      name: The path.
+      mode: The mode, as of Python's `open`.
+    """
 
 
 class FileStatistics(NamedTuple):
@@ -192,7 +200,7 @@ class FileStatistics(NamedTuple):
 
 
 @export("io.gfile.exists")
-def exists(path: Any) -> bool:
+def exists(path: PathLike) -> bool:
     """Whether a file or a directory exists.
 
     Args:
@@ -205,7 +213,7 @@ def exists(path: Any) -> bool:
 
 
 @export("io.gfile.isdir")
-def isdir(path: Any) -> bool:
+def isdir(path: PathLike) -> bool:
     """Whether a directory exists.
 
     Args:
@@ -218,7 +226,7 @@ def isdir(path: Any) -> bool:
 
 
 @export("io.gfile.stat")
-def stat(path: Any) -> FileStatistics:
+def stat(path: PathLike) -> FileStatistics:
     """Gets the size, the modification time and the type of a file.
 
     Args:
@@ -237,7 +245,7 @@ def stat(path: Any) -> FileStatistics:
 
 
 @export("io.gfile.mkdir")
-def mkdir(path: Any) -> None:
+def mkdir(path: PathLike) -> None:
     """Makes a directory, if it does not exist. Its parent must exist.
 
     Args:
@@ -252,7 +260,7 @@ def mkdir(path: Any) -> None:
 
 
 @export("io.gfile.makedirs")
-def makedirs(path: Any) -> None:
+def makedirs(path: PathLike) -> None:
     """Makes a directory and its missing parents.
 
     Args:
@@ -264,7 +272,7 @@ def makedirs(path: Any) -> None:
 
 
 @export("io.gfile.remove")
-def remove(path: Any) -> None:
+def remove(path: PathLike) -> None:
     """Removes a file.
 
     Args:
@@ -279,7 +287,7 @@ def remove(path: Any) -> None:
 
 
 @export("io.gfile.rmtree")
-def rmtree(path: Any) -> None:
+def rmtree(path: PathLike) -> None:
     """Removes a directory and everything in it.
 
     Args:
@@ -294,7 +302,7 @@ def rmtree(path: Any) -> None:
 
 
 @export("io.gfile.rename")
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Moves a file or a directory.
 
     Args:
@@ -312,7 +320,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 @export("io.gfile.copy")
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+def copy(src: PathLike, dst: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
     Args:
@@ -335,7 +343,7 @@ def _refuse_taken(path: str, overwrite: bool) -> None:
 
 
 @export("io.gfile.listdir")
-def listdir(path: Any) -> list[str]:
+def listdir(path: PathLike) -> list[str]:
     """Lists the names in a directory.
 
     Args:
@@ -354,7 +362,7 @@ def listdir(path: Any) -> list[str]:
 
 @export("io.gfile.walk")
 def walk(
-    top: Any, topdown: bool = True, onerror: Callable[[errors.OpError], Any] | None = None
+    top: PathLike, topdown: bool = True, onerror: Callable[[errors.OpError], Any] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """Walks through a directory tree.
 
@@ -384,7 +392,7 @@ def walk(
 
 
 @export("io.gfile.glob")
-def glob(pattern: Any) -> list[str]:
+def glob(pattern: PathLike | Sequence[PathLike]) -> list[str]:
     """Finds the paths that match patterns.
 
     Args:
@@ -398,7 +406,7 @@ def glob(pattern: Any) -> list[str]:
 
 
 @export("gfile.Rename")
-def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+def Rename(oldname: PathLike, newname: PathLike, overwrite: bool = False) -> None:
     """Moves a file or a directory.
 
     Args:
@@ -410,7 +418,7 @@ def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
 
 
 @export("gfile.Copy")
-def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+def Copy(oldpath: PathLike, newpath: PathLike, overwrite: bool = False) -> None:
     """Copies a file.
 
     Args:
@@ -422,7 +430,7 @@ def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
 
 
 @export("gfile.Walk")
-def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+def Walk(top: PathLike, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     """Walks through a directory tree.
 
     Args:
@@ -435,6 +443,19 @@ def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list
     return walk(top, in_order)
 
 
+@export("gfile.Glob")
+def Glob(filename: PathLike | Sequence[PathLike]) -> list[str]:
+    """Finds the paths that match patterns.
+
+    Args:
+      filename: A pattern with `*`, `?`, `[a-z]` and `[!a]`, or a list of patterns.
+
+    Returns:
+      The paths.
+    """
+    return glob(filename)
+
+
 def _with_argument(function: Callable, name: str) -> str:
     """The docstring of a function of one argument, under another name of the argument."""
     return re.sub(r"(?<=Args:\n {6})\w+", name, function.__doc__ or "")
@@ -443,7 +464,7 @@ def _with_argument(function: Callable, name: str) -> str:
 def _by_filename(function: Callable) -> Callable:
     """The function under its old name, whose argument is called `filename`."""
 
-    def old(filename: Any) -> Any:
+    def old(filename: PathLike) -> Any:
         return function(filename)
 
     old.__doc__ = _with_argument(function, "filename")
@@ -453,14 +474,14 @@ def _by_filename(function: Callable) -> Callable:
 def _by_dirname(function: Callable) -> Callable:
     """The function under its old name, whose argument is called `dirname`."""
 
-    def old(dirname: Any) -> Any:
+    def old(dirname: PathLike) -> Any:
         return function(dirname)
 
     old.__doc__ = _with_argument(function, "dirname")
     return old
 
 
-for _old, _function in {"Exists": exists, "Glob": glob, "Remove": remove, "Stat": stat}.items():
+for _old, _function in {"Exists": exists, "Remove": remove, "Stat": stat}.items():
     expose(_by_filename(_function), f"gfile.{_old}")
 for _old, _function in {
     "DeleteRecursively": rmtree,

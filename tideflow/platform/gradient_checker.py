@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_session
 from tideflow.ops.arrays import constants
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 _ALLOWED = (
     dtypes.float16,
@@ -28,11 +31,11 @@ Jacobians = tuple[np.ndarray, np.ndarray]
 
 @export("test.compute_gradient")
 def compute_gradient(
-    x: Any,
-    x_shape: Any,
+    x: Tensor | Sequence[Tensor],
+    x_shape: ShapeLike | Sequence[ShapeLike],
     y: Tensor,
     y_shape: Sequence[int],
-    x_init_value: Any = None,
+    x_init_value: TensorLike | None = None,
     delta: float = 1e-3,
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict | None = None,
@@ -66,11 +69,11 @@ def compute_gradient(
 
 @export("test.compute_gradient_error")
 def compute_gradient_error(
-    x: Any,
-    x_shape: Any,
+    x: Tensor | Sequence[Tensor],
+    x_shape: ShapeLike | Sequence[ShapeLike],
     y: Tensor,
     y_shape: Sequence[int],
-    x_init_value: Any = None,
+    x_init_value: TensorLike | None = None,
     delta: float = 1e-3,
     init_targets: Sequence[Any] | None = None,
     extra_feed_dict: dict | None = None,

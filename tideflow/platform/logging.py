@@ -53,7 +53,7 @@ def _log(level: int, msg: Any, args: tuple, kwargs: dict[str, Any]) -> None:
 
 
 @export("logging.log")
-def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def log(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message.
 
     Args:
@@ -66,7 +66,7 @@ def log(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.vlog")
-def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
+def vlog(level: int, msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message.
 
     Args:
@@ -79,7 +79,7 @@ def vlog(level: int, msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.debug")
-def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
+def debug(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level DEBUG.
 
     Args:
@@ -91,7 +91,7 @@ def debug(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.info")
-def info(msg: Any, *args: Any, **kwargs: Any) -> None:
+def info(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level INFO.
 
     Args:
@@ -103,7 +103,7 @@ def info(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.warn")
-def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warn(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level WARN.
 
     Args:
@@ -115,7 +115,7 @@ def warn(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.warning")
-def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
+def warning(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level WARN.
 
     Args:
@@ -127,7 +127,7 @@ def warning(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.error")
-def error(msg: Any, *args: Any, **kwargs: Any) -> None:
+def error(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level ERROR.
 
     Args:
@@ -139,7 +139,7 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.fatal")
-def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
+def fatal(msg: object, *args: Any, **kwargs: Any) -> None:
     """Logs a message at level FATAL. The program continues.
 
     Args:
@@ -151,7 +151,7 @@ def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 
 @export("logging.TaskLevelStatusMessage")
-def TaskLevelStatusMessage(msg: Any) -> None:
+def TaskLevelStatusMessage(msg: object) -> None:
     """Logs a message at level ERROR.
 
     Args:
@@ -161,7 +161,7 @@ def TaskLevelStatusMessage(msg: Any) -> None:
 
 
 @export("logging.log_if")
-def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
+def log_if(level: int, msg: object, condition: bool, *args: Any) -> None:
     """Logs a message if a condition is true.
 
     Args:
@@ -175,7 +175,7 @@ def log_if(level: int, msg: Any, condition: Any, *args: Any) -> None:
 
 
 @export("logging.log_every_n")
-def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_every_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs the first of every n calls from a line of the program.
 
     Args:
@@ -189,7 +189,7 @@ def log_every_n(level: int, msg: Any, n: int, *args: Any) -> None:
 
 
 @export("logging.log_first_n")
-def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
+def log_first_n(level: int, msg: object, n: int, *args: Any) -> None:
     """Logs the first n calls from a line of the program.
 
     Args:

@@ -29,7 +29,16 @@ def write_op_log(
     run_meta: RunMetadata | None = None,
     add_trace: bool = True,
 ) -> None:
-    """Writes `tfprof_log` into a directory: `op_log` with what is known of the graph besides."""
+    """Writes `tfprof_log` into a directory: `op_log` with what is known of the graph besides.
+
+    Args:
+      graph: The graph; the default graph if None.
+      log_dir: The directory.
+      op_log: An OpLogProto with facts about operations, which add to those that the graph tells.
+      run_meta: The RunMetadata of a traced step, with times, memory and shapes; without it, only what the
+        graph tells is counted.
+      add_trace: Whether the lines of the program that made the operations are written too.
+    """
     graph = graph or get_default_graph()
     with shapes_of_step(graph, run_meta):
         merged = merged_log(graph, op_log, add_trace, told=run_meta is not None)

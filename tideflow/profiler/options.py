@@ -41,7 +41,11 @@ def _options(**given: Any) -> dict[str, Any]:
 
 @export("profiler.ProfileOptionBuilder")
 class ProfileOptionBuilder:
-    """Builds the options of a profile; each `with_…` returns the builder."""
+    """Builds the options of a profile; each `with_…` returns the builder.
+
+    Args:
+      options: The options to begin with; those that show everything if None.
+    """
 
     def __init__(self, options: dict[str, Any] | None = None):
         default = _options(max_depth=100, account_displayed_op_only=False)
@@ -67,7 +71,20 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> dict[str, Any]:
-        """How long the ops took, and how much memory."""
+        """How long the ops took, and how much memory.
+
+        Args:
+          min_micros: The least microseconds.
+          min_bytes: The least bytes.
+          min_accelerator_micros: The least microseconds on accelerators.
+          min_cpu_micros: The least microseconds on the CPU.
+          min_peak_bytes: The least bytes at the peak.
+          min_residual_bytes: The least bytes that remain.
+          min_output_bytes: The least bytes of outputs.
+
+        Returns:
+          The options.
+        """
         return _options(
             min_bytes=min_bytes,
             min_peak_bytes=min_peak_bytes,
@@ -89,7 +106,14 @@ class ProfileOptionBuilder:
         return self
 
     def with_max_depth(self, max_depth: int) -> ProfileOptionBuilder:
-        """Shows no more levels than this, or op types."""
+        """Shows no more levels than this, or op types.
+
+        Args:
+          max_depth: The number of levels.
+
+        Returns:
+          The builder.
+        """
         return self._set(max_depth=max_depth)
 
     def with_min_memory(
@@ -99,7 +123,17 @@ class ProfileOptionBuilder:
         min_residual_bytes: int = 0,
         min_output_bytes: int = 0,
     ) -> ProfileOptionBuilder:
-        """Shows what takes at least so much memory."""
+        """Shows what takes at least so much memory.
+
+        Args:
+          min_bytes: The least bytes.
+          min_peak_bytes: The least bytes at the peak.
+          min_residual_bytes: The least bytes that remain.
+          min_output_bytes: The least bytes of outputs.
+
+        Returns:
+          The builder.
+        """
         return self._set(
             min_bytes=min_bytes,
             min_peak_bytes=min_peak_bytes,
@@ -110,7 +144,16 @@ class ProfileOptionBuilder:
     def with_min_execution_time(
         self, min_micros: int = 0, min_accelerator_micros: int = 0, min_cpu_micros: int = 0
     ) -> ProfileOptionBuilder:
-        """Shows what takes at least so long."""
+        """Shows what takes at least so long.
+
+        Args:
+          min_micros: The least microseconds.
+          min_accelerator_micros: The least microseconds on accelerators.
+          min_cpu_micros: The least microseconds on the CPU.
+
+        Returns:
+          The builder.
+        """
         return self._set(
             min_micros=min_micros,
             min_accelerator_micros=min_accelerator_micros,
@@ -118,19 +161,47 @@ class ProfileOptionBuilder:
         )
 
     def with_min_parameters(self, min_params: int) -> ProfileOptionBuilder:
-        """Shows what has at least so many parameters."""
+        """Shows what has at least so many parameters.
+
+        Args:
+          min_params: The number.
+
+        Returns:
+          The builder.
+        """
         return self._set(min_params=min_params)
 
     def with_min_occurrence(self, min_occurrence: int) -> ProfileOptionBuilder:
-        """Shows what stands for at least so many nodes of the graph."""
+        """Shows what stands for at least so many nodes of the graph.
+
+        Args:
+          min_occurrence: The number.
+
+        Returns:
+          The builder.
+        """
         return self._set(min_occurrence=min_occurrence)
 
     def with_min_float_operations(self, min_float_ops: int) -> ProfileOptionBuilder:
-        """Shows what takes at least so many floating point operations."""
+        """Shows what takes at least so many floating point operations.
+
+        Args:
+          min_float_ops: The number.
+
+        Returns:
+          The builder.
+        """
         return self._set(min_float_ops=min_float_ops)
 
     def with_accounted_types(self, account_type_regexes: Sequence[str]) -> ProfileOptionBuilder:
-        """Counts nodes only that have one of these types: their op type, their device, a logged type."""
+        """Counts nodes only that have one of these types: their op type, their device, a logged type.
+
+        Args:
+          account_type_regexes: Regular expressions of types.
+
+        Returns:
+          The builder.
+        """
         return self._set(account_type_regexes=list(account_type_regexes))
 
     def with_node_names(
@@ -140,7 +211,17 @@ class ProfileOptionBuilder:
         hide_name_regexes: Sequence[str] | None = None,
         trim_name_regexes: Sequence[str] | None = None,
     ) -> ProfileOptionBuilder:
-        """Where to begin, what to show, what to hide, and below what to stop."""
+        """Where to begin, what to show, what to hide, and below what to stop.
+
+        Args:
+          start_name_regexes: Regular expressions of the names to begin with.
+          show_name_regexes: Of those to show.
+          hide_name_regexes: Of those to hide.
+          trim_name_regexes: Of those below which nothing is shown.
+
+        Returns:
+          The builder.
+        """
         given = {
             "start_name_regexes": start_name_regexes,
             "show_name_regexes": show_name_regexes,
@@ -150,7 +231,14 @@ class ProfileOptionBuilder:
         return self._set(**{key: list(value) for key, value in given.items() if value is not None})
 
     def account_displayed_op_only(self, is_true: bool) -> ProfileOptionBuilder:
-        """Whether sums are over what is shown, and not over everything."""
+        """Whether sums are over what is shown, and not over everything.
+
+        Args:
+          is_true: Whether they are.
+
+        Returns:
+          The builder.
+        """
         return self._set(account_displayed_op_only=is_true)
 
     def with_empty_output(self) -> ProfileOptionBuilder:
@@ -162,27 +250,69 @@ class ProfileOptionBuilder:
         return self._set(output="stdout")
 
     def with_file_output(self, outfile: str) -> ProfileOptionBuilder:
-        """Writes the profile to a file."""
+        """Writes the profile to a file.
+
+        Args:
+          outfile: The path of the file.
+
+        Returns:
+          The builder.
+        """
         return self._set(output=f"file:outfile={outfile}")
 
     def with_timeline_output(self, timeline_file: str) -> ProfileOptionBuilder:
-        """Writes the profile to a file that Chrome shows."""
+        """Writes the profile to a file that Chrome shows.
+
+        Args:
+          timeline_file: The path of the file.
+
+        Returns:
+          The builder.
+        """
         return self._set(output=f"timeline:outfile={timeline_file}")
 
     def with_pprof_output(self, pprof_file: str) -> ProfileOptionBuilder:
-        """Writes the profile of the program's lines to a file that pprof shows."""
+        """Writes the profile of the program's lines to a file that pprof shows.
+
+        Args:
+          pprof_file: The path of the file.
+
+        Returns:
+          The builder.
+        """
         return self._set(output=f"pprof:outfile={pprof_file}")
 
     def order_by(self, attribute: str) -> ProfileOptionBuilder:
-        """Sorts by an attribute, the largest first."""
+        """Sorts by an attribute, the largest first.
+
+        Args:
+          attribute: The attribute, such as `"micros"` or `"bytes"`.
+
+        Returns:
+          The builder.
+        """
         return self._set(order_by=attribute)
 
     def select(self, attributes: Sequence[str]) -> ProfileOptionBuilder:
-        """Shows these attributes."""
+        """Shows these attributes.
+
+        Args:
+          attributes: The attributes, such as `"micros"` and `"bytes"`.
+
+        Returns:
+          The builder.
+        """
         return self._set(select=list(attributes))
 
     def with_step(self, step: int) -> ProfileOptionBuilder:
-        """Shows one step, or with -1 the average of all."""
+        """Shows one step, or with -1 the average of all.
+
+        Args:
+          step: The number of the step, or -1.
+
+        Returns:
+          The builder.
+        """
         return self._set(step=step)
 
 

@@ -29,12 +29,27 @@ def profile(
     run_meta: RunMetadata | None = None,
     op_log: Any = None,
     cmd: str = "scope",
-    options: Any = 0,
+    options: dict[str, Any] | int = 0,
 ) -> Any:
     """A profile of a graph, with the times and memory of a traced step where `run_meta` has one.
 
-    `cmd` says by what: 'scope' (names), 'graph' (dataflow), 'op' (types), 'code' (lines of the program). The
-    first two give a GraphNodeProto, the others a MultiGraphNodeProto; what is printed the options say.
+    It is printed or written as the options say.
+
+    Args:
+      graph: The graph; the default graph if None.
+      run_meta: The RunMetadata of a traced step, with times, memory and shapes; without it, only what the
+        graph tells is counted.
+      op_log: An OpLogProto with facts about operations, which add to those that the graph tells.
+      cmd: By what the profile is sorted: `"scope"` (names), `"graph"` (dataflow), `"op"` (types) or `"code"`
+        (lines of the program).
+      options: The options, which `tf.profiler.ProfileOptionBuilder` builds; the parameters of trainable
+        variables by default.
+
+    Returns:
+      For names and dataflow a GraphNodeProto, for types and lines a MultiGraphNodeProto.
+
+    Raises:
+      InvalidArgumentError: If `cmd` is not known.
     """
     if cmd not in VIEWS:
         raise errors.invalid_argument(f"unknown cmd: {cmd}\n")
@@ -46,8 +61,20 @@ def profile(
 
 
 @export("profiler.advise")
-def advise(graph: Graph | None = None, run_meta: RunMetadata | None = None, options: Any = 0) -> Any:
-    """What is worth a look: the most expensive operations, formats that are slow, idle accelerators."""
+def advise(
+    graph: Graph | None = None, run_meta: RunMetadata | None = None, options: dict[str, Any] | int = 0
+) -> Any:
+    """What is worth a look: the most expensive operations, formats that are slow, idle accelerators.
+
+    Args:
+      graph: The graph; the default graph if None.
+      run_meta: The RunMetadata of a traced step, with times, memory and shapes; without it, only what the
+        graph tells is counted.
+      options: The options of each checker by its name; all checkers with their defaults by default.
+
+    Returns:
+      An AdviceProto: what each checker reports.
+    """
     graph = graph or get_default_graph()
     model = _model(graph, None, run_meta, add_trace=True)
     return advice(model, None if options == 0 else options)
@@ -55,37 +82,82 @@ def advise(graph: Graph | None = None, run_meta: RunMetadata | None = None, opti
 
 @export("profiler.Profiler")
 class Profiler:
-    """Profiles over several steps: `add_step` takes the trace of each."""
+    """Profiles over several steps: `add_step` takes the trace of each.
+
+    Args:
+      graph: The graph; the default graph if None.
+      op_log: An OpLogProto with facts about operations, which add to those that the graph tells.
+    """
 
     def __init__(self, graph: Graph | None = None, op_log: Any = None):
         self._graph = graph or get_default_graph()
         self._model = _model(self._graph, op_log, None, add_trace=True)
 
     def add_step(self, step: int, run_meta: RunMetadata) -> None:
-        """Takes in the trace of a step."""
+        """Takes in the trace of a step.
+
+        Args:
+          step: The number of the step.
+          run_meta: Its RunMetadata.
+        """
         with shapes_of_step(self._graph, run_meta):
             self._model.add_graph(self._graph)
             self._model.add_log(merged_log(self._graph, None, add_trace=True, told=True))
         self._model.add_step(step, run_meta)
 
     def profile_python(self, options: dict[str, Any]) -> Any:
-        """By lines of the program: a MultiGraphNodeProto."""
+        """Profiles by lines of the program.
+
+        Args:
+          options: The options, which `tf.profiler.ProfileOptionBuilder` builds.
+
+        Returns:
+          A MultiGraphNodeProto.
+        """
         return _profile(self._model, "code", options)
 
     def profile_operations(self, options: dict[str, Any]) -> Any:
-        """By op types: a MultiGraphNodeProto."""
+        """Profiles by op types.
+
+        Args:
+          options: The options, which `tf.profiler.ProfileOptionBuilder` builds.
+
+        Returns:
+          A MultiGraphNodeProto.
+        """
         return _profile(self._model, "op", options)
 
     def profile_name_scope(self, options: dict[str, Any]) -> Any:
-        """By names: a GraphNodeProto."""
+        """Profiles by names.
+
+        Args:
+          options: The options, which `tf.profiler.ProfileOptionBuilder` builds.
+
+        Returns:
+          A GraphNodeProto.
+        """
         return _profile(self._model, "scope", options)
 
     def profile_graph(self, options: dict[str, Any]) -> Any:
-        """By dataflow: a GraphNodeProto."""
+        """Profiles by dataflow.
+
+        Args:
+          options: The options, which `tf.profiler.ProfileOptionBuilder` builds.
+
+        Returns:
+          A GraphNodeProto.
+        """
         return _profile(self._model, "graph", options)
 
     def advise(self, options: dict[str, Any] | None) -> Any:
-        """What is worth a look: an AdviceProto."""
+        """Finds what is worth a look.
+
+        Args:
+          options: The options of each checker by its name.
+
+        Returns:
+          An AdviceProto.
+        """
         return advice(self._model, options)
 
     def serialize_to_string(self) -> bytes:

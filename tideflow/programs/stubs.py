@@ -28,9 +28,22 @@ FOLDER = Path(tideflow.__file__).parent.parent / "tideflow-stubs"
 _HEADER = "# Written by `python -m tideflow.programs.stubs`.\n"
 _KNOWN = {  # what the annotations of functions without a `def` may name, and where stubs have it from
     "Any": "typing",
-    "Operation": "tideflow.graph.operation",
-    "Tensor": "tideflow.graph.operation",
-    **dict.fromkeys(("DTypeLike", "ShapeLike", "TensorLike"), "tideflow.graph.typing"),
+    **dict.fromkeys(("Callable", "Mapping", "Sequence"), "collections.abc"),
+    **dict.fromkeys(("Operation", "Tensor"), "tideflow.graph.operation"),
+    "SparseTensor": "tideflow.graph.composite",
+    **dict.fromkeys(
+        (
+            "DTypeLike",
+            "InitializerLike",
+            "PathLike",
+            "RegularizerLike",
+            "ShapeLike",
+            "TensorLike",
+            "TensorOrRagged",
+            "VariableLike",
+        ),
+        "tideflow.graph.typing",
+    ),
     **dict.fromkeys(("bool", "bytes", "dict", "float", "int", "list", "str", "tuple"), "builtins"),
 }
 
@@ -112,8 +125,11 @@ def _stub(space: str, names: Space, inner: list[str], written: dict[int, tuple[s
         value = names[name]
         home = written.get(id(value), (space, name))
         source = _source(value) if home == (space, name) else (_package(home[0]), home[1])
-        if source is not None:
-            imports.append(f"from {source[0]} import {source[1]} as {name}")
+        if source is not None and source[1] == name:
+            imports.append(f"from {source[0]} import {name} as {name}")
+        elif source is not None:  # a stub hands on what it imports only under the same name
+            imports.append(f"from {source[0]} import {source[1]} as _{name}")
+            texts.append(f"{name} = _{name}")
         elif callable(value):
             texts.append(_function(name, value, needed))
         else:

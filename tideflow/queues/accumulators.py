@@ -66,7 +66,7 @@ class ConditionalAccumulatorBase:
             self._accumulator_ref, name=name or f"{self._name}_NumAccumulated"
         )
 
-    def set_global_step(self, new_global_step: Any, name: str | None = None) -> Operation:
+    def set_global_step(self, new_global_step: TensorLike, name: str | None = None) -> Operation:
         """Sets the current step. Gradients of earlier steps are dropped from then on.
 
         Args:
@@ -114,7 +114,7 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         )
         super().__init__(dtype, shape, handle)
 
-    def apply_grad(self, grad: Any, local_step: TensorLike = 0, name: str | None = None) -> Operation:
+    def apply_grad(self, grad: TensorLike, local_step: TensorLike = 0, name: str | None = None) -> Operation:
         """Adds a gradient, unless its step is earlier than the current one.
 
         Args:
@@ -194,9 +194,9 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     def apply_grad(
         self,
-        grad_indices: Any,
-        grad_values: Any,
-        grad_shape: Any = None,
+        grad_indices: TensorLike,
+        grad_values: TensorLike,
+        grad_shape: TensorLike | None = None,
         local_step: TensorLike = 0,
         name: str | None = None,
     ) -> Operation:

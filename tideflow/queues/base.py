@@ -18,7 +18,7 @@ from tideflow.ops.arrays import indexing, joining
 from tideflow.ops.queues import queues
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 
 @export("QueueBase", "queue.QueueBase", "io.QueueBase")
@@ -35,7 +35,13 @@ class QueueBase:
       ValueError: If there are not as many shapes or names as types.
     """
 
-    def __init__(self, dtypes: DTypeLike | Sequence[DTypeLike], shapes: Any, names: Any, queue_ref: Tensor):
+    def __init__(
+        self,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike] | None,
+        names: Sequence[str] | None,
+        queue_ref: Tensor,
+    ):
         self._dtypes = dtypes
         if shapes is not None:
             if len(shapes) != len(dtypes):
@@ -335,8 +341,8 @@ class FIFOQueue(QueueBase):
         self,
         capacity: int,
         dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: Any = None,
-        names: Any = None,
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "fifo_queue",
     ):
@@ -373,8 +379,8 @@ class RandomShuffleQueue(QueueBase):
         capacity: int,
         min_after_dequeue: int,
         dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: Any = None,
-        names: Any = None,
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
@@ -417,8 +423,8 @@ class PaddingFIFOQueue(QueueBase):
         self,
         capacity: int,
         dtypes: DTypeLike | Sequence[DTypeLike],
-        shapes: Any,
-        names: Any = None,
+        shapes: Sequence[ShapeLike],
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ):
@@ -454,8 +460,8 @@ class PriorityQueue(QueueBase):
         self,
         capacity: int,
         types: DTypeLike | Sequence[DTypeLike],
-        shapes: Any = None,
-        names: Any = None,
+        shapes: ShapeLike | Sequence[ShapeLike] | None = None,
+        names: Sequence[str] | None = None,
         shared_name: str | None = None,
         name: str = "priority_queue",
     ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -11,6 +11,10 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.io.records import TFRecordOptions
 from tideflow.ops.files import readers
 from tideflow.ops.queues.queues import fake_queue_op
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.queues.base import QueueBase
 
 
 @export("ReaderBase")
@@ -36,7 +40,7 @@ class ReaderBase:
         """Whether the reader can save its state."""
         return self._supports_serialize
 
-    def read(self, queue: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    def read(self, queue: QueueBase, name: str | None = None) -> tuple[Tensor, Tensor]:
         """Reads the next record. A step takes work from the queue if it needs any.
 
         Args:
@@ -48,7 +52,9 @@ class ReaderBase:
         """
         return self._op(readers.read_op, readers.read_v2_op)(self._reader_ref, self._ref(queue), name=name)
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    def read_up_to(
+        self, queue: QueueBase, num_records: TensorLike, name: str | None = None
+    ) -> tuple[Tensor, Tensor]:
         """Reads the next records of one unit of work.
 
         Args:
@@ -102,7 +108,7 @@ class ReaderBase:
             self._reader_ref, name=name
         )
 
-    def restore_state(self, state: Any, name: str | None = None) -> Operation:
+    def restore_state(self, state: TensorLike, name: str | None = None) -> Operation:
         """Restores a state that `serialize_state` has returned.
 
         Args:
@@ -205,7 +211,7 @@ class TFRecordReader(ReaderBase):
       options: The compression, as TFRecordOptions.
     """
 
-    def __init__(self, name: str | None = None, options: Any = None):
+    def __init__(self, name: str | None = None, options: TFRecordOptions | None = None):
         compression = TFRecordOptions.get_compression_type_string(options)
         super().__init__(readers.tf_record_reader_v2_op(compression_type=compression, name=name))
 

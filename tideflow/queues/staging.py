@@ -16,7 +16,7 @@ from tideflow.ops.arrays import constants
 from tideflow.ops.queues import staging
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 
 class BaseStagingArea:
@@ -25,7 +25,7 @@ class BaseStagingArea:
     def __init__(
         self,
         dtypes: Sequence[Any],
-        shapes: Any = None,
+        shapes: Sequence[ShapeLike] | None = None,
         names: Sequence[str] | None = None,
         shared_name: str | None = None,
         capacity: int = 0,
@@ -134,7 +134,16 @@ def _scope_values(values: Any) -> list[Any]:
 
 @export("contrib.staging.StagingArea")
 class StagingArea(BaseStagingArea):
-    """Elements in a line: `put` at its end, `get` from its front."""
+    """Elements in a line: `put` at its end, `get` from its front.
+
+    Args:
+      dtypes: The types of an element's components.
+      shapes: Their shapes; unknown if None.
+      names: Their names, by which elements are dictionaries; None for lists.
+      shared_name: The name by which areas of several graphs of a task are one.
+      capacity: How many elements wait at most; any number if 0.
+      memory_limit: How many bytes wait at most; any number if 0.
+    """
 
     def put(self, values: TensorLike, name: str | None = None) -> Operation:
         """Adds an operation that appends an element. A step waits while the area is full.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.dispatch import replacement
 from tideflow.export import export
@@ -22,6 +22,9 @@ from tideflow.ragged.tensor import (
     is_ragged,
     match_row_splits_dtypes,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 # ------------------------------------------------------------------------------------------------ values
 
@@ -274,7 +277,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 
 @export("ragged.boolean_mask")
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: TensorOrRagged, mask: TensorOrRagged, name: str | None = None) -> Any:
     """Selects the elements for which a mask is true, and keeps the mask's rows.
 
     Args:
@@ -359,7 +362,9 @@ def one_hot(
 
 
 @export("ragged.stack_dynamic_partitions")
-def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> Any:
+def stack_dynamic_partitions(
+    data: TensorOrRagged, partitions: TensorOrRagged, num_partitions: TensorLike, name: str | None = None
+) -> Any:
     """Groups the elements of a tensor by partition.
 
     Args:

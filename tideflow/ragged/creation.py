@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,15 +20,18 @@ from tideflow.ragged.partitions import splits_type
 from tideflow.ragged.tensor import RaggedTensor
 from tideflow.ragged.value import RaggedTensorValue
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+
 
 @export("ragged.constant")
 def constant(
-    pylist: Any,
-    dtype: Any = None,
+    pylist: TensorLike,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: Sequence[int] | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> Any:
     """Makes a constant RaggedTensor from nested lists.
 
@@ -60,11 +63,11 @@ def constant(
 
 @export("ragged.constant_value")
 def constant_value(
-    pylist: Any,
-    dtype: Any = None,
+    pylist: TensorLike,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
     inner_shape: Sequence[int] | None = None,
-    row_splits_dtype: Any = "int64",
+    row_splits_dtype: DTypeLike = "int64",
 ) -> Any:
     """Makes a RaggedTensorValue from nested lists.
 
@@ -151,7 +154,9 @@ def _shape(value: Any) -> tuple[int, ...]:
 
 
 @export("ragged.placeholder")
-def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:
+def placeholder(
+    dtype: DTypeLike, ragged_rank: int, value_shape: ShapeLike | None = None, name: str | None = None
+) -> Any:
     """Makes a placeholder for a RaggedTensor, which steps are fed a RaggedTensorValue for.
 
     Args:
@@ -176,12 +181,12 @@ def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str
 
 @export("ragged.range")
 def range_(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
-    dtype: Any = None,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = dtypes.int64,
+    row_splits_dtype: DTypeLike = dtypes.int64,
 ) -> RaggedTensor:
     """Makes a row of numbers for each start.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -12,6 +12,9 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import creation, joining, shapes, tiling
 from tideflow.ops.math import casting, counting, cumulative
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _SPLITS_TYPES = (dtypes.int32, dtypes.int64)
 
@@ -43,7 +46,9 @@ def splits_of(lengths: Tensor) -> Tensor:
 
 
 @export("ragged.row_splits_to_segment_ids")
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def row_splits_to_segment_ids(
+    splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None
+) -> Tensor:
     """Converts row splits to the row number of each value.
 
     Args:
@@ -67,7 +72,10 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 @export("ragged.segment_ids_to_row_splits")
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Converts the row number of each value to row splits.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec
 from tideflow.ops.sparse import ragged_variants
 from tideflow.ragged.tensor import RaggedTensor
 from tideflow.ragged.value import RaggedTensorValue
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike
 
 
 @export("RaggedTensorSpec")
@@ -34,10 +37,10 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = dtypes.float32,
+        shape: ShapeLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
         ragged_rank: int | None = None,
-        row_splits_dtype: Any = dtypes.int64,
+        row_splits_dtype: DTypeLike = dtypes.int64,
     ):
         self._shape = as_shape(shape)
         self._dtype = dtypes.as_dtype(dtype)
@@ -54,7 +57,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
         self._ragged_rank = ragged_rank
 
     @classmethod
-    def from_value(cls, value: Any) -> RaggedTensorSpec:
+    def from_value(cls, value: RaggedTensor | RaggedTensorValue) -> RaggedTensorSpec:
         """Makes the spec of a ragged tensor.
 
         Args:
@@ -163,7 +166,7 @@ class RaggedTensorSpec(BatchableTypeSpec):
 
 
 @export("data.experimental.RaggedTensorStructure")
-def ragged_tensor_structure(dtype: Any, shape: Any, ragged_rank: int) -> RaggedTensorSpec:
+def ragged_tensor_structure(dtype: DTypeLike, shape: ShapeLike | None, ragged_rank: int) -> RaggedTensorSpec:
     """Makes the spec of a ragged tensor.
 
     Args:

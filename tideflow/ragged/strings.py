@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,6 +22,9 @@ from tideflow.ops.strings.unicode import (
 from tideflow.ragged.arrays import expand_dims
 from tideflow.ragged.tensor import RaggedTensor, convert_to_tensor_or_ragged_tensor
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
+
 # ------------------------------------------------------------------------------------------------ splitting
 
 
@@ -36,10 +40,10 @@ def _rows_of(parts: Any) -> RaggedTensor:
 
 @export("string_split")
 def string_split(
-    source: Any,
-    sep: Any = None,
+    source: TensorLike,
+    sep: str | bytes | None = None,
     skip_empty: bool = True,
-    delimiter: Any = None,
+    delimiter: str | bytes | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> Any:
@@ -67,11 +71,11 @@ def string_split(
 
 @export("strings.split")
 def strings_split(
-    input: Any = None,
-    sep: Any = None,
+    input: TensorOrRagged | None = None,
+    sep: str | bytes | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: TensorOrRagged | None = None,
     name: str | None = None,
 ) -> Any:
     """Splits strings at a separator, by the rules of Python's `str.split`.
@@ -125,7 +129,7 @@ def _of_every_string(strings: Any, rows: Any) -> Any:
 
 
 @export("strings.bytes_split")
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input: TensorOrRagged, name: str | None = None) -> Any:
     """Splits strings into their bytes.
 
     Args:
@@ -174,7 +178,7 @@ def _decoded(
 
 @export("strings.unicode_decode")
 def unicode_decode(
-    input: Any,
+    input: TensorOrRagged,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -203,7 +207,7 @@ def unicode_decode(
 
 @export("strings.unicode_decode_with_offsets")
 def unicode_decode_with_offsets(
-    input: Any,
+    input: TensorOrRagged,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -232,7 +236,7 @@ def unicode_decode_with_offsets(
 
 @export("strings.unicode_encode")
 def unicode_encode(
-    input: Any,
+    input: TensorOrRagged,
     output_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -277,7 +281,7 @@ def _encoded(points: Any, options: dict[str, Any]) -> Any:
 
 @export("strings.unicode_split")
 def unicode_split(
-    input: Any,
+    input: TensorOrRagged,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -302,7 +306,7 @@ def unicode_split(
 
 @export("strings.unicode_split_with_offsets")
 def unicode_split_with_offsets(
-    input: Any,
+    input: TensorOrRagged,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -334,10 +338,10 @@ def _single_characters(points: Any, encoding: str, errors: str, replacement: int
 
 @export("strings.ngrams")
 def ngrams(
-    data: Any,
-    ngram_width: Any,
+    data: TensorOrRagged,
+    ngram_width: int | Sequence[int],
     separator: str = " ",
-    pad_values: Any = None,
+    pad_values: str | bytes | tuple[str | bytes, str | bytes] | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,

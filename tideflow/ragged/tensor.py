@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.dispatch import register_class
@@ -29,6 +29,10 @@ from tideflow.ragged.partitions import (
 from tideflow.ragged.value import RaggedTensorValue
 from tideflow.session.fetches import register_session_run_conversion_functions
 
+if TYPE_CHECKING:
+    from tideflow.graph.composite import SparseTensor
+    from tideflow.graph.typing import DTypeLike, SessionLike, TensorLike, TensorOrRagged
+
 
 @export("RaggedTensor")
 class RaggedTensor:
@@ -50,7 +54,7 @@ class RaggedTensor:
 
     def __init__(
         self,
-        values: Any,
+        values: TensorOrRagged,
         row_splits: Tensor,
         cached_row_lengths: Tensor | None = None,
         cached_value_rowids: Tensor | None = None,
@@ -77,9 +81,9 @@ class RaggedTensor:
     @classmethod
     def from_value_rowids(
         cls,
-        values: Any,
-        value_rowids: Any,
-        nrows: Any = None,
+        values: TensorOrRagged,
+        value_rowids: TensorLike,
+        nrows: TensorLike | None = None,
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
@@ -120,7 +124,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+        cls, values: TensorOrRagged, row_splits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Makes a RaggedTensor from row splits.
 
@@ -151,7 +155,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+        cls, values: TensorOrRagged, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Makes a RaggedTensor from the lengths of the rows.
 
@@ -180,7 +184,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+        cls, values: TensorOrRagged, row_starts: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Makes a RaggedTensor from the starts of the rows.
 
@@ -210,7 +214,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+        cls, values: TensorOrRagged, row_limits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Makes a RaggedTensor from the ends of the rows.
 
@@ -241,7 +245,7 @@ class RaggedTensor:
     @classmethod
     def from_nested_value_rowids(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_value_rowids: Sequence[Any],
         nested_nrows: Sequence[Any] | None = None,
         name: str | None = None,
@@ -273,7 +277,7 @@ class RaggedTensor:
     @classmethod
     def from_nested_row_splits(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_row_splits: Sequence[Any],
         name: str | None = None,
         validate: bool = True,
@@ -299,7 +303,7 @@ class RaggedTensor:
     @classmethod
     def from_nested_row_lengths(
         cls,
-        flat_values: Any,
+        flat_values: TensorLike,
         nested_row_lengths: Sequence[Any],
         name: str | None = None,
         validate: bool = True,
@@ -325,12 +329,12 @@ class RaggedTensor:
     @classmethod
     def from_tensor(
         cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
+        tensor: TensorLike,
+        lengths: TensorLike | Sequence[TensorLike] | None = None,
+        padding: TensorLike | None = None,
         ragged_rank: int = 1,
         name: str | None = None,
-        row_splits_dtype: Any = dtypes.int64,
+        row_splits_dtype: DTypeLike = dtypes.int64,
     ) -> RaggedTensor:
         """Makes a RaggedTensor from a dense tensor.
 
@@ -349,7 +353,7 @@ class RaggedTensor:
 
     @classmethod
     def from_sparse(
-        cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
+        cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: DTypeLike = dtypes.int64
     ) -> RaggedTensor:
         """Makes a RaggedTensor from a sparse matrix whose values are at the beginnings of its rows.
 
@@ -442,7 +446,7 @@ class RaggedTensor:
         with name_scope(name, "RaggedNestedValueRowIds", [self]):
             return tuple(level.value_rowids() for level in self._levels())
 
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         """The number of rows.
 
         Args:
@@ -519,7 +523,9 @@ class RaggedTensor:
         with name_scope(name, "RaggedNestedRowLengths", [self]):
             return tuple(level.row_lengths() for level in self._levels())
 
-    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
+    def bounding_shape(
+        self, axis: TensorLike | None = None, name: str | None = None, out_type: DTypeLike | None = None
+    ) -> Tensor:
         """The shape of the smallest dense tensor that contains this one.
 
         Args:
@@ -548,7 +554,7 @@ class RaggedTensor:
 
     # ------------------------------------------------------------------ others like it
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: TensorOrRagged) -> RaggedTensor:
         """Makes a RaggedTensor with other values in the same rows.
 
         Args:
@@ -568,7 +574,7 @@ class RaggedTensor:
             new_values, self._row_splits, self._row_lengths, self._value_rowids, self._nrows, internal=True
         )
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(self, new_values: TensorOrRagged) -> RaggedTensor:
         """Makes a RaggedTensor with other innermost values in the same rows.
 
         Args:
@@ -581,7 +587,7 @@ class RaggedTensor:
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(new_values)
 
-    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+    def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         """Makes the same RaggedTensor with row splits of another type.
 
         Args:
@@ -598,7 +604,7 @@ class RaggedTensor:
             values = values.with_row_splits_dtype(dtype)
         return RaggedTensor(values, casting.cast(self._row_splits, dtype), internal=True)
 
-    def to_tensor(self, default_value: Any = None, name: str | None = None) -> Tensor:
+    def to_tensor(self, default_value: TensorLike | None = None, name: str | None = None) -> Tensor:
         """Converts to a dense tensor, in which short rows are padded.
 
         Args:
@@ -628,7 +634,7 @@ class RaggedTensor:
             "RaggedTensor first and then use RaggedTensorValue.to_list()."
         )
 
-    def eval(self, feed_dict: dict | None = None, session: Any = None) -> RaggedTensorValue:
+    def eval(self, feed_dict: dict | None = None, session: SessionLike | None = None) -> RaggedTensorValue:
         """Computes the value.
 
         Args:

@@ -19,7 +19,7 @@ class RaggedTensorValue:
       row_splits: The start of each row in `values`, and the end of the last one.
     """
 
-    def __init__(self, values: Any, row_splits: np.ndarray):
+    def __init__(self, values: np.ndarray | RaggedTensorValue, row_splits: np.ndarray):
         if not isinstance(row_splits, np.ndarray) or row_splits.dtype not in (np.int64, np.int32):
             raise TypeError("row_splits must be a 1D int32 or int64 numpy array")
         if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):

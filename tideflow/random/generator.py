@@ -10,7 +10,7 @@ operation to run.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from tideflow.ops.math import binary
 from tideflow.ops.random import rng_state
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _PHILOX = rng_state.PHILOX
 _STATE_SIZES = {_PHILOX: rng_state.STATE_SIZE, 2: 2}  # 2 is ThreeFry: it has a state, but no kernels
@@ -82,7 +85,9 @@ class Generator(Trackable):
       alg: The number of the algorithm: 1 is Philox.
     """
 
-    def __init__(self, copy_from: Generator | None = None, state: Any = None, alg: int | None = None):
+    def __init__(
+        self, copy_from: Generator | None = None, state: TensorLike | None = None, alg: int | None = None
+    ):
         if copy_from is not None:
             if state is not None or alg is not None:
                 raise AssertionError("a generator is made of another one, or of state and alg")
@@ -96,7 +101,7 @@ class Generator(Trackable):
         self._state = Variable(initial, dtype=dtypes.int64, trainable=False, use_resource=True)
 
     @classmethod
-    def from_state(cls, state: Any, alg: int) -> Generator:
+    def from_state(cls, state: TensorLike, alg: int) -> Generator:
         """Makes a generator from a state.
 
         Args:
@@ -136,7 +141,7 @@ class Generator(Trackable):
         return cls(state=rng_state.non_deterministic_ints_op([_state_size(alg)], dtype=dtypes.int64), alg=alg)
 
     @classmethod
-    def from_key_counter(cls, key: Any, counter: Any, alg: int) -> Generator:
+    def from_key_counter(cls, key: TensorLike, counter: TensorLike, alg: int) -> Generator:
         """Makes a generator from a key and a counter.
 
         Args:
@@ -168,7 +173,7 @@ class Generator(Trackable):
         """The key, which does not change when the counter advances."""
         return self._state[-1]
 
-    def reset(self, state: Any) -> Tensor:
+    def reset(self, state: TensorLike) -> Tensor:
         """Adds an operation that sets the state.
 
         Args:
@@ -192,7 +197,7 @@ class Generator(Trackable):
         """
         return self._state.assign(create_rng_state(seed, self._alg))
 
-    def reset_from_key_counter(self, key: Any, counter: Any) -> Tensor:
+    def reset_from_key_counter(self, key: TensorLike, counter: TensorLike) -> Tensor:
         """Adds an operation that sets the key and the counter.
 
         Args:
@@ -204,7 +209,7 @@ class Generator(Trackable):
         """
         return self._state.assign(_key_and_counter(key, counter, self._alg))
 
-    def skip(self, delta: Any) -> Operation:
+    def skip(self, delta: TensorLike) -> Operation:
         """Adds an operation that advances the state as if numbers had been drawn.
 
         Args:
@@ -217,10 +222,10 @@ class Generator(Trackable):
 
     def normal(
         self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = dtypes.float32,
+        shape: TensorLike,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
         """Draws normally distributed numbers.
@@ -239,10 +244,10 @@ class Generator(Trackable):
 
     def truncated_normal(
         self,
-        shape: Any,
-        mean: Any = 0.0,
-        stddev: Any = 1.0,
-        dtype: Any = dtypes.float32,
+        shape: TensorLike,
+        mean: TensorLike = 0.0,
+        stddev: TensorLike = 1.0,
+        dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
         """Draws normally distributed numbers within two standard deviations of the mean.
@@ -272,10 +277,10 @@ class Generator(Trackable):
 
     def uniform(
         self,
-        shape: Any,
-        minval: Any = 0,
-        maxval: Any = None,
-        dtype: Any = dtypes.float32,
+        shape: TensorLike,
+        minval: TensorLike = 0,
+        maxval: TensorLike | None = None,
+        dtype: DTypeLike = dtypes.float32,
         name: str | None = None,
     ) -> Tensor:
         """Draws uniformly distributed numbers in [minval, maxval).
@@ -304,7 +309,9 @@ class Generator(Trackable):
             numbers = rng_state.uniform_op(handle, self._alg, shape, dtype=dtype)
             return binary.add(numbers * (high - low), low, name=name)
 
-    def uniform_full_int(self, shape: Any, dtype: Any = dtypes.uint64, name: str | None = None) -> Tensor:
+    def uniform_full_int(
+        self, shape: TensorLike, dtype: DTypeLike = dtypes.uint64, name: str | None = None
+    ) -> Tensor:
         """Draws uniformly distributed integers of the whole range of a type.
 
         Args:
@@ -321,7 +328,12 @@ class Generator(Trackable):
             )
 
     def binomial(
-        self, shape: Any, counts: Any, probs: Any, dtype: Any = dtypes.int32, name: str | None = None
+        self,
+        shape: TensorLike,
+        counts: TensorLike,
+        probs: TensorLike,
+        dtype: DTypeLike = dtypes.int32,
+        name: str | None = None,
     ) -> Tensor:
         """Draws the number of successes in independent trials.
 

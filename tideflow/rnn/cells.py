@@ -30,7 +30,7 @@ from tideflow.variables import variable_scope as scopes
 from tideflow.variables.partitioners import fixed_size_partitioner
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+    from tideflow.graph.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
 
 # -------------------------------------------------------------------------------------------------- sizes
 
@@ -132,6 +132,12 @@ class RNNCell(Layer):
 
     A subclass has `state_size`, `output_size` and `call(inputs, state)`. The variables that `call` makes with
     `tf.get_variable` belong to the cell.
+
+    Args:
+      trainable: Whether the cell's variables are trained.
+      name: The name of the layer.
+      dtype: The type of the variables; that of the first input if None.
+      kwargs: Arguments of `tf.layers.Layer`.
     """
 
     def __call__(self, inputs: TensorLike, state: Any, scope: Any = None) -> tuple[Any, Any]:
@@ -243,7 +249,14 @@ def _check_batch(found: int | None, given: Any) -> None:
 
 @export("contrib.rnn.LayerRNNCell")
 class LayerRNNCell(RNNCell):
-    """A cell that makes its variables in `build`, as layers do."""
+    """A cell that makes its variables in `build`, as layers do.
+
+    Args:
+      trainable: Whether the cell's variables are trained.
+      name: The name of the layer.
+      dtype: The type of the variables; that of the first input if None.
+      kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     def __call__(
         self, inputs: TensorLike, state: Any, scope: Any = None, *args: Any, **kwargs: Any
@@ -301,7 +314,7 @@ class BasicRNNCell(_UnitsCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable | str | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -341,10 +354,10 @@ class GRUCell(_UnitsCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: Callable | str | None = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: InitializerLike | None = None,
+        bias_initializer: InitializerLike | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
         **kwargs: Any,
@@ -429,7 +442,7 @@ class BasicLSTMCell(_UnitsCell):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: Callable | str | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,
@@ -498,14 +511,14 @@ class LSTMCell(_UnitsCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: Callable | str | None = None,
         reuse: bool | None = None,
         name: str | None = None,
         dtype: DTypeLike | None = None,

@@ -27,6 +27,7 @@ from tideflow.variables import variable_scope as scopes
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.variables.variable_scope import VariableScope
 
 # -------------------------------------------------------------------------------------------------- common
 
@@ -174,7 +175,7 @@ class _Lengths:
 
 @export("nn.dynamic_rnn")
 def dynamic_rnn(
-    cell: Any,
+    cell: RNNCell,
     inputs: TensorLike,
     sequence_length: TensorLike | None = None,
     initial_state: Any = None,
@@ -182,7 +183,7 @@ def dynamic_rnn(
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any]:
     """Runs a recurrent cell along time, in a loop of the graph.
 
@@ -332,8 +333,8 @@ def _static(size: Any) -> TensorShape:
 
 @export("nn.bidirectional_dynamic_rnn")
 def bidirectional_dynamic_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
     inputs: TensorLike,
     sequence_length: TensorLike | None = None,
     initial_state_fw: Any = None,
@@ -342,7 +343,7 @@ def bidirectional_dynamic_rnn(
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Runs two recurrent cells along time, one forward and one backward.
 
@@ -394,11 +395,11 @@ def bidirectional_dynamic_rnn(
 
 @export("nn.raw_rnn")
 def raw_rnn(
-    cell: Any,
+    cell: RNNCell,
     loop_fn: Callable,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any, Any]:
     """Runs a recurrent cell in a loop that a function controls.
 
@@ -507,12 +508,12 @@ class _Emitted:
 
 @export("nn.static_rnn", "contrib.rnn.static_rnn")
 def static_rnn(
-    cell: Any,
+    cell: RNNCell,
     inputs: Sequence[Any],
     initial_state: Any = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Runs a recurrent cell on a list of inputs, without a loop in the graph.
 
@@ -604,12 +605,12 @@ def _static_lengths(sequence_length: Any, cell: Any, zeros: Callable) -> _Length
 
 @export("nn.static_state_saving_rnn", "contrib.rnn.static_state_saving_rnn")
 def static_state_saving_rnn(
-    cell: Any,
+    cell: RNNCell,
     inputs: Sequence[Any],
     state_saver: Any,
-    state_name: Any,
+    state_name: str | Sequence[str],
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[list[Any], Any]:
     """Runs a recurrent cell on a list of inputs, with a state that lasts from one step to the next.
 
@@ -647,14 +648,14 @@ def static_state_saving_rnn(
 
 @export("nn.static_bidirectional_rnn", "contrib.rnn.static_bidirectional_rnn")
 def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
+    cell_fw: RNNCell,
+    cell_bw: RNNCell,
     inputs: Sequence[Any],
     initial_state_fw: Any = None,
     initial_state_bw: Any = None,
     dtype: DTypeLike | None = None,
     sequence_length: TensorLike | None = None,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, Any, Any]:
     """Runs two recurrent cells on a list of inputs, one forward and one backward.
 

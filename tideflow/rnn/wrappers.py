@@ -46,7 +46,7 @@ class _Wrapper(RNNCell):
     def output_size(self) -> Any:
         return self.cell.output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
@@ -61,8 +61,16 @@ class _Wrapper(RNNCell):
         return self._configured(cell=inner)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> _Wrapper:
-        """A wrapper of the cell that the config holds: a cell, not a config of one."""
+    def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> _Wrapper:
+        """A wrapper of the cell that the config holds: a cell, not a config of one.
+
+        Args:
+          config: The configuration, with a cell as its item `"cell"`.
+          custom_objects: Not used.
+
+        Returns:
+          The wrapper.
+        """
         config = dict(config)
         cell = config.pop("cell")
         try:
@@ -117,7 +125,7 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         input_keep_prob: TensorLike = 1.0,
         output_keep_prob: TensorLike = 1.0,
         state_keep_prob: TensorLike = 1.0,
@@ -247,7 +255,7 @@ class ResidualWrapper(_Wrapper):
       **kwargs: Arguments of the layer.
     """
 
-    def __init__(self, cell: Any, residual_fn: Callable | None = None, **kwargs: Any):
+    def __init__(self, cell: RNNCell, residual_fn: Callable | None = None, **kwargs: Any):
         super().__init__(cell, **kwargs)
         self._residual_fn = residual_fn
 
@@ -281,7 +289,7 @@ class DeviceWrapper(_Wrapper):
       **kwargs: Arguments of the layer.
     """
 
-    def __init__(self, cell: Any, device: DeviceLike, **kwargs: Any):
+    def __init__(self, cell: RNNCell, device: DeviceLike, **kwargs: Any):
         super().__init__(cell, **kwargs)
         self._device = device
 

@@ -7,7 +7,7 @@ import logging
 import os
 import shutil
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
 from tensorboard.compat.proto.types_pb2 import DT_INVALID
@@ -21,6 +21,9 @@ from tideflow.io.local_files import as_tensorflow_errors, local_path, make_folde
 from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import predict_signature_def
 from tideflow.train.saver import Saver
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
 
 _log = logging.getLogger("tensorflow")
 
@@ -52,7 +55,7 @@ class SavedModelBuilder:
 
     def add_meta_graph_and_variables(
         self,
-        sess: Any,
+        sess: SessionLike,
         tags: Iterable[str],
         signature_def_map: Mapping[str, SignatureDef] | None = None,
         assets_collection: Iterable[Tensor] | None = None,
@@ -192,7 +195,7 @@ class SavedModelBuilder:
 
 @export("saved_model.simple_save")
 def simple_save(
-    session: Any,
+    session: SessionLike,
     export_dir: str,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],

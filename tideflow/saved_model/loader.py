@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, MetaGraphDef
@@ -23,6 +23,9 @@ from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.saver import Saver
 from tideflow.variables.exported_names import prepend_name_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 _log = logging.getLogger("tensorflow")
 
 expose(
@@ -35,7 +38,11 @@ expose(
 
 @export("saved_model.load", "saved_model.loader.load")
 def load(
-    sess: Any, tags: Iterable[str], export_dir: str, import_scope: str | None = None, **saver_kwargs: Any
+    sess: SessionLike,
+    tags: Iterable[str],
+    export_dir: str,
+    import_scope: str | None = None,
+    **saver_kwargs: Any,
 ) -> MetaGraphDef:
     """Loads a SavedModel into a session: adds its graph, restores its variables and runs its initialization.
 

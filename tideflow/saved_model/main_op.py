@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tideflow.export import export
 from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import control_dependencies
@@ -23,7 +21,7 @@ def main_op() -> Operation:
 
 
 @export("saved_model.main_op_with_restore", "saved_model.main_op.main_op_with_restore")
-def main_op_with_restore(restore_op_name: Any) -> Operation:
+def main_op_with_restore(restore_op_name: str) -> Operation:
     """Adds an operation that initializes everything and then restores variables.
 
     Args:

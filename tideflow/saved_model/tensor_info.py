@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
 from tensorboard.compat.proto.struct_pb2 import StructuredValue, TypeSpecProto
@@ -18,11 +18,14 @@ from tideflow.graph.shapes import TensorShape, unknown_shape
 from tideflow.ragged.tensor import RaggedTensor
 from tideflow.variables.exported_names import prepend_name_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import AnyTensor
+
 # ----------------------------------------------------------------------------------------------- out
 
 
 @export("saved_model.build_tensor_info", "saved_model.utils.build_tensor_info")
-def build_tensor_info(tensor: Any) -> TensorInfo:
+def build_tensor_info(tensor: AnyTensor | RaggedTensor) -> TensorInfo:
     """Describes a tensor: its name, type and static shape.
 
     Args:

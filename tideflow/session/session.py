@@ -77,7 +77,7 @@ class BaseSession:
         fetches: Any,
         feed_dict: dict[Any, Any] | None = None,
         options: RunOptions | None = None,
-        run_metadata: Any = None,
+        run_metadata: RunMetadata | None = None,
     ) -> Any:
         """Runs the part of the graph that `fetches` need, and returns their values.
 

@@ -30,6 +30,9 @@ from tideflow.summary.functions import V2_SUMMARIES, all_v2_summary_ops, tagged
 from tideflow.variables.global_step import get_or_create_global_step
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+    from tensorboard.compat.proto.summary_pb2 import SummaryMetadata
+
     from tideflow.graph.typing import SessionLike, TensorLike
 
 _INITIALIZERS = "_SUMMARY_WRITER_V2"
@@ -102,10 +105,10 @@ class ResourceSummaryWriter(SummaryWriter):
 
 @export("contrib.summary.create_file_writer", "contrib.summary.create_summary_file_writer")
 def create_file_writer(
-    logdir: Any,
-    max_queue: Any = None,
-    flush_millis: Any = None,
-    filename_suffix: Any = None,
+    logdir: TensorLike | None,
+    max_queue: TensorLike | None = None,
+    flush_millis: TensorLike | None = None,
+    filename_suffix: TensorLike | None = None,
     name: str | None = None,
 ) -> SummaryWriter:
     """Makes a writer whose event file steps open and write.
@@ -145,7 +148,7 @@ def summary_writer_initializer_op() -> list[Operation]:
 
 
 @export("summary.initialize", "contrib.summary.initialize")
-def initialize(graph: Any = None, session: SessionLike | None = None) -> None:
+def initialize(graph: Graph | GraphDef | None = None, session: SessionLike | None = None) -> None:
     """Opens the writers of the default graph in a session.
 
     Args:
@@ -168,7 +171,7 @@ def initialize(graph: Any = None, session: SessionLike | None = None) -> None:
 
 
 @export("contrib.summary.flush")
-def flush(writer: Any = None, name: str | None = None) -> Operation:
+def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Operation:
     """Adds an operation that flushes a writer.
 
     Args:
@@ -333,7 +336,7 @@ def histogram(
 def image(
     name: str,
     tensor: TensorLike,
-    bad_color: Any = None,
+    bad_color: TensorLike | None = None,
     max_images: int = 3,
     family: str | None = None,
     step: TensorLike | None = None,
@@ -396,7 +399,7 @@ def audio(
 def generic(
     name: str,
     tensor: TensorLike,
-    metadata: Any = None,
+    metadata: SummaryMetadata | TensorLike | None = None,
     family: str | None = None,
     step: TensorLike | None = None,
 ) -> Any:

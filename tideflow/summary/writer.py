@@ -25,7 +25,7 @@ from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.variables.meta_graph import export_meta_graph
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import SessionLike, TensorLike
+    from tideflow.graph.typing import PathLike, SessionLike, TensorLike
 
 _log = logging.getLogger("tensorflow")
 
@@ -144,6 +144,10 @@ class SummaryWriter:
         """Adds what a summary op gave, or a Summary made by hand.
 
         TensorBoard needs the metadata of a tag once: they stay with its first value only.
+
+        Args:
+          summary: The Summary message, serialized or not.
+          global_step: The step that it is of; None for none.
         """
         if isinstance(summary, bytes):
             summary = Summary.FromString(summary)
@@ -155,7 +159,12 @@ class SummaryWriter:
         self._add_event(Event(summary=summary), global_step)
 
     def add_session_log(self, session_log: SessionLog, global_step: TensorLike | None = None) -> None:
-        """Adds that a session started, stopped or saved a checkpoint."""
+        """Adds that a session started, stopped or saved a checkpoint.
+
+        Args:
+          session_log: The SessionLog message.
+          global_step: The step that it is of; None for none.
+        """
         self._add_event(Event(session_log=session_log), global_step)
 
     def add_graph(
@@ -164,14 +173,31 @@ class SummaryWriter:
         global_step: TensorLike | None = None,
         graph_def: GraphDef | None = None,
     ) -> None:
-        """Adds a graph, with the shapes of its tensors."""
+        """Adds a graph, with the shapes of its tensors.
+
+        Args:
+          graph: The graph.
+          global_step: The step that it is of; None for none.
+          graph_def: A deprecated way to give a GraphDef.
+
+        Raises:
+          TypeError: If it is neither a Graph nor a GraphDef.
+        """
         if graph is not None and graph_def is not None:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         nodes = _nodes(graph if graph_def is None else graph_def)
         self._add_event(Event(graph_def=nodes.SerializeToString()), global_step)
 
     def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: TensorLike | None = None) -> None:
-        """Adds a MetaGraphDef."""
+        """Adds a MetaGraphDef.
+
+        Args:
+          meta_graph_def: The message.
+          global_step: The step that it is of; None for none.
+
+        Raises:
+          TypeError: If it is no MetaGraphDef.
+        """
         if not isinstance(meta_graph_def, MetaGraphDef):
             raise TypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
         self._add_event(Event(meta_graph_def=meta_graph_def.SerializeToString()), global_step)
@@ -179,7 +205,16 @@ class SummaryWriter:
     def add_run_metadata(
         self, run_metadata: RunMetadata, tag: str, global_step: TensorLike | None = None
     ) -> None:
-        """Adds what is known of one `session.run`, under a tag of its own."""
+        """Adds what is known of one `session.run`, under a tag of its own.
+
+        Args:
+          run_metadata: The RunMetadata message.
+          tag: The tag.
+          global_step: The step that it is of; None for none.
+
+        Raises:
+          ValueError: If the tag was used before.
+        """
         if tag in self._run_tags:
             raise ValueError("The provided tag was already used for this event type")
         self._run_tags.add(tag)
@@ -230,7 +265,7 @@ class FileWriter(SummaryWriter):
 
     def __init__(
         self,
-        logdir: Any,
+        logdir: PathLike | None,
         graph: Graph | GraphDef | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,

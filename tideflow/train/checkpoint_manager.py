@@ -6,13 +6,16 @@ import logging
 import os
 import time
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.io.checkpoint_state import get_checkpoint_state, remove_checkpoint, write_state
 from tideflow.train.checkpoint import Checkpoint
 from tideflow.train.object_saver import session_or_default
 from tideflow.variables.global_step import global_step
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _log = logging.getLogger("tensorflow")
 
@@ -84,7 +87,7 @@ class CheckpointManager:
         """The prefixes of the checkpoints that the manager keeps for now, oldest first."""
         return list(self._kept)
 
-    def save(self, checkpoint_number: Any = None) -> str:
+    def save(self, checkpoint_number: TensorLike | None = None) -> str:
         """Writes a checkpoint of the default session's state, and deletes old ones.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -218,7 +218,7 @@ def checkpoints_iterator(
 
 
 @export("train.init_from_checkpoint")
-def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Any) -> None:
+def init_from_checkpoint(ckpt_dir_or_file: str, assignment_map: Mapping[str, Any]) -> None:
     """Makes variables take their initial values from a checkpoint.
 
     The variables' initializers are replaced, so that running them reads the checkpoint.

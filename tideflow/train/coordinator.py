@@ -27,7 +27,7 @@ class Coordinator:
         OutOfRangeError if None.
     """
 
-    def __init__(self, clean_stop_exception_types: Any = None):
+    def __init__(self, clean_stop_exception_types: tuple[type[BaseException], ...] | None = None):
         types = clean_stop_exception_types if clean_stop_exception_types is not None else (OutOfRangeError,)
         self._clean_stop_exception_types = tuple(types) if isinstance(types, (list, tuple)) else (types,)
         self._lock = threading.Lock()

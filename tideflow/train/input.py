@@ -5,7 +5,7 @@ Each function adds a queue to the graph and a QueueRunner to the collection that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -27,17 +27,17 @@ from tideflow.train.input_producers import fill_summary
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import AnyTensor, ShapeLike, TensorLike
 
 
 @export("train.batch")
 def batch(
-    tensors: Any,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
     batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -81,13 +81,13 @@ def batch(
 
 @export("train.maybe_batch")
 def maybe_batch(
-    tensors: Any,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
     keep_input: TensorLike,
     batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -136,7 +136,7 @@ def batch_join(
     batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -182,7 +182,7 @@ def maybe_batch_join(
     batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
@@ -225,14 +225,14 @@ def maybe_batch_join(
 
 @export("train.shuffle_batch")
 def shuffle_batch(
-    tensors: Any,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
     batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -276,7 +276,7 @@ def shuffle_batch(
 
 @export("train.maybe_shuffle_batch")
 def maybe_shuffle_batch(
-    tensors: Any,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
     batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
@@ -284,7 +284,7 @@ def maybe_shuffle_batch(
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -335,7 +335,7 @@ def shuffle_batch_join(
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
@@ -384,7 +384,7 @@ def maybe_shuffle_batch_join(
     keep_input: TensorLike,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import abc
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -22,7 +22,7 @@ from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Trackable
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import Gradient, TensorLike, VariableLike
 
 
 @export("train.experimental.LossScale")
@@ -37,7 +37,7 @@ class LossScale(Trackable, abc.ABC):
         """The current scale as a float32 scalar."""
 
     @abc.abstractmethod
-    def update(self, grads: Any) -> tuple[Operation, Any]:
+    def update(self, grads: Sequence[Gradient | None]) -> tuple[Operation, Any]:
         """Adapts the scale to the gradients of a step.
 
         Args:
@@ -85,7 +85,7 @@ class FixedLossScale(LossScale):
     def __call__(self) -> Tensor:
         return convert_to_tensor(self._loss_scale_value)
 
-    def update(self, grads: Any) -> tuple[Operation, bool]:
+    def update(self, grads: Sequence[Gradient | None]) -> tuple[Operation, bool]:
         return constants.no_operation(), True
 
     def get_config(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class DynamicLossScale(LossScale):
     def __call__(self) -> Tensor:
         return convert_to_tensor(self._current_loss_scale)
 
-    def update(self, grads: Any) -> tuple[Operation, Tensor]:
+    def update(self, grads: Sequence[Gradient | None]) -> tuple[Operation, Tensor]:
         is_finite = _all_finite(nest.flatten(grads))
         scale, good = self._current_loss_scale, self._num_good_steps
 
@@ -203,7 +203,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
       ValueError: If `opt` is not an optimizer.
     """
 
-    def __init__(self, opt: Optimizer, loss_scale: Any):
+    def __init__(self, opt: Optimizer, loss_scale: LossScale | float | str):
         if not isinstance(opt, Optimizer):
             raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
         super().__init__(opt._use_locking, opt.get_name())
@@ -217,7 +217,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
     def compute_gradients(
         self,
         loss: TensorLike | Callable[[], TensorLike],
-        var_list: Any = None,
+        var_list: Sequence[VariableLike] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -281,7 +281,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         step: Callable = lambda: grouping.group(apply())
         return grouping.group(conditionals.cond(should_apply, step, constants.no_operation), update)
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: VariableLike, name: str) -> Any:
         """The slot of the other optimizer for a variable.
 
         Args:

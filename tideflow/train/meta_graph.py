@@ -6,7 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
@@ -26,12 +26,18 @@ from tideflow.variables.base import Variable
 from tideflow.variables.exported_names import prepend_name_scope
 from tideflow.variables.meta_graph import UNBOUND_KEY, VARIABLES
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import PathLike
+
 _log = logging.getLogger("tensorflow")
 
 
 @export("train.import_meta_graph")
 def import_meta_graph(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
+    meta_graph_or_file: MetaGraphDef | PathLike,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    **kwargs: Any,
 ) -> Any:
     """Adds a graph and its collections to the default graph.
 

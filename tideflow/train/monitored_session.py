@@ -453,12 +453,32 @@ class _MonitoredSession:
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:
-        """As `Session.run`, with the hooks."""
+        """Runs a step as `Session.run` does, with the hooks.
+
+        Args:
+          fetches: As of `Session.run`.
+          feed_dict: As of `Session.run`.
+          options: As of `Session.run`.
+          run_metadata: As of `Session.run`.
+
+        Returns:
+          The values of the fetches.
+        """
         self._check_open()
         return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def run_step_fn(self, step_fn: Callable[[StepContext], Any]) -> Any:
-        """Calls a function that may run several steps, with hooks or without, and stop the training."""
+        """Calls a function that may run several steps, with hooks or without, and stop the training.
+
+        Args:
+          step_fn: A function of one argument, `step_context`, which may run steps and ask to stop.
+
+        Returns:
+          What the function returns.
+
+        Raises:
+          ValueError: If the function has other arguments.
+        """
         names = tuple(inspect.signature(inspect.unwrap(step_fn)).parameters)
         if names not in (("step_context",), ("self", "step_context")):
             raise ValueError(
@@ -580,14 +600,14 @@ def MonitoredTrainingSession(
     scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: Any = _USE_DEFAULT,
-    save_summaries_steps: Any = _USE_DEFAULT,
-    save_summaries_secs: Any = _USE_DEFAULT,
+    save_checkpoint_secs: float | None = _USE_DEFAULT,
+    save_summaries_steps: int | None = _USE_DEFAULT,
+    save_summaries_secs: float | None = _USE_DEFAULT,
     config: ConfigProto | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = _USE_DEFAULT,
+    save_checkpoint_steps: int | None = _USE_DEFAULT,
     summary_dir: str | None = None,
 ) -> MonitoredSession:
     """Creates a MonitoredSession for training, with the usual hooks.

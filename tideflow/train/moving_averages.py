@@ -31,7 +31,7 @@ from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 _FLOATING = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
 
@@ -159,7 +159,7 @@ class ExponentialMovingAverage:
         updates = casting.cast(self._num_updates, dtypes.float32, name="num_updates")
         return binary.minimum(decay, (1.0 + updates) / (10.0 + updates))
 
-    def average(self, var: Any) -> Variable | None:
+    def average(self, var: VariableLike | Tensor) -> Variable | None:
         """Gets the average of a variable.
 
         Args:
@@ -170,7 +170,7 @@ class ExponentialMovingAverage:
         """
         return self._averages.get(var)
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: VariableLike | Tensor) -> str:
         """Gets the name of the average of a variable.
 
         Args:

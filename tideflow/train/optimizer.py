@@ -42,7 +42,7 @@ from tideflow.variables.resource import BaseResourceVariable
 from tideflow.variables.trackable import Trackable
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 GradientsAndVariables = Sequence[tuple[Any, Any]]
 
@@ -86,7 +86,7 @@ class Optimizer(Trackable):
         self,
         loss: TensorLike | Callable[[], TensorLike],
         global_step: TensorLike | None = None,
-        var_list: Any = None,
+        var_list: Sequence[VariableLike] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -129,7 +129,7 @@ class Optimizer(Trackable):
     def compute_gradients(
         self,
         loss: TensorLike | Callable[[], TensorLike],
-        var_list: Any = None,
+        var_list: Sequence[VariableLike] | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
@@ -288,7 +288,7 @@ class Optimizer(Trackable):
         found = [v for v in (*self._non_slot_variables(), *slots) if v.op.graph is graph]
         return sorted(found, key=lambda v: v.name)
 
-    def get_slot(self, var: Any, name: str) -> Variable | None:
+    def get_slot(self, var: VariableLike, name: str) -> Variable | None:
         """Gets a slot: the state that the optimizer keeps for a variable.
 
         Args:

@@ -52,7 +52,7 @@ class QueueRunner:
         enqueue_ops: Sequence[Operation] | None = None,
         close_op: Operation | None = None,
         cancel_op: Operation | None = None,
-        queue_closed_exception_types: Any = None,
+        queue_closed_exception_types: tuple[type[BaseException], ...] | None = None,
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ):

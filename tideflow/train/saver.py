@@ -76,7 +76,7 @@ class Saver:
 
     def __init__(
         self,
-        var_list: Any = None,
+        var_list: Sequence[Any] | Mapping[str, Any] | None = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,

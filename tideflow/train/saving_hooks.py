@@ -27,7 +27,11 @@ from tideflow.train.step_hooks import global_step_read
 from tideflow.variables.meta_graph import export_meta_graph, write_graph
 
 if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
     from tideflow.graph.typing import SessionLike
+    from tideflow.summary.writer import FileWriter
+    from tideflow.train.coordinator import Coordinator
+    from tideflow.train.saver import Saver
 
 
 @export("train.CheckpointSaverListener")
@@ -87,7 +91,7 @@ class CheckpointSaverHook(SessionRunHook):
         checkpoint_dir: str,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_basename: str = "model.ckpt",
         scaffold: Scaffold | None = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
@@ -112,7 +116,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         step = session.run(self._global_step_tensor)
         graph = get_default_graph()
         # Not before: hooks may add to the graph in `begin`.
@@ -191,9 +195,9 @@ class SummarySaverHook(SessionRunHook):
         save_steps: int | None = None,
         save_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
         scaffold: Scaffold | None = None,
-        summary_op: Any = None,
+        summary_op: Tensor | Sequence[Tensor] | None = None,
     ):
         if (scaffold is None) == (summary_op is None):
             raise ValueError("Exactly one of scaffold or summary_op must be provided.")
@@ -274,7 +278,7 @@ class ProfilerHook(SessionRunHook):
         self._next_step: int | None = None
         self._global_step_tensor = global_step_read("ProfilerHook")
 
-    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         if self._next_step is None:  # the first trace comes after so many steps, not at once
             self._timer.update_last_triggered_step(session.run(self._global_step_tensor))
 

@@ -41,14 +41,14 @@ class Scaffold:
 
     def __init__(
         self,
-        init_op: Any = None,
+        init_op: Tensor | Operation | None = None,
         init_feed_dict: dict | None = None,
         init_fn: Callable[[Scaffold, Any], None] | None = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
-        local_init_op: Any = None,
-        summary_op: Any = None,
-        saver: Any = None,
+        ready_op: Tensor | None = None,
+        ready_for_local_init_op: Tensor | None = None,
+        local_init_op: Tensor | Operation | None = None,
+        summary_op: Tensor | None = None,
+        saver: Saver | None = None,
         copy_from_scaffold: Scaffold | None = None,
     ):
         given = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunOptions
@@ -18,6 +18,10 @@ from tideflow.graph.scopes import get_default_graph
 from tideflow.io.checkpoint_state import get_checkpoint_state
 from tideflow.platform import logging
 from tideflow.session.session import Session
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Operation, Tensor
+    from tideflow.train.saver import Saver
 
 _FIRST_PAUSE = (
     0.1  # seconds; then twice as long each time: whoever waits for a chief that starts up starts soon
@@ -41,9 +45,9 @@ class SessionManager:
 
     def __init__(
         self,
-        local_init_op: Any = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
+        local_init_op: Tensor | Operation | None = None,
+        ready_op: Tensor | None = None,
+        ready_for_local_init_op: Tensor | None = None,
         graph: Graph | None = None,
         recovery_wait_secs: float = 30,
         local_init_run_options: RunOptions | None = None,
@@ -63,8 +67,8 @@ class SessionManager:
     def prepare_session(
         self,
         master: str,
-        init_op: Any = None,
-        saver: Any = None,
+        init_op: Tensor | Operation | None = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,
@@ -136,7 +140,7 @@ class SessionManager:
     def recover_session(
         self,
         master: str,
-        saver: Any = None,
+        saver: Saver | None = None,
         checkpoint_dir: str | None = None,
         checkpoint_filename_with_path: str | None = None,
         wait_for_checkpoint: bool = False,

@@ -10,6 +10,7 @@ from tideflow.export import export
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike
+    from tideflow.train.coordinator import Coordinator
 
 
 @export("train.SessionRunArgs")
@@ -86,7 +87,7 @@ class SessionRunHook:
     def begin(self) -> None:
         """Called once, before the session is created. The hook may add operations to the graph."""
 
-    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         """Called after each creation of a session, also of a new one after a failure.
 
         Args:

@@ -30,6 +30,8 @@ from tideflow.variables.variable_scope import AUTO_REUSE, get_variable, variable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike, TensorLike
+    from tideflow.summary.writer import FileWriter
+    from tideflow.train.coordinator import Coordinator
 
 
 def global_step_read(hook: str) -> Tensor:
@@ -73,7 +75,7 @@ class StopAtStepHook(_StopHook):
     def begin(self) -> None:
         self._global_step_tensor = global_step_read("StopAtStepHook")
 
-    def after_create_session(self, session: SessionLike, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
@@ -289,7 +291,7 @@ class StepCounterHook(SessionRunHook):
         every_n_steps: int | None = 100,
         every_n_secs: float | None = None,
         output_dir: str | None = None,
-        summary_writer: Any = None,
+        summary_writer: FileWriter | None = None,
     ):
         if (every_n_steps is None) == (every_n_secs is None):
             raise ValueError("exactly one of every_n_steps and every_n_secs should be provided.")

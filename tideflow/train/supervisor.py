@@ -30,7 +30,9 @@ from tideflow.variables.global_step import global_step as global_step_of
 from tideflow.variables.meta_graph import export_meta_graph, write_graph
 
 if TYPE_CHECKING:
+    from tideflow.graph.operation import Operation, Tensor
     from tideflow.graph.typing import SessionLike, TensorLike
+    from tideflow.summary.writer import FileWriter
 
 _USE_DEFAULT = 0
 
@@ -71,15 +73,15 @@ class Supervisor:
     def __init__(
         self,
         graph: Graph | None = None,
-        ready_op: Any = _USE_DEFAULT,
-        ready_for_local_init_op: Any = _USE_DEFAULT,
+        ready_op: Tensor | int | None = _USE_DEFAULT,
+        ready_for_local_init_op: Tensor | int | None = _USE_DEFAULT,
         is_chief: bool = True,
-        init_op: Any = _USE_DEFAULT,
+        init_op: Tensor | Operation | int | None = _USE_DEFAULT,
         init_feed_dict: dict | None = None,
-        local_init_op: Any = _USE_DEFAULT,
+        local_init_op: Tensor | Operation | int | None = _USE_DEFAULT,
         logdir: str | None = None,
-        summary_op: Any = _USE_DEFAULT,
-        saver: Any = _USE_DEFAULT,
+        summary_op: Tensor | int | None = _USE_DEFAULT,
+        saver: Saver | int | None = _USE_DEFAULT,
         global_step: TensorLike = _USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
@@ -87,7 +89,7 @@ class Supervisor:
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
         session_manager: SessionManager | None = None,
-        summary_writer: Any = _USE_DEFAULT,
+        summary_writer: FileWriter | int | None = _USE_DEFAULT,
         init_fn: Callable[[Any], None] | None = None,
         local_init_run_options: RunOptions | None = None,
     ):
@@ -371,7 +373,9 @@ class Supervisor:
 
     # ------------------------------------------------------------------------------------- going on, ending
 
-    def summary_computed(self, sess: SessionLike, summary: Any, global_step: int | None = None) -> None:
+    def summary_computed(
+        self, sess: SessionLike, summary: Summary | bytes, global_step: int | None = None
+    ) -> None:
         """Writes a summary.
 
         Args:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -40,7 +40,7 @@ from tideflow.variables.base import Variable
 from tideflow.variables.collections import global_variables, report_uninitialized_variables
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 ALL_THAT_A_STEP_NEEDS = -1  # of `num_tokens`: as many as there are gradients to aggregate
 _REPLICAS = ("chief", "master", "worker")  # the jobs whose tasks train
@@ -73,7 +73,7 @@ class SyncReplicasOptimizer(Optimizer):
         replicas_to_aggregate: int,
         total_num_replicas: int | None = None,
         variable_averages: ExponentialMovingAverage | None = None,
-        variables_to_average: Any = None,
+        variables_to_average: Sequence[VariableLike] | None = None,
         use_locking: bool = False,
         name: str = "sync_replicas",
     ):

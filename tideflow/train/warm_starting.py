@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -20,6 +20,9 @@ from tideflow.train.saveables import names_of
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Zeros
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike
+
 _log = logging.getLogger("tensorflow")
 
 
@@ -29,7 +32,7 @@ class _VocabInfo(NamedTuple):
     num_oov_buckets: int
     old_vocab: str
     old_vocab_size: int = -1
-    backup_initializer: Callable | None = None
+    backup_initializer: InitializerLike | None = None
     axis: int = 0
 
 
@@ -54,7 +57,7 @@ class VocabInfo(_VocabInfo):
         num_oov_buckets: int,
         old_vocab: str,
         old_vocab_size: int = -1,
-        backup_initializer: Callable | None = None,
+        backup_initializer: InitializerLike | None = None,
         axis: int = 0,
     ):
         if axis not in (0, 1):
@@ -76,7 +79,7 @@ class VocabInfo(_VocabInfo):
 @export("train.warm_start")
 def warm_start(
     ckpt_to_initialize_from: str,
-    vars_to_warm_start: Any = ".*",
+    vars_to_warm_start: str | Sequence[Any] | None = ".*",
     var_name_to_vocab_info: dict[str, VocabInfo] | None = None,
     var_name_to_prev_var_name: dict[str, str] | None = None,
 ) -> None:

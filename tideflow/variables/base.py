@@ -201,8 +201,8 @@ class Variable(Trackable, metaclass=VariableMetaclass):
         import_scope: str | None = None,
         constraint: Callable | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
         shape: ShapeLike | None = None,
     ):
         raise TypeError("tf.Variable is made by RefVariable or ResourceVariable")

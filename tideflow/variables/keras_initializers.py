@@ -11,7 +11,7 @@ from tideflow.variables import initializers
 from tideflow.variables.initializers import Initializer
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.graph.typing import DTypeLike, InitializerLike, TensorLike
 
 
 @export("keras.initializers.RandomNormal", "keras.initializers.random_normal", "keras.initializers.normal")
@@ -144,7 +144,7 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
 
 
 @export("keras.initializers.get")
-def get(identifier: Any) -> Any:
+def get(identifier: str | dict | InitializerLike | None) -> Any:
     """Gets an initializer.
 
     Args:

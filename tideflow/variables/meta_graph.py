@@ -54,7 +54,7 @@ for _collection in VARIABLES:
 @export("train.export_meta_graph")
 def export_meta_graph(
     filename: str | None = None,
-    meta_info_def: Any = None,
+    meta_info_def: MetaGraphDef.MetaInfoDef | None = None,
     graph_def: GraphDef | None = None,
     saver_def: SaverDef | None = None,
     collection_list: Sequence[str] | None = None,
@@ -275,7 +275,7 @@ def _write(message: Any, path: str, as_text: bool) -> None:
 
 
 @export("train.write_graph", "io.write_graph")
-def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
+def write_graph(graph_or_graph_def: Graph | GraphDef, logdir: str, name: str, as_text: bool = True) -> str:
     """Writes a graph into a file.
 
     Args:

@@ -14,7 +14,8 @@ from tideflow.variables import variable_scope
 from tideflow.variables.store import store_of_default_graph
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike
+    from tideflow.graph.typing import DTypeLike, InitializerLike, TensorLike
+    from tideflow.variables.variable_scope import _ReuseMode
 
 Partitioner = Callable[..., list[int]]
 
@@ -125,12 +126,12 @@ def _element_bytes(dtype: Any, bytes_per_string: int) -> int:
 def create_partitioned_variables(
     shape: Sequence[int],
     slicing: Sequence[int],
-    initializer: Any,
+    initializer: InitializerLike | TensorLike,
     dtype: DTypeLike = dtypes.float32,
     trainable: bool = True,
     collections: Sequence[Any] | None = None,
     name: str | None = None,
-    reuse: Any = None,
+    reuse: bool | _ReuseMode | None = None,
 ) -> list[Any]:
     """Makes the parts of a partitioned variable; the way of old programs.
 

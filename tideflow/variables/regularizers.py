@@ -12,7 +12,7 @@ from tideflow.ops.arrays import constants
 from tideflow.ops.math import reductions, unary
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import TensorLike
+    from tideflow.graph.typing import RegularizerLike, TensorLike
 
 
 @export("keras.regularizers.Regularizer")
@@ -144,7 +144,7 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
 
 
 @export("keras.regularizers.get")
-def get(identifier: Any) -> Any:
+def get(identifier: str | dict | RegularizerLike | None) -> Any:
     """Gets a regularizer.
 
     Args:

@@ -29,7 +29,7 @@ from tideflow.variables.base import (
 from tideflow.variables.partitioned import PartitionedVariable
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike
+    from tideflow.graph.typing import DTypeLike, RegularizerLike, ShapeLike
 
 _STORE = ("__variable_store",)
 
@@ -90,7 +90,7 @@ class VariableStore:
         shape: Any = None,
         dtype: Any = dtypes.float32,
         initializer: Any = None,
-        regularizer: Callable | None = None,
+        regularizer: RegularizerLike | None = None,
         reuse: Any = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
@@ -141,7 +141,7 @@ class VariableStore:
         shape: Any,
         dtype: Any,
         initializer: Any,
-        regularizer: Callable | None,
+        regularizer: RegularizerLike | None,
         reuse: Any,
         use_resource: bool | None,
         partition_info: Any = None,
@@ -409,7 +409,7 @@ def _accepts(function: Callable, argument: str) -> bool:
     return argument in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
 
 
-def _regularize(variable: Variable, name: str, regularizer: Callable) -> None:
+def _regularize(variable: Variable, name: str, regularizer: RegularizerLike) -> None:
     with colocate_with(variable.op), name_scope(f"{name}/Regularizer/"), init_scope():
         loss = regularizer(variable)
     if loss is not None:

@@ -19,7 +19,14 @@ from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.store import VariableStore, store_of_default_graph
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DeviceLike, DTypeLike, ShapeLike
+    from tideflow.graph.typing import (
+        DeviceLike,
+        DTypeLike,
+        InitializerLike,
+        RegularizerLike,
+        ShapeLike,
+        TensorLike,
+    )
 
 _SCOPES = ("__varscope",)
 
@@ -59,10 +66,10 @@ class VariableScope:
 
     def __init__(
         self,
-        reuse: Any,
+        reuse: bool | _ReuseMode | None,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Callable | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: RegularizerLike | None = None,
         caching_device: DeviceLike | None = None,
         partitioner: Callable | None = None,
         custom_getter: Callable | None = None,
@@ -142,7 +149,7 @@ class VariableScope:
         """Makes `get_variable` share existing variables from now on."""
         self._reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: InitializerLike | None) -> None:
         """Sets the default initializer.
 
         Args:
@@ -167,7 +174,7 @@ class VariableScope:
         """
         self._use_resource = use_resource
 
-    def set_regularizer(self, regularizer: Callable | None) -> None:
+    def set_regularizer(self, regularizer: RegularizerLike | None) -> None:
         """Sets the default regularizer.
 
         Args:
@@ -229,9 +236,9 @@ class VariableScope:
         name: str,
         shape: ShapeLike | None = None,
         dtype: DTypeLike | None = None,
-        initializer: Any = None,
-        regularizer: Callable | None = None,
-        reuse: Any = None,
+        initializer: InitializerLike | TensorLike | None = None,
+        regularizer: RegularizerLike | None = None,
+        reuse: bool | _ReuseMode | None = None,
         trainable: bool | None = None,
         collections: Sequence[Any] | None = None,
         caching_device: DeviceLike | None = None,
@@ -240,8 +247,8 @@ class VariableScope:
         use_resource: bool | None = None,
         custom_getter: Callable | None = None,
         constraint: Callable | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
     ) -> Any:
         """Gets a variable of this scope, or makes it.
 
@@ -443,12 +450,12 @@ class variable_scope:
         name_or_scope: str | VariableScope | None,
         default_name: str | None = None,
         values: Sequence[Any] | None = None,
-        initializer: Any = None,
-        regularizer: Callable | None = None,
+        initializer: InitializerLike | None = None,
+        regularizer: RegularizerLike | None = None,
         caching_device: DeviceLike | None = None,
         partitioner: Callable | None = None,
         custom_getter: Callable | None = None,
-        reuse: Any = None,
+        reuse: bool | _ReuseMode | None = None,
         dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
         constraint: Callable | None = None,
@@ -522,12 +529,12 @@ def variable_op_scope(
     values: Sequence[Any],
     name_or_scope: str | VariableScope | None,
     default_name: str | None = None,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: RegularizerLike | None = None,
     caching_device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     custom_getter: Callable | None = None,
-    reuse: Any = None,
+    reuse: bool | _ReuseMode | None = None,
     dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
     constraint: Callable | None = None,
@@ -589,7 +596,7 @@ def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
 
 
 @export("no_regularizer")
-def no_regularizer(_: Any) -> None:
+def no_regularizer(_: TensorLike) -> None:
     """Returns None: a regularizer argument that overrides the default of the variable scope.
 
     Args:
@@ -606,8 +613,8 @@ def get_variable(
     name: str,
     shape: ShapeLike | None = None,
     dtype: DTypeLike | None = None,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | TensorLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool | None = None,
     collections: Sequence[Any] | None = None,
     caching_device: DeviceLike | None = None,
@@ -616,8 +623,8 @@ def get_variable(
     use_resource: bool | None = None,
     custom_getter: Callable | None = None,
     constraint: Callable | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """Gets a variable by its name in the current variable scope, or makes it.
 
@@ -675,8 +682,8 @@ def get_local_variable(
     name: str,
     shape: ShapeLike | None = None,
     dtype: DTypeLike | None = None,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | TensorLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool = False,
     collections: Sequence[Any] | None = None,
     caching_device: DeviceLike | None = None,
@@ -685,8 +692,8 @@ def get_local_variable(
     use_resource: bool | None = None,
     custom_getter: Callable | None = None,
     constraint: Callable | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """Gets a local variable by its name in the current variable scope, or makes it.
 

@@ -4,13 +4,19 @@ from builtins import bool as _bool
 from builtins import dict as _dict
 from builtins import int as _int
 from builtins import str as _str
+from collections.abc import Callable as _Callable
+from collections.abc import Mapping as _Mapping
+from collections.abc import Sequence as _Sequence
 from tideflow.graph.operation import Tensor as _Tensor
+from tideflow.graph.typing import InitializerLike as _InitializerLike
+from tideflow.graph.typing import RegularizerLike as _RegularizerLike
+from tideflow.graph.typing import TensorLike as _TensorLike
 from typing import Any as _Any
-from tideflow.contrib.layers import conv1d as convolution1d
-from tideflow.contrib.layers import conv2d as convolution2d
-from tideflow.contrib.layers import conv2d_transpose as convolution2d_transpose
-from tideflow.contrib.layers import conv3d as convolution3d
-from tideflow.contrib.layers import conv3d_transpose as convolution3d_transpose
+from tideflow.contrib.layers import conv1d as _convolution1d
+from tideflow.contrib.layers import conv2d as _convolution2d
+from tideflow.contrib.layers import conv2d_transpose as _convolution2d_transpose
+from tideflow.contrib.layers import conv3d as _convolution3d
+from tideflow.contrib.layers import conv3d_transpose as _convolution3d_transpose
 from tideflow.contrib.layers import utils as utils
 from tideflow.contrib.layers.arrangement import dense_to_sparse as dense_to_sparse
 from tideflow.contrib.layers.arrangement import flatten as flatten
@@ -24,9 +30,9 @@ from tideflow.contrib.layers.arrangement import spatial_softmax as spatial_softm
 from tideflow.contrib.layers.arrangement import stack as stack
 from tideflow.contrib.layers.arrangement import unit_norm as unit_norm
 from tideflow.contrib.layers.convolutions import convolution as convolution
-from tideflow.contrib.layers.convolutions import convolution2d_in_plane as conv2d_in_plane
+from tideflow.contrib.layers.convolutions import convolution2d_in_plane as _conv2d_in_plane
 from tideflow.contrib.layers.convolutions import convolution2d_in_plane as convolution2d_in_plane
-from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_conv2d
+from tideflow.contrib.layers.convolutions import separable_convolution2d as _separable_conv2d
 from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_convolution2d
 from tideflow.contrib.layers.dense import bias_add as bias_add
 from tideflow.contrib.layers.dense import dropout as dropout
@@ -55,37 +61,226 @@ from tideflow.contrib.layers.penalties import l1_regularizer as l1_regularizer
 from tideflow.contrib.layers.penalties import l2_regularizer as l2_regularizer
 from tideflow.contrib.layers.penalties import sum_regularizer as sum_regularizer
 from tideflow.contrib.layers.scaling import variance_scaling_initializer as variance_scaling_initializer
+from tideflow.contrib.layers.scaling import xavier_initializer as _xavier_initializer_conv2d
 from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer
-from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer_conv2d
 from tideflow.contrib.layers.summaries import summarize_activation as summarize_activation
 from tideflow.contrib.layers.summaries import summarize_activations as summarize_activations
 from tideflow.contrib.layers.summaries import summarize_collection as summarize_collection
 from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tensor
 from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
 
-def avg_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The mean of each window along two axes."""
+def avg_pool2d(inputs: _TensorLike, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _str | _Sequence[_str] | None = None, scope: _str | None = None) -> _Tensor:
+    """The mean of each window along two axes.
 
-def avg_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The mean of each window along three axes."""
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the window along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"VALID"` or `"SAME"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`, `"NDHWC"`) or second (`"NCHW"`,
+        `"NCDHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
 
-def conv1d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """`convolution` of inputs with 1 axes beside batch and channels."""
+    Returns:
+      A tensor."""
 
-def conv2d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """`convolution` of inputs with 2 axes beside batch and channels."""
+def avg_pool3d(inputs: _TensorLike, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _str | _Sequence[_str] | None = None, scope: _str | None = None) -> _Tensor:
+    """The mean of each window along three axes.
 
-def conv2d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """Transposed convolution over two axes, which enlarges its input."""
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the window along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"VALID"` or `"SAME"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`, `"NDHWC"`) or second (`"NCHW"`,
+        `"NCDHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
 
-def conv3d(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _Any = 1, activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """`convolution` of inputs with 3 axes beside batch and channels."""
+    Returns:
+      A tensor."""
 
-def conv3d_transpose(inputs: _Any, num_outputs: _int, kernel_size: _Any, stride: _Any = 1, padding: _str = 'SAME', data_format: _str = 'NDHWC', activation_fn=..., normalizer_fn=None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _Any = ..., weights_regularizer=None, biases_initializer: _Any = ..., biases_regularizer=None, reuse: _bool | None = None, variables_collections: _Any = None, outputs_collections: _Any = None, trainable: _bool = True, scope: _Any = None) -> _Tensor:
-    """Transposed convolution over three axes, which enlarges its input."""
+def conv1d(inputs: _TensorLike, num_outputs: _int, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _int | _Sequence[_int] = 1, activation_fn: _Callable | None = ..., normalizer_fn: _Callable | None = None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _InitializerLike | None = ..., weights_regularizer: _RegularizerLike | None = None, biases_initializer: _InitializerLike | None = ..., biases_regularizer: _RegularizerLike | None = None, reuse: _bool | None = None, variables_collections: _Sequence[_str] | _Mapping[_str, _Sequence[_str]] | None = None, outputs_collections: _str | _Sequence[_str] | None = None, trainable: _bool = True, scope=None) -> _Tensor:
+    """`convolution` of inputs with one axis beside batch and channels.
 
-def max_pool2d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The maximum of each window along two axes."""
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      rate: The distance of neighbouring elements of the filter, along each axis or one for all.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
 
-def max_pool3d(inputs: _Any, kernel_size: _Any, stride: _Any = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _Any = None, scope: _str | None = None) -> _Tensor:
-    """The maximum of each window along three axes."""
+    Returns:
+      A tensor: the outputs of the layer."""
+
+def conv2d(inputs: _TensorLike, num_outputs: _int, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _int | _Sequence[_int] = 1, activation_fn: _Callable | None = ..., normalizer_fn: _Callable | None = None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _InitializerLike | None = ..., weights_regularizer: _RegularizerLike | None = None, biases_initializer: _InitializerLike | None = ..., biases_regularizer: _RegularizerLike | None = None, reuse: _bool | None = None, variables_collections: _Sequence[_str] | _Mapping[_str, _Sequence[_str]] | None = None, outputs_collections: _str | _Sequence[_str] | None = None, trainable: _bool = True, scope=None) -> _Tensor:
+    """`convolution` of inputs with 2 axes beside batch and channels.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      rate: The distance of neighbouring elements of the filter, along each axis or one for all.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer."""
+
+conv2d_in_plane = _conv2d_in_plane
+def conv2d_transpose(inputs: _TensorLike, num_outputs: _int, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 1, padding: _str = 'SAME', data_format: _str = 'NHWC', activation_fn: _Callable | None = ..., normalizer_fn: _Callable | None = None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _InitializerLike | None = ..., weights_regularizer: _RegularizerLike | None = None, biases_initializer: _InitializerLike | None = ..., biases_regularizer: _RegularizerLike | None = None, reuse: _bool | None = None, variables_collections: _Sequence[_str] | _Mapping[_str, _Sequence[_str]] | None = None, outputs_collections: _str | _Sequence[_str] | None = None, trainable: _bool = True, scope=None) -> _Tensor:
+    """Transposed convolution over two axes, which enlarges its input.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer."""
+
+def conv3d(inputs: _TensorLike, num_outputs: _int, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 1, padding: _str = 'SAME', data_format: _str | None = None, rate: _int | _Sequence[_int] = 1, activation_fn: _Callable | None = ..., normalizer_fn: _Callable | None = None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _InitializerLike | None = ..., weights_regularizer: _RegularizerLike | None = None, biases_initializer: _InitializerLike | None = ..., biases_regularizer: _RegularizerLike | None = None, reuse: _bool | None = None, variables_collections: _Sequence[_str] | _Mapping[_str, _Sequence[_str]] | None = None, outputs_collections: _str | _Sequence[_str] | None = None, trainable: _bool = True, scope=None) -> _Tensor:
+    """`convolution` of inputs with 3 axes beside batch and channels.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      rate: The distance of neighbouring elements of the filter, along each axis or one for all.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer."""
+
+def conv3d_transpose(inputs: _TensorLike, num_outputs: _int, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 1, padding: _str = 'SAME', data_format: _str = 'NDHWC', activation_fn: _Callable | None = ..., normalizer_fn: _Callable | None = None, normalizer_params: _dict[_str, _Any] | None = None, weights_initializer: _InitializerLike | None = ..., weights_regularizer: _RegularizerLike | None = None, biases_initializer: _InitializerLike | None = ..., biases_regularizer: _RegularizerLike | None = None, reuse: _bool | None = None, variables_collections: _Sequence[_str] | _Mapping[_str, _Sequence[_str]] | None = None, outputs_collections: _str | _Sequence[_str] | None = None, trainable: _bool = True, scope=None) -> _Tensor:
+    """Transposed convolution over three axes, which enlarges its input.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer."""
+
+convolution1d = _convolution1d
+convolution2d = _convolution2d
+convolution2d_transpose = _convolution2d_transpose
+convolution3d = _convolution3d
+convolution3d_transpose = _convolution3d_transpose
+def max_pool2d(inputs: _TensorLike, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 2, padding: _str = 'VALID', data_format: _str = 'NHWC', outputs_collections: _str | _Sequence[_str] | None = None, scope: _str | None = None) -> _Tensor:
+    """The maximum of each window along two axes.
+
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the window along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"VALID"` or `"SAME"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`, `"NDHWC"`) or second (`"NCHW"`,
+        `"NCDHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor."""
+
+def max_pool3d(inputs: _TensorLike, kernel_size: _int | _Sequence[_int], stride: _int | _Sequence[_int] = 2, padding: _str = 'VALID', data_format: _str = 'NDHWC', outputs_collections: _str | _Sequence[_str] | None = None, scope: _str | None = None) -> _Tensor:
+    """The maximum of each window along three axes.
+
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the window along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"VALID"` or `"SAME"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`, `"NDHWC"`) or second (`"NCHW"`,
+        `"NCDHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor."""
+
+separable_conv2d = _separable_conv2d
+xavier_initializer_conv2d = _xavier_initializer_conv2d

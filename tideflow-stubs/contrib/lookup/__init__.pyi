@@ -13,7 +13,7 @@ from tideflow.lookup.initializers import TextFileIdTableInitializer as TextFileI
 from tideflow.lookup.initializers import TextFileIndex as TextFileIndex
 from tideflow.lookup.initializers import TextFileInitializer as TextFileInitializer
 from tideflow.lookup.initializers import TextFileStringTableInitializer as TextFileStringTableInitializer
-from tideflow.lookup.mutable import DenseHashTable as MutableDenseHashTable
+from tideflow.lookup.mutable import DenseHashTable as _MutableDenseHashTable
 from tideflow.lookup.mutable import MutableHashTable as MutableHashTable
 from tideflow.lookup.static import HashTable as HashTable
 from tideflow.lookup.static import InitializableLookupTableBase as InitializableLookupTableBase
@@ -25,3 +25,4 @@ from tideflow.lookup.vocabulary import index_table_from_file as index_table_from
 from tideflow.lookup.vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
 
 FastHashSpec: _Any
+MutableDenseHashTable = _MutableDenseHashTable

@@ -3,15 +3,16 @@
 from builtins import float as _float
 from builtins import int as _int
 from builtins import str as _str
+from collections.abc import Sequence as _Sequence
 from tideflow.graph.typing import TensorLike as _TensorLike
 from tideflow.contrib.metrics import accuracy as accuracy
 from tideflow.contrib.metrics import aggregate_metric_map as aggregate_metric_map
 from tideflow.contrib.metrics import aggregate_metrics as aggregate_metrics
 from tideflow.contrib.metrics import confusion_matrix as confusion_matrix
 from tideflow.contrib.metrics import streaming_recall_at_k as streaming_recall_at_k
-from tideflow.metrics.means import mean as streaming_mean
-from tideflow.metrics.means import mean_tensor as streaming_mean_tensor
-from tideflow.metrics.means import percentage_below as streaming_percentage_less
+from tideflow.metrics.means import mean as _streaming_mean
+from tideflow.metrics.means import mean_tensor as _streaming_mean_tensor
+from tideflow.metrics.means import percentage_below as _streaming_percentage_less
 from tideflow.ops.sparse.sets import set_difference as set_difference
 from tideflow.ops.sparse.sets import set_intersection as set_intersection
 from tideflow.ops.sparse.sets import set_size as set_size
@@ -34,7 +35,7 @@ def streaming_accuracy(predictions: _TensorLike, labels: _TensorLike, weights: _
     Raises:
       ValueError: If shapes do not fit."""
 
-def streaming_auc(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, curve: _str = 'ROC', name: _str | None = None, summation_method: _str = 'trapezoidal', thresholds=None):
+def streaming_auc(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, curve: _str = 'ROC', name: _str | None = None, summation_method: _str = 'trapezoidal', thresholds: _Sequence[_float] | None = None):
     """Computes the area under a curve.
 
     Args:
@@ -70,7 +71,7 @@ def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_false_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the false negatives at each threshold.
 
     Args:
@@ -99,7 +100,7 @@ def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the false positives at each threshold.
 
     Args:
@@ -114,6 +115,7 @@ def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _T
     Returns:
       The value, and the operation that updates it."""
 
+streaming_mean = _streaming_mean
 def streaming_mean_absolute_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the mean absolute difference of predictions and labels.
 
@@ -204,6 +206,8 @@ def streaming_mean_squared_error(predictions: _TensorLike, labels: _TensorLike, 
     Raises:
       ValueError: If shapes do not fit."""
 
+streaming_mean_tensor = _streaming_mean_tensor
+streaming_percentage_less = _streaming_percentage_less
 def streaming_precision(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the part of the predictions of true that are right.
 
@@ -218,7 +222,7 @@ def streaming_precision(predictions: _TensorLike, labels: _TensorLike, weights: 
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_precision_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_precision_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the part of the predictions of true that are right, at each threshold.
 
     Args:
@@ -247,7 +251,7 @@ def streaming_recall(predictions: _TensorLike, labels: _TensorLike, weights: _Te
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_recall_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_recall_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Computes the part of the true labels that are predicted, at each threshold.
 
     Args:
@@ -381,7 +385,7 @@ def streaming_true_negatives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_true_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the true negatives at each threshold.
 
     Args:
@@ -410,7 +414,7 @@ def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+def streaming_true_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the true positives at each threshold.
 
     Args:

@@ -6,4 +6,6 @@ from tideflow.cluster.resolvers import KubernetesClusterResolver as KubernetesCl
 from tideflow.cluster.resolvers import SimpleClusterResolver as SimpleClusterResolver
 from tideflow.cluster.resolvers import SlurmClusterResolver as SlurmClusterResolver
 from tideflow.cluster.resolvers import TFConfigClusterResolver as TFConfigClusterResolver
-from tideflow.cluster.resolvers import UnionClusterResolver as UnionResolver
+from tideflow.cluster.resolvers import UnionClusterResolver as _UnionResolver
+
+UnionResolver = _UnionResolver

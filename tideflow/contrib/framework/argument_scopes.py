@@ -39,7 +39,14 @@ def arg_scope_func_key(op: Callable) -> Any:
 
 @export("contrib.framework.add_arg_scope")
 def add_arg_scope(func: Callable) -> Callable:
-    """Decorator: the function's arguments can be given by `arg_scope`."""
+    """Decorator: the function's arguments can be given by `arg_scope`.
+
+    Args:
+      func: The function.
+
+    Returns:
+      The decorated function.
+    """
 
     @functools.wraps(func)
     def with_defaults(*args: Any, **kwargs: Any) -> Any:
@@ -52,13 +59,27 @@ def add_arg_scope(func: Callable) -> Callable:
 
 @export("contrib.framework.has_arg_scope")
 def has_arg_scope(func: Callable) -> bool:
-    """Whether a function is decorated with `add_arg_scope`."""
+    """Whether a function is decorated with `add_arg_scope`.
+
+    Args:
+      func: The function.
+
+    Returns:
+      Whether it is.
+    """
     return hasattr(func, "_key_op")
 
 
 @export("contrib.framework.arg_scoped_arguments")
 def arg_scoped_arguments(func: Callable) -> tuple[str, ...]:
-    """The arguments that a scope may set: those with defaults."""
+    """The arguments that a scope may set: those with defaults.
+
+    Args:
+      func: The function.
+
+    Returns:
+      The names of the arguments.
+    """
     if not has_arg_scope(func):
         raise AssertionError(f"{func.__name__} is not decorated with @add_arg_scope")
     parameters = inspect.signature(func).parameters.values()
@@ -68,7 +89,20 @@ def arg_scoped_arguments(func: Callable) -> tuple[str, ...]:
 @export("contrib.framework.arg_scope")
 @contextlib.contextmanager
 def arg_scope(list_ops_or_scope: Sequence[Callable] | Mapping, **kwargs: Any) -> Iterator[Scope]:
-    """Sets defaults of arguments for the functions of a list; or, again, all those of a scope made before."""
+    """Sets defaults of arguments for the functions of a list; or, again, all those of a scope made before.
+
+    Args:
+      list_ops_or_scope: The functions, each decorated with `add_arg_scope`; or a scope that an earlier
+        `arg_scope` gave.
+      kwargs: The defaults; none with a scope.
+
+    Returns:
+      A context manager that gives the scope.
+
+    Raises:
+      TypeError: If the first argument is neither a list nor a scope.
+      ValueError: If a function is not decorated, or a scope comes with defaults.
+    """
     if isinstance(list_ops_or_scope, Mapping):
         if kwargs:
             raise ValueError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tideflow.export import export
@@ -12,11 +12,21 @@ from tideflow.ops.control_flow import conditionals
 @export("contrib.framework.smart_case")
 def smart_case(
     pred_fn_pairs: Sequence[tuple[Any, Any]] | Mapping[Any, Any],
-    default: Any = None,
+    default: Callable | None = None,
     exclusive: bool = False,
     name: str = "smart_case",
 ) -> Any:
-    """`tf.case` that calls the right function at once where every predicate is known."""
+    """`tf.case` that calls the right function at once where every predicate is known.
+
+    Args:
+      pred_fn_pairs: Pairs of a predicate, a bool tensor or a Python bool, and a function without arguments.
+      default: The function that is called where no predicate holds.
+      exclusive: Whether it is checked that only one predicate holds.
+      name: The name scope of the operations.
+
+    Returns:
+      The results of the function that was called.
+    """
     pairs = list(pred_fn_pairs.items() if isinstance(pred_fn_pairs, Mapping) else pred_fn_pairs)
     known = [conditionals.smart_constant_value(predicate) for predicate, _ in pairs]
     if None in known:

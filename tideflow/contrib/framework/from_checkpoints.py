@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
@@ -16,17 +16,33 @@ from tideflow.platform import logging
 from tideflow.train import checkpoint_utils
 from tideflow.train.saver import Saver
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import VariableLike
+
 for _name in ("load_checkpoint", "list_variables", "load_variable", "init_from_checkpoint"):
     expose(getattr(checkpoint_utils, _name), f"contrib.framework.{_name}")
 
 
 @export("contrib.framework.assign_from_checkpoint")
 def assign_from_checkpoint(
-    model_path: str, var_list: Any, ignore_missing_vars: bool = False
+    model_path: str,
+    var_list: Sequence[VariableLike] | Mapping[str, VariableLike | Sequence[VariableLike]],
+    ignore_missing_vars: bool = False,
 ) -> tuple[Operation, dict]:
-    """The operation that sets variables, and what to feed it: the values of a checkpoint.
+    """Makes an operation that sets variables to the values of a checkpoint.
 
-    `var_list` is a list of variables, or leads from names in the checkpoint to variables or lists of them.
+    Args:
+      model_path: The path of the checkpoint.
+      var_list: A list of variables, or a dictionary from names in the checkpoint to a variable or a list of
+        its parts.
+      ignore_missing_vars: Whether variables that the checkpoint lacks are left out; if not, they are an
+        error.
+
+    Returns:
+      The operation and the dictionary to feed it.
+
+    Raises:
+      ValueError: If the checkpoint lacks a variable and `ignore_missing_vars` is False, or shapes differ.
     """
     reader = checkpoint_utils.NewCheckpointReader(model_path)
     assignments, feeds = [], {}
@@ -74,9 +90,26 @@ def _part_for(variable: Any, value: Any, name: str) -> Any:
 
 @export("contrib.framework.assign_from_checkpoint_fn")
 def assign_from_checkpoint_fn(
-    model_path: str, var_list: Any, ignore_missing_vars: bool = False, reshape_variables: bool = False
+    model_path: str,
+    var_list: Sequence[VariableLike] | Mapping[str, VariableLike | Sequence[VariableLike]],
+    ignore_missing_vars: bool = False,
+    reshape_variables: bool = False,
 ) -> Callable[[Any], None] | None:
-    """A function of a session that restores variables; None where the checkpoint has none of them."""
+    """Makes a function that restores variables in a session.
+
+    Args:
+      model_path: The path of the checkpoint.
+      var_list: A list of variables, or a dictionary from names in the checkpoint to variables.
+      ignore_missing_vars: Whether variables that the checkpoint lacks are left out; if not, they are an
+        error.
+      reshape_variables: Whether values of another shape and the same size are reshaped.
+
+    Returns:
+      A function of a session; None where the checkpoint has none of the variables.
+
+    Raises:
+      ValueError: If `var_list` is empty.
+    """
     if not var_list:
         raise ValueError("var_list cannot be empty")
     if ignore_missing_vars:

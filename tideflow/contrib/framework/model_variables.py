@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.export import export, expose
@@ -20,13 +20,35 @@ from tideflow.variables import global_step
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.variable_scope import VariableScope, get_variable, get_variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.graph import Graph
+    from tideflow.graph.typing import (
+        DeviceLike,
+        DTypeLike,
+        InitializerLike,
+        RegularizerLike,
+        ShapeLike,
+        TensorLike,
+        VariableLike,
+    )
+
 for _name in ("get_global_step", "create_global_step", "get_or_create_global_step", "assert_global_step"):
     expose(getattr(global_step, _name), f"contrib.framework.{_name}")
 
 
 @export("contrib.framework.assert_or_get_global_step")
-def assert_or_get_global_step(graph: Any = None, global_step_tensor: Any = None) -> Any:
-    """The global step that is given, once it is checked, or the graph's."""
+def assert_or_get_global_step(
+    graph: Graph | None = None, global_step_tensor: VariableLike | None = None
+) -> Any:
+    """The global step that is given, once it is checked, or the graph's.
+
+    Args:
+      graph: The graph; the default graph if None.
+      global_step_tensor: The global step; that of the graph if None.
+
+    Returns:
+      The global step.
+    """
     if global_step_tensor is None:
         return global_step.get_global_step(graph)
     global_step.assert_global_step(global_step_tensor)
@@ -40,21 +62,42 @@ def assert_or_get_global_step(graph: Any = None, global_step_tensor: Any = None)
 @add_arg_scope
 def variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool = True,
     collections: Sequence[Any] | None = None,
-    caching_device: Any = None,
-    device: Any = None,
+    caching_device: DeviceLike | None = None,
+    device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     custom_getter: Callable | None = None,
     use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
-    """The variable of this name, made or shared, on a device that may be chosen for it."""
+    """Makes or shares a variable, on a device that may be chosen for it.
+
+    Args:
+      name: The name of the variable.
+      shape: The shape of the variable.
+      dtype: The type of the variable; that of the scope if None.
+      initializer: The initializer of the variable; that of the scope if None.
+      regularizer: The regularizer of the variable; that of the scope if None.
+      trainable: Whether the variable is trained.
+      collections: Collections that the variable is added to; GLOBAL_VARIABLES if None.
+      caching_device: The device that keeps a copy for reading; that of the scope if None.
+      device: The device of the variable, or a function that chooses it, such as a `VariableDeviceChooser`.
+      partitioner: A function from shape and type to the number of parts along each axis; None for a whole.
+      custom_getter: A function that is called instead of the getter of variables, with that getter as its
+        first argument.
+      use_resource: Whether the variable is a resource; the scope's choice if None.
+      synchronization: When copies on several devices are synchronized.
+      aggregation: How the writes of several devices are combined.
+
+    Returns:
+      The variable.
+    """
     kinds = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(dict.fromkeys(collections))
     getter = get_variable
     if custom_getter is not None:
@@ -80,21 +123,43 @@ def variable(
 @add_arg_scope
 def model_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = dtypes.float32,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    shape: ShapeLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    initializer: InitializerLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool = True,
     collections: Sequence[Any] | None = None,
-    caching_device: Any = None,
-    device: Any = None,
+    caching_device: DeviceLike | None = None,
+    device: DeviceLike | None = None,
     partitioner: Callable | None = None,
     custom_getter: Callable | None = None,
     use_resource: bool | None = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
-    """A variable that is also in the collection of the model's."""
+    """Makes or shares a variable that is also in the collection of the model's.
+
+    Args:
+      name: The name of the variable.
+      shape: The shape of the variable.
+      dtype: The type of the variable.
+      initializer: The initializer of the variable; that of the scope if None.
+      regularizer: The regularizer of the variable; that of the scope if None.
+      trainable: Whether the variable is trained.
+      collections: Collections that the variable is added to, beside those of all and of the model's
+        variables.
+      caching_device: The device that keeps a copy for reading; that of the scope if None.
+      device: The device of the variable, or a function that chooses it, such as a `VariableDeviceChooser`.
+      partitioner: A function from shape and type to the number of parts along each axis; None for a whole.
+      custom_getter: A function that is called instead of the getter of variables, with that getter as its
+        first argument.
+      use_resource: Whether the variable is a resource; the scope's choice if None.
+      synchronization: When copies on several devices are synchronized.
+      aggregation: How the writes of several devices are combined.
+
+    Returns:
+      The variable.
+    """
     return variable(
         name,
         shape=shape,
@@ -115,17 +180,43 @@ def model_variable(
 
 @export("contrib.framework.local_variable")
 def local_variable(
-    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+    initial_value: TensorLike | Callable[[], TensorLike],
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
 ) -> Variable:
-    """A variable of this process alone, that is not trained."""
+    """Makes a variable of this process alone that is not trained.
+
+    Args:
+      initial_value: The initial value, or a function that makes it.
+      validate_shape: Whether the shape of the initial value must be known.
+      name: The name of the variable.
+      use_resource: Whether the variable is a resource; the scope's choice if None.
+
+    Returns:
+      The variable.
+    """
     return _untrained(initial_value, validate_shape, name, use_resource, GraphKeys.LOCAL_VARIABLES)
 
 
 @export("contrib.framework.global_variable")
 def global_variable(
-    initial_value: Any, validate_shape: bool = True, name: str | None = None, use_resource: bool | None = None
+    initial_value: TensorLike | Callable[[], TensorLike],
+    validate_shape: bool = True,
+    name: str | None = None,
+    use_resource: bool | None = None,
 ) -> Variable:
-    """A variable that all processes share, that is not trained."""
+    """Makes a variable that all processes share and that is not trained.
+
+    Args:
+      initial_value: The initial value, or a function that makes it.
+      validate_shape: Whether the shape of the initial value must be known.
+      name: The name of the variable.
+      use_resource: Whether the variable is a resource; the scope's choice if None.
+
+    Returns:
+      The variable.
+    """
     return _untrained(initial_value, validate_shape, name, use_resource, GraphKeys.GLOBAL_VARIABLES)
 
 
@@ -141,15 +232,27 @@ def _untrained(value: Any, validate_shape: bool, name: str | None, use_resource:
 
 
 @export("contrib.framework.add_model_variable")
-def add_model_variable(var: Any) -> None:
-    """Puts a variable into the collection of the model's, once."""
+def add_model_variable(var: VariableLike) -> None:
+    """Puts a variable into the collection of the model's, once.
+
+    Args:
+      var: The variable.
+    """
     if var not in get_collection(GraphKeys.MODEL_VARIABLES):
         add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
 
 @export("contrib.framework.VariableDeviceChooser")
 class VariableDeviceChooser:
-    """A function for `device=` that deals variables out to the tasks of a job, in turn."""
+    """A function for `device=` that deals variables out to the tasks of a job, in turn.
+
+    Args:
+      num_tasks: The number of tasks; with 0, no job is named.
+      job_name: The job.
+      device_type: The type of the device.
+      device_index: The index of the device.
+      replica: The replica; none if None.
+    """
 
     def __init__(
         self,
@@ -181,9 +284,20 @@ class VariableDeviceChooser:
 
 @export("contrib.framework.get_variables")
 def get_variables(
-    scope: Any = None, suffix: str | None = None, collection: str = GraphKeys.GLOBAL_VARIABLES
+    scope: str | VariableScope | None = None,
+    suffix: str | None = None,
+    collection: str = GraphKeys.GLOBAL_VARIABLES,
 ) -> list:
-    """The variables of a scope whose names end as `suffix` says."""
+    """Finds variables by scope and ending.
+
+    Args:
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+      suffix: The ending of names; any if None.
+      collection: The collection to look in.
+
+    Returns:
+      A list of variables.
+    """
     if isinstance(scope, VariableScope):
         scope = scope.name
     if suffix is not None:
@@ -192,45 +306,102 @@ def get_variables(
 
 
 @export("contrib.framework.get_model_variables")
-def get_model_variables(scope: Any = None, suffix: str | None = None) -> list:
-    """The model's variables, of a scope and an ending."""
+def get_model_variables(scope: str | VariableScope | None = None, suffix: str | None = None) -> list:
+    """Finds the model's variables by scope and ending.
+
+    Args:
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+      suffix: The ending of names; any if None.
+
+    Returns:
+      A list of variables.
+    """
     return get_variables(scope, suffix, GraphKeys.MODEL_VARIABLES)
 
 
 @export("contrib.framework.get_local_variables")
-def get_local_variables(scope: Any = None, suffix: str | None = None) -> list:
-    """Local variables, of a scope and an ending."""
+def get_local_variables(scope: str | VariableScope | None = None, suffix: str | None = None) -> list:
+    """Finds local variables by scope and ending.
+
+    Args:
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+      suffix: The ending of names; any if None.
+
+    Returns:
+      A list of variables.
+    """
     return get_variables(scope, suffix, GraphKeys.LOCAL_VARIABLES)
 
 
 @export("contrib.framework.get_trainable_variables")
-def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> list:
-    """Trainable variables, of a scope and an ending."""
+def get_trainable_variables(scope: str | VariableScope | None = None, suffix: str | None = None) -> list:
+    """Finds trainable variables by scope and ending.
+
+    Args:
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+      suffix: The ending of names; any if None.
+
+    Returns:
+      A list of variables.
+    """
     return get_variables(scope, suffix, GraphKeys.TRAINABLE_VARIABLES)
 
 
 @export("contrib.framework.get_variables_by_suffix")
-def get_variables_by_suffix(suffix: str, scope: Any = None) -> list:
-    """The variables whose names end so."""
+def get_variables_by_suffix(suffix: str, scope: str | VariableScope | None = None) -> list:
+    """Finds variables by the ending of their names.
+
+    Args:
+      suffix: The ending of names.
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+
+    Returns:
+      A list of variables.
+    """
     return get_variables(scope=scope, suffix=suffix)
 
 
 @export("contrib.framework.get_variables_by_name")
-def get_variables_by_name(given_name: str, scope: Any = None) -> list:
-    """The variables whose own name, behind the last slash, is this."""
+def get_variables_by_name(given_name: str, scope: str | VariableScope | None = None) -> list:
+    """Finds variables by their own name.
+
+    Args:
+      given_name: The name behind the last slash.
+      scope: A scope that names begin with: a regular expression, or a variable scope; any if None.
+
+    Returns:
+      A list of variables.
+    """
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
 @export("contrib.framework.get_variable_full_name")
-def get_variable_full_name(var: Any) -> str:
-    """The name of a variable, or of the whole that it is a part of."""
+def get_variable_full_name(var: VariableLike) -> str:
+    """The name of a variable, or of the whole that it is a part of.
+
+    Args:
+      var: The variable.
+
+    Returns:
+      The name.
+    """
     whole = getattr(var, "_save_slice_info", None)
     return whole.full_name if whole else var.op.name
 
 
 @export("contrib.framework.get_unique_variable")
 def get_unique_variable(var_op_name: str) -> Any:
-    """The one variable of this name."""
+    """The one variable of this name.
+
+    Args:
+      var_op_name: The full name, without a colon.
+
+    Returns:
+      The variable.
+
+    Raises:
+      ValueError: If there is none, or more than one.
+    """
     candidates = get_variables(scope=var_op_name)
     if not candidates:
         raise ValueError(f"Couldn't find variable {var_op_name}")
@@ -244,7 +415,15 @@ def get_unique_variable(var_op_name: str) -> Any:
 def get_variables_to_restore(
     include: Sequence[str] | None = None, exclude: Sequence[str] | None = None
 ) -> list:
-    """The variables of the scopes `include` (all, if None) that are in none of the scopes `exclude`."""
+    """Finds the variables of some scopes that are not in others.
+
+    Args:
+      include: Scopes to include; all if None.
+      exclude: Scopes to leave out; none if None.
+
+    Returns:
+      A list of variables.
+    """
     for name, scopes in (("include", include), ("exclude", exclude)):
         if scopes is not None and not isinstance(scopes, (list, tuple)):
             raise TypeError(f"{name} is provided but is not a list or a tuple.")
@@ -260,7 +439,17 @@ def filter_variables(
     exclude_patterns: Sequence[str] | None = None,
     reg_search: bool = True,
 ) -> list:
-    """The variables whose names match a pattern to include (if there are any) and none to exclude."""
+    """Chooses variables by patterns of their names.
+
+    Args:
+      var_list: The variables.
+      include_patterns: Regular expressions, one of which a name must match; any name if None.
+      exclude_patterns: Regular expressions that a name must not match.
+      reg_search: Whether a match may begin anywhere in a name; if not, at its start.
+
+    Returns:
+      A list of variables.
+    """
     matches = re.search if reg_search else re.match
 
     def is_one(var: Any, patterns: Sequence[str]) -> bool:
@@ -278,7 +467,14 @@ def filter_variables(
 
 @export("contrib.framework.assign_from_values")
 def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Operation, dict[Any, Any]]:
-    """An operation that sets variables, by name, to arrays, and what to feed it."""
+    """Makes an operation that sets variables to arrays.
+
+    Args:
+      var_names_to_values: Arrays by the names of variables.
+
+    Returns:
+      The operation and the dictionary to feed it.
+    """
     feeds, assignments = {}, []
     for name, value in var_names_to_values.items():
         found = get_collection(GraphKeys.GLOBAL_VARIABLES, f"{name}:0")
@@ -291,7 +487,14 @@ def assign_from_values(var_names_to_values: Mapping[str, Any]) -> tuple[Operatio
 
 @export("contrib.framework.assign_from_values_fn")
 def assign_from_values_fn(var_names_to_values: Mapping[str, Any]) -> Callable[[Any], None]:
-    """A function of a session that sets variables, by name, to arrays."""
+    """Makes a function that sets variables to arrays in a session.
+
+    Args:
+      var_names_to_values: Arrays by the names of variables.
+
+    Returns:
+      A function of a session.
+    """
     assignment, feeds = assign_from_values(var_names_to_values)
 
     def initialize(session: Any) -> None:

@@ -20,7 +20,15 @@ def get_name_scope() -> str:
 
 @export("contrib.framework.strip_name_scope")
 def strip_name_scope(name: str, export_scope: str | None) -> str:
-    """The name without a scope that it begins with."""
+    """Takes a scope from the start of a name.
+
+    Args:
+      name: The name.
+      export_scope: The scope; None for none.
+
+    Returns:
+      The name without the scope, if it begins with it.
+    """
     if not export_scope:
         return name
     scope = re.escape(export_scope.rstrip("/"))
@@ -29,7 +37,15 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
 
 @export("contrib.framework.prepend_name_scope")
 def prepend_name_scope(name: str, import_scope: str | None) -> str:
-    """The name within a scope."""
+    """Puts a scope before a name.
+
+    Args:
+      name: The name.
+      import_scope: The scope; None for none.
+
+    Returns:
+      The name within the scope.
+    """
     if not import_scope:
         return name
     return re.sub(r"([\^]|loc:@|^)(.*)", rf"\1{import_scope.rstrip('/')}/\2", name, count=1)
@@ -37,7 +53,18 @@ def prepend_name_scope(name: str, import_scope: str | None) -> str:
 
 @export("contrib.framework.get_graph_from_inputs")
 def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Graph:
-    """The graph that all these tensors are of."""
+    """The graph that all these tensors are of.
+
+    Args:
+      op_input_list: Tensors and operations.
+      graph: The graph that they must be of; that of the first if None.
+
+    Returns:
+      The graph.
+
+    Raises:
+      ValueError: If they are of several graphs.
+    """
     found = graph or graph_of(list(op_input_list))
     for value in op_input_list:
         if hasattr(value, "graph") and value.graph is not found:
@@ -47,5 +74,12 @@ def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Gra
 
 @export("contrib.framework.get_placeholders")
 def get_placeholders(graph: Graph) -> list[Tensor]:
-    """The placeholders of a graph."""
+    """The placeholders of a graph.
+
+    Args:
+      graph: The graph.
+
+    Returns:
+      A list of tensors.
+    """
     return [op.outputs[0] for op in graph.get_operations() if op.definition is constants.placeholder_op]

@@ -14,7 +14,14 @@ expose(nest.is_nested, "contrib.framework.nest.is_nested")
 
 @export("contrib.framework.nest.is_sequence_or_composite")
 def is_sequence_or_composite(o: Any) -> bool:
-    """Whether it is a container, or a tensor made of several."""
+    """Whether a value is a container, or a tensor made of several.
+
+    Args:
+      o: Any value.
+
+    Returns:
+      Whether it is.
+    """
     return nest.is_nested(o) or isinstance(o, (SparseTensor, IndexedSlices))
 
 
@@ -26,7 +33,19 @@ def assert_shallow_structure(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> None:
-    """TypeError or ValueError where `input_tree` does not begin as `shallow_tree` is."""
+    """Checks that a structure begins as a shallow one is.
+
+    Args:
+      shallow_tree: The shallow structure.
+      input_tree: The structure, which is at least as deep.
+      check_types: Whether the containers must be of the same types.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+      check_subtrees_length: Whether containers must have the same number of items.
+
+    Raises:
+      TypeError: If containers are of other types, or one of them is none.
+      ValueError: If containers have other lengths or keys.
+    """
     if not nest.is_nested(shallow_tree):
         return
     if not nest.is_nested(input_tree):
@@ -83,7 +102,18 @@ def flatten_with_tuple_paths_up_to(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> list[tuple[tuple, Any]]:
-    """The parts of `input_tree` that stand where `shallow_tree` has leaves, each with its path."""
+    """Finds the parts of a structure that stand where a shallow one has leaves, each with its path.
+
+    Args:
+      shallow_tree: The shallow structure.
+      input_tree: The structure, which is at least as deep.
+      check_types: Whether the containers must be of the same types.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+      check_subtrees_length: Whether containers must have the same number of items.
+
+    Returns:
+      A list of pairs of path and part.
+    """
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
     return list(_up_to(shallow_tree, input_tree))
 
@@ -96,7 +126,18 @@ def flatten_up_to(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> list[Any]:
-    """The parts of `input_tree` that stand where `shallow_tree` has leaves."""
+    """Finds the parts of a structure that stand where a shallow one has leaves.
+
+    Args:
+      shallow_tree: The shallow structure.
+      input_tree: The structure, which is at least as deep.
+      check_types: Whether the containers must be of the same types.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+      check_subtrees_length: Whether containers must have the same number of items.
+
+    Returns:
+      A list of parts.
+    """
     found = flatten_with_tuple_paths_up_to(
         shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
     )
@@ -105,13 +146,29 @@ def flatten_up_to(
 
 @export("contrib.framework.nest.flatten_with_tuple_paths")
 def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) -> list[tuple[tuple, Any]]:
-    """The leaves, each with its path."""
+    """Finds the leaves of a structure, each with its path.
+
+    Args:
+      structure: The structure.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+
+    Returns:
+      A list of pairs of path, a tuple of keys, and leaf.
+    """
     return list(_up_to(structure, structure))
 
 
 @export("contrib.framework.nest.yield_flat_paths")
 def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tuple]:
-    """The paths of the leaves."""
+    """Finds the paths of the leaves of a structure.
+
+    Args:
+      nest: The structure.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+
+    Returns:
+      An iterator of paths, tuples of keys.
+    """
     for path, _ in _up_to(nest, nest):
         yield path
 
@@ -120,13 +177,32 @@ def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tup
 def flatten_with_joined_string_paths(
     structure: Any, separator: str = "/", expand_composites: bool = False
 ) -> list[tuple[str, Any]]:
-    """The leaves, each with its path as text."""
+    """Finds the leaves of a structure, each with its path as text.
+
+    Args:
+      structure: The structure.
+      separator: What stands between the keys of a path.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+
+    Returns:
+      A list of pairs of path and leaf.
+    """
     return [(separator.join(map(str, path)), leaf) for path, leaf in _up_to(structure, structure)]
 
 
 @export("contrib.framework.nest.map_structure_up_to")
 def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, **kwargs: Any) -> Any:
-    """`func` of the parts that stand where `shallow_tree` has leaves, in its structure."""
+    """Applies a function to the parts that stand where a shallow structure has leaves.
+
+    Args:
+      shallow_tree: The shallow structure.
+      func: A function of as many parts as there are structures.
+      inputs: The structures.
+      kwargs: `check_types`, `check_subtrees_length` and `expand_composites`, as of `flatten_up_to`.
+
+    Returns:
+      The results, in the shallow structure.
+    """
     return map_structure_with_tuple_paths_up_to(
         shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs
     )
@@ -136,7 +212,18 @@ def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, **kwarg
 def map_structure_with_tuple_paths_up_to(
     shallow_tree: Any, func: Callable, *inputs: Any, check_types: bool = True, expand_composites: bool = False
 ) -> Any:
-    """`func` of the path and the parts where `shallow_tree` has leaves, in its structure."""
+    """Applies a function to the parts that stand where a shallow structure has leaves, and their path.
+
+    Args:
+      shallow_tree: The shallow structure.
+      func: A function of the path, a tuple of keys, and a part of each structure.
+      inputs: The structures.
+      check_types: Whether the containers must be of the same types.
+      expand_composites: Whether sparse and ragged tensors count as structures of their components.
+
+    Returns:
+      The results, in the shallow structure.
+    """
     if not inputs:
         raise ValueError("Cannot map over no sequences")
     flat = [flatten_up_to(shallow_tree, each, check_types) for each in inputs]
@@ -147,7 +234,16 @@ def map_structure_with_tuple_paths_up_to(
 
 @export("contrib.framework.nest.map_structure_with_tuple_paths")
 def map_structure_with_tuple_paths(func: Callable, *structure: Any, **kwargs: Any) -> Any:
-    """`func` of the path and the leaves that stand there, in the structure of the first argument."""
+    """Applies a function to the leaves of structures and their path.
+
+    Args:
+      func: A function of the path, a tuple of keys, and a leaf of each structure.
+      structure: Structures that differ in their leaves only.
+      kwargs: `check_types` and `expand_composites`, as of `tf.nest.map_structure`.
+
+    Returns:
+      The results, in the structure of the first.
+    """
     for other in structure[1:]:
         nest.assert_same_structure(structure[0], other, **kwargs)
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
@@ -155,7 +251,16 @@ def map_structure_with_tuple_paths(func: Callable, *structure: Any, **kwargs: An
 
 @export("contrib.framework.nest.map_structure_with_paths")
 def map_structure_with_paths(func: Callable, *structure: Any, **kwargs: Any) -> Any:
-    """`func` of the path as text and the leaves that stand there, in the structure of the first argument."""
+    """Applies a function to the leaves of structures and their path as text.
+
+    Args:
+      func: A function of the path as text and a leaf of each structure.
+      structure: Structures that differ in their leaves only.
+      kwargs: `check_types` and `expand_composites`, as of `tf.nest.map_structure`.
+
+    Returns:
+      The results, in the structure of the first.
+    """
     return map_structure_with_tuple_paths(
         lambda path, *leaves: func("/".join(map(str, path)), *leaves), *structure, **kwargs
     )
@@ -163,7 +268,17 @@ def map_structure_with_paths(func: Callable, *structure: Any, **kwargs: Any) -> 
 
 @export("contrib.framework.nest.flatten_dict_items")
 def flatten_dict_items(dictionary: Mapping) -> dict[Any, Any]:
-    """A dict whose keys may be structures, with a key for each leaf of them."""
+    """Makes a dictionary with a key for each leaf of the keys of another one.
+
+    Args:
+      dictionary: A dictionary whose keys may be structures; its values have the structures of their keys.
+
+    Returns:
+      The flat dictionary.
+
+    Raises:
+      ValueError: If a value has another structure than its key, or a key comes twice.
+    """
     if not isinstance(dictionary, Mapping):
         raise TypeError("input must be a dictionary")
     flat: dict[Any, Any] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.arrays import constants, shapes, sorting
 from tideflow.ops.control_flow import debugging, python_functions
 from tideflow.ops.math import binary, checks, confusion, reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 expose(checks.assert_same_float_dtype, "contrib.framework.assert_same_float_dtype")
 expose(checks.assert_scalar, "contrib.framework.assert_scalar")
@@ -30,8 +33,19 @@ expose(sorting.argsort, "contrib.framework.argsort")
 
 
 @export("contrib.framework.assert_scalar_int")
-def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
-    """The tensor; ValueError where it is not one integer."""
+def assert_scalar_int(tensor: TensorLike, name: str | None = None) -> Tensor:
+    """Checks that a tensor is one integer.
+
+    Args:
+      tensor: The tensor.
+      name: The name scope of the operations.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      ValueError: If it is not a scalar of an integer type.
+    """
     with name_scope(name, "assert_scalar_int", [tensor]) as scope:
         tensor = convert_to_tensor(tensor)
         if not tensor.dtype.base_dtype.is_integer:
@@ -43,16 +57,33 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
 
 @export("contrib.framework.remove_squeezable_dimensions")
 def remove_squeezable_dimensions(
-    predictions: Any, labels: Any, name: str | None = None
+    predictions: TensorLike, labels: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Predictions and labels of one rank: a last axis of size 1 that only one of them has is taken away."""
+    """Brings predictions and labels to one rank: takes away a last axis of size 1 that only one of them has.
+
+    Args:
+      predictions: The predictions.
+      labels: The labels, whose rank may be one more or less.
+      name: The name scope of the operations.
+
+    Returns:
+      The predictions and the labels.
+    """
     labels, predictions = confusion.remove_squeezable_dimensions(labels, predictions, name=name)
     return predictions, labels
 
 
 @export("contrib.framework.reduce_sum_n")
 def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Tensor:
-    """The sum of all elements of all tensors."""
+    """Adds up all elements of all tensors.
+
+    Args:
+      tensors: The tensors, at least one.
+      name: The name scope of the operations.
+
+    Returns:
+      A scalar.
+    """
     if not tensors:
         raise ValueError("No tensors provided.")
     with name_scope(name, "reduce_sum_n", tensors) as scope:
@@ -61,8 +92,19 @@ def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Tensor:
 
 
 @export("contrib.framework.with_shape")
-def with_shape(expected_shape: Any, tensor: Any) -> Tensor:
-    """The tensor, of this shape: now where both are known, else when it is computed."""
+def with_shape(expected_shape: TensorLike, tensor: TensorLike) -> Tensor:
+    """Checks that a tensor has a shape: now where both are known, else when it is computed.
+
+    Args:
+      expected_shape: The shape: a list of integers, a TensorShape or a vector.
+      tensor: The tensor.
+
+    Returns:
+      The tensor, which fails to compute where its shape is another.
+
+    Raises:
+      ValueError: If the shapes are known and differ.
+    """
     if isinstance(tensor, composite.SparseTensor):
         raise TypeError("SparseTensor not supported.")
     expected = constant_shape(expected_shape)
@@ -82,7 +124,15 @@ def with_shape(expected_shape: Any, tensor: Any) -> Tensor:
 
 @export("contrib.framework.with_same_shape")
 def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
-    """The tensor, of the other's shape."""
+    """Checks that a tensor has the shape of another.
+
+    Args:
+      expected_tensor: The tensor that has the shape.
+      tensor: The tensor.
+
+    Returns:
+      The tensor, which fails to compute where the shapes differ.
+    """
     with name_scope(f"{tensor.op.name}/", values=[expected_tensor, tensor]):
         known = expected_tensor.shape
         shape = known.as_list() if known.is_fully_defined() else shapes.shape(expected_tensor)

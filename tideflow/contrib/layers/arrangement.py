@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.framework.model_variables import model_variable
@@ -27,11 +27,26 @@ from tideflow.ops.nn import softmax as softmax_ops
 from tideflow.variables.initializers import Ones
 from tideflow.variables.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.variables.variable_scope import VariableScope
+
 
 @export("contrib.layers.flatten")
 @add_arg_scope
-def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = None) -> Tensor:
-    """All axes but the first in one."""
+def flatten(
+    inputs: TensorLike, outputs_collections: str | Sequence[str] | None = None, scope: str | None = None
+) -> Tensor:
+    """Makes one axis of all but the first.
+
+    Args:
+      inputs: The input tensor.
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor [batch, rest].
+    """
     with name_scope(scope, "Flatten", [inputs]) as sc:
         return collect_named_outputs(outputs_collections, sc, core.flatten(convert_to_tensor(inputs)))
 
@@ -39,14 +54,26 @@ def flatten(inputs: Any, outputs_collections: Any = None, scope: str | None = No
 @export("contrib.layers.one_hot_encoding")
 @add_arg_scope
 def one_hot_encoding(
-    labels: Any,
+    labels: TensorLike,
     num_classes: int,
     on_value: float = 1.0,
     off_value: float = 0.0,
-    outputs_collections: Any = None,
+    outputs_collections: str | Sequence[str] | None = None,
     scope: str | None = None,
 ) -> Tensor:
-    """A vector for each label, with `on_value` at its place."""
+    """Makes a vector for each label, with `on_value` at its place.
+
+    Args:
+      labels: A tensor of integers.
+      num_classes: The length of a vector.
+      on_value: The number at the label's place.
+      off_value: The number elsewhere.
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor with one axis more.
+    """
     with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as sc:
         labels = convert_to_tensor(labels)
         if labels.dtype.base_dtype is dtypes.int32:
@@ -57,9 +84,22 @@ def one_hot_encoding(
 
 @export("contrib.layers.dense_to_sparse")
 def dense_to_sparse(
-    tensor: Any, eos_token: int = 0, outputs_collections: Any = None, scope: Any = None
+    tensor: TensorLike,
+    eos_token: int = 0,
+    outputs_collections: str | Sequence[str] | None = None,
+    scope: str | VariableScope | None = None,
 ) -> SparseTensor:
-    """The elements that are not `eos_token`, as a sparse tensor."""
+    """The elements that are not `eos_token`, as a sparse tensor.
+
+    Args:
+      tensor: The tensor.
+      eos_token: The value that is left out.
+      outputs_collections: Collections that the result is added to.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A SparseTensor.
+    """
     with variable_scope(scope, "dense_to_sparse", [tensor]) as sc:
         tensor = convert_to_tensor(tensor)
         indices = indexing.where(binary.not_equal(tensor, casting.cast(eos_token, tensor.dtype)))
@@ -70,8 +110,19 @@ def dense_to_sparse(
 
 @export("contrib.layers.repeat")
 @add_arg_scope
-def repeat(inputs: Any, repetitions: int, layer: Callable, *args: Any, **kwargs: Any) -> Tensor:
-    """The layer applied to its own output, so many times, in scopes that are numbered."""
+def repeat(inputs: TensorLike, repetitions: int, layer: Callable, *args: Any, **kwargs: Any) -> Tensor:
+    """Applies a layer to its own output again and again, in scopes that are numbered.
+
+    Args:
+      inputs: The input tensor.
+      repetitions: How many times.
+      layer: The function of the layer.
+      args: Arguments of the layer, after its inputs.
+      kwargs: Keyword arguments of the layer; `scope` is the scope of all.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, "Repeat", [inputs]):
         outputs = convert_to_tensor(inputs)
@@ -82,8 +133,18 @@ def repeat(inputs: Any, repetitions: int, layer: Callable, *args: Any, **kwargs:
 
 
 @export("contrib.layers.stack")
-def stack(inputs: Any, layer: Callable, stack_args: Sequence[Any], **kwargs: Any) -> Tensor:
-    """The layer applied again and again, each time with the next of `stack_args`."""
+def stack(inputs: TensorLike, layer: Callable, stack_args: Sequence[Any], **kwargs: Any) -> Tensor:
+    """Applies a layer again and again, each time with the next of `stack_args`.
+
+    Args:
+      inputs: The input tensor.
+      layer: The function of the layer.
+      stack_args: The second argument, or a list of arguments, of each layer.
+      kwargs: Keyword arguments of all layers; `scope` is the scope of all.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     scope = kwargs.pop("scope", None)
     if not isinstance(stack_args, (list, tuple)):
         raise ValueError("stack_args need to be a list or tuple")
@@ -102,8 +163,16 @@ def _function_name(layer: Callable, default: str) -> str:
 
 @export("contrib.layers.softmax")
 @add_arg_scope
-def softmax(logits: Any, scope: Any = None) -> Tensor:
-    """softmax over the last axis of logits of any rank."""
+def softmax(logits: TensorLike, scope: str | VariableScope | None = None) -> Tensor:
+    """Computes the softmax over the last axis.
+
+    Args:
+      logits: A tensor of logits.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor of the same shape.
+    """
     with variable_scope(scope, "softmax", [logits]):
         logits = convert_to_tensor(logits)
         width = logits.shape.as_list()[-1]
@@ -115,8 +184,18 @@ def softmax(logits: Any, scope: Any = None) -> Tensor:
 
 @export("contrib.layers.unit_norm")
 @add_arg_scope
-def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: str | None = None) -> Tensor:
-    """The inputs divided by their length along axis `dim`."""
+def unit_norm(inputs: TensorLike, dim: int, epsilon: float = 1e-7, scope: str | None = None) -> Tensor:
+    """Divides the inputs by their length along an axis.
+
+    Args:
+      inputs: The input tensor.
+      dim: The axis.
+      epsilon: A small number that is added to the length.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor of the same shape.
+    """
     with name_scope(scope, "UnitNorm", [inputs]):
         if not inputs.shape:
             raise ValueError("The input rank must be known.")
@@ -135,8 +214,21 @@ def unit_norm(inputs: Any, dim: int, epsilon: float = 1e-7, scope: str | None = 
 
 @export("contrib.layers.maxout")
 @add_arg_scope
-def maxout(inputs: Any, num_units: int, axis: int = -1, scope: str | None = None) -> Tensor:
-    """The largest of each group of channels, so that `num_units` remain."""
+def maxout(inputs: TensorLike, num_units: int, axis: int = -1, scope: str | None = None) -> Tensor:
+    """Takes the largest of each group of channels.
+
+    Args:
+      inputs: The input tensor.
+      num_units: The number of channels that remain; it divides that of the inputs.
+      axis: The axis of the channels.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor.
+
+    Raises:
+      ValueError: If the channels cannot be divided into groups.
+    """
     with name_scope(scope, "MaxOut", [inputs]):
         inputs = convert_to_tensor(inputs)
         shape = inputs.shape.as_list()
@@ -154,14 +246,27 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: str | None = None
 @export("contrib.layers.spatial_softmax")
 @add_arg_scope
 def spatial_softmax(
-    features: Any,
-    temperature: Any = None,
+    features: TensorLike,
+    temperature: TensorLike | None = None,
     name: str | None = None,
-    variables_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
     trainable: bool = True,
     data_format: str = NHWC,
 ) -> Tensor:
-    """Where each channel of an image is strongest: expected coordinates under a softmax over pixels."""
+    """Finds where each channel of an image is strongest: expected coordinates under a softmax over pixels.
+
+    Args:
+      features: Images [batch, height, width, channels].
+      temperature: The temperature of the softmax; a variable that is trained if None.
+      name: The variable scope of the layer.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      trainable: Whether the variables are trained.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+
+    Returns:
+      A tensor [batch, 2 * channels] of coordinates between -1 and 1.
+    """
     with variable_scope(name, "spatial_softmax"):
         check_data_format(data_format, NHWC, NCHW)
         sizes = shapes.shape(features)
@@ -202,9 +307,22 @@ def spatial_softmax(
 @export("contrib.layers.images_to_sequence")
 @add_arg_scope
 def images_to_sequence(
-    inputs: Any, data_format: str = NHWC, outputs_collections: Any = None, scope: str | None = None
+    inputs: TensorLike,
+    data_format: str = NHWC,
+    outputs_collections: str | Sequence[str] | None = None,
+    scope: str | None = None,
 ) -> Tensor:
-    """A batch of images as one of sequences of columns: [width, batch * height, channels]."""
+    """Turns a batch of images into one of sequences of columns.
+
+    Args:
+      inputs: Images [batch, height, width, channels].
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor [width, batch * height, channels].
+    """
     check_data_format(data_format, NCHW, NHWC)
     with name_scope(scope, "ImagesToSequence", [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
@@ -224,13 +342,24 @@ def images_to_sequence(
 @export("contrib.layers.sequence_to_images")
 @add_arg_scope
 def sequence_to_images(
-    inputs: Any,
+    inputs: TensorLike,
     height: int,
     output_data_format: str = "channels_last",
-    outputs_collections: Any = None,
+    outputs_collections: str | Sequence[str] | None = None,
     scope: str | None = None,
 ) -> Tensor:
-    """The images that `images_to_sequence` took apart."""
+    """Puts the images together that `images_to_sequence` took apart.
+
+    Args:
+      inputs: A tensor [width, batch * height, channels].
+      height: The height of the images.
+      output_data_format: Where the axis of the channels stands: `"channels_last"` or `"channels_first"`.
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      Images [batch, height, width, channels].
+    """
     with name_scope(scope, "SequenceToImages", [inputs]) as sc:
         inputs = convert_to_tensor(inputs)
         width, rows, depth = inputs.shape.as_list()

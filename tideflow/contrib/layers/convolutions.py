@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
@@ -32,6 +33,10 @@ from tideflow.ops.nn import activations
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, TensorLike
+    from tideflow.variables.variable_scope import VariableScope
+
 _BY_RANK = {3: convolutional.Conv1D, 4: convolutional.Conv2D, 5: convolutional.Conv3D}
 _RENAMED = {"bias": "biases", "kernel": "weights"}
 
@@ -39,28 +44,56 @@ _RENAMED = {"bias": "biases", "kernel": "weights"}
 @export("contrib.layers.convolution")
 @add_arg_scope
 def convolution(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
-    kernel_size: Any,
-    stride: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
     padding: str = "SAME",
     data_format: str | None = None,
-    rate: Any = 1,
+    rate: int | Sequence[int] = 1,
     activation_fn: Callable | None = activations.relu,
     normalizer_fn: Callable | None = None,
     normalizer_params: dict[str, Any] | None = None,
-    weights_initializer: Any = xavier_initializer(),
-    weights_regularizer: Callable | None = None,
-    biases_initializer: Any = Zeros(),
-    biases_regularizer: Callable | None = None,
+    weights_initializer: InitializerLike | None = xavier_initializer(),
+    weights_regularizer: RegularizerLike | None = None,
+    biases_initializer: InitializerLike | None = Zeros(),
+    biases_regularizer: RegularizerLike | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     conv_dims: int | None = None,
 ) -> Tensor:
-    """activation_fn(convolution(inputs, weights) + biases), over as many axes as the inputs have."""
+    """Computes `activation_fn(convolution(inputs, weights) + biases)`, over as many axes as the inputs have.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of filters.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (None, or `"NHWC"` and the like) or second
+        (`"NCHW"` and the like).
+      rate: The distance of neighbouring elements of the filter, along each axis or one for all.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+      conv_dims: The number of axes beside batch and channels; as many as the inputs have if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     if data_format not in (None, "NWC", "NCW", NHWC, NCHW, NDHWC, NCDHW):
         raise ValueError(f"Invalid data_format: {data_format!r}")
     getter = model_variable_getter(_RENAMED)
@@ -102,29 +135,37 @@ def _collect(layer: Any, variables_collections: Any) -> None:
         add_variable_to_collections(layer.bias, variables_collections, "biases")
 
 
+def _described(summary: str, *left_out: str) -> str:
+    """A docstring with the arguments of `convolution`, but for those that a function does not have."""
+    rest = (convolution.__doc__ or "").partition("\n\n")[2]
+    for name in left_out:
+        rest = re.sub(rf" +{name}: .*\n(        .*\n)*", "", rest)
+    return f"{summary}\n\n{rest}"
+
+
 def _of_rank(name: str, dims: int) -> Callable:
     """The convolution of so many axes, under its two names."""
 
     def convolve(
-        inputs: Any,
+        inputs: TensorLike,
         num_outputs: int,
-        kernel_size: Any,
-        stride: Any = 1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
         padding: str = "SAME",
         data_format: str | None = None,
-        rate: Any = 1,
+        rate: int | Sequence[int] = 1,
         activation_fn: Callable | None = activations.relu,
         normalizer_fn: Callable | None = None,
         normalizer_params: dict[str, Any] | None = None,
-        weights_initializer: Any = xavier_initializer(),
-        weights_regularizer: Callable | None = None,
-        biases_initializer: Any = Zeros(),
-        biases_regularizer: Callable | None = None,
+        weights_initializer: InitializerLike | None = xavier_initializer(),
+        weights_regularizer: RegularizerLike | None = None,
+        biases_initializer: InitializerLike | None = Zeros(),
+        biases_regularizer: RegularizerLike | None = None,
         reuse: bool | None = None,
-        variables_collections: Any = None,
-        outputs_collections: Any = None,
+        variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        outputs_collections: str | Sequence[str] | None = None,
         trainable: bool = True,
-        scope: Any = None,
+        scope: str | VariableScope | None = None,
     ) -> Tensor:
         return convolution(
             inputs,
@@ -150,7 +191,10 @@ def _of_rank(name: str, dims: int) -> Callable:
         )
 
     convolve.__name__ = convolve.__qualname__ = name
-    convolve.__doc__ = f"`convolution` of inputs with {dims} axes beside batch and channels."
+    axes = "one axis" if dims == 1 else f"{dims} axes"
+    convolve.__doc__ = _described(
+        f"`convolution` of inputs with {axes} beside batch and channels.", "conv_dims"
+    )
     return export(f"contrib.layers.{name}", f"contrib.layers.conv{dims}d")(add_arg_scope(convolve))
 
 
@@ -163,24 +207,24 @@ def _transposed(name: str, scope_name: str, layer: type, formats: tuple[str, str
     """The transposed convolution of a layer class, under its two names."""
 
     def convolve(
-        inputs: Any,
+        inputs: TensorLike,
         num_outputs: int,
-        kernel_size: Any,
-        stride: Any = 1,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 1,
         padding: str = "SAME",
         data_format: str = formats[1],
         activation_fn: Callable | None = activations.relu,
         normalizer_fn: Callable | None = None,
         normalizer_params: dict[str, Any] | None = None,
-        weights_initializer: Any = xavier_initializer(),
-        weights_regularizer: Callable | None = None,
-        biases_initializer: Any = Zeros(),
-        biases_regularizer: Callable | None = None,
+        weights_initializer: InitializerLike | None = xavier_initializer(),
+        weights_regularizer: RegularizerLike | None = None,
+        biases_initializer: InitializerLike | None = Zeros(),
+        biases_regularizer: RegularizerLike | None = None,
         reuse: bool | None = None,
-        variables_collections: Any = None,
-        outputs_collections: Any = None,
+        variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+        outputs_collections: str | Sequence[str] | None = None,
         trainable: bool = True,
-        scope: Any = None,
+        scope: str | VariableScope | None = None,
     ) -> Tensor:
         check_data_format(data_format, *formats)
         getter = model_variable_getter(_RENAMED)
@@ -210,7 +254,8 @@ def _transposed(name: str, scope_name: str, layer: type, formats: tuple[str, str
             )
 
     convolve.__name__ = convolve.__qualname__ = name
-    convolve.__doc__ = (layer.__doc__ or "").partition("\n\n")[0]  # its arguments are called otherwise
+    summary = (layer.__doc__ or "").partition("\n\n")[0]  # the layer's arguments are called otherwise
+    convolve.__doc__ = _described(summary, "rate", "conv_dims")
     return export(f"contrib.layers.{name}", f"contrib.layers.{alias}")(add_arg_scope(convolve))
 
 
@@ -233,29 +278,57 @@ convolution3d_transpose = _transposed(
 @export("contrib.layers.separable_convolution2d", "contrib.layers.separable_conv2d")
 @add_arg_scope
 def separable_convolution2d(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int | None,
-    kernel_size: Any,
+    kernel_size: int | Sequence[int],
     depth_multiplier: int = 1,
-    stride: Any = 1,
+    stride: int | Sequence[int] = 1,
     padding: str = "SAME",
     data_format: str = NHWC,
-    rate: Any = 1,
+    rate: int | Sequence[int] = 1,
     activation_fn: Callable | None = activations.relu,
     normalizer_fn: Callable | None = None,
     normalizer_params: dict[str, Any] | None = None,
-    weights_initializer: Any = xavier_initializer(),
-    pointwise_initializer: Any = None,
-    weights_regularizer: Callable | None = None,
-    biases_initializer: Any = Zeros(),
-    biases_regularizer: Callable | None = None,
+    weights_initializer: InitializerLike | None = xavier_initializer(),
+    pointwise_initializer: InitializerLike | None = None,
+    weights_regularizer: RegularizerLike | None = None,
+    biases_initializer: InitializerLike | None = Zeros(),
+    biases_regularizer: RegularizerLike | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """Each channel is convolved by itself, then, unless `num_outputs` is None, the channels are mixed."""
+    """Convolves each channel by itself; then, unless `num_outputs` is None, mixes the channels.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of channels of the result; None for those of the depthwise convolution, unmixed.
+      kernel_size: The size of the filter along each axis, or one for all.
+      depth_multiplier: The number of depthwise filters for each channel.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+      rate: The distance of neighbouring elements of the filter, along each axis or one for all.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the depthwise weights.
+      pointwise_initializer: The initializer of the pointwise weights; that of the depthwise ones if None.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     check_data_format(data_format, NCHW, NHWC)
     renamed = {
         "bias": "biases",
@@ -344,24 +417,47 @@ def _biased(
 @export("contrib.layers.convolution2d_in_plane", "contrib.layers.conv2d_in_plane")
 @add_arg_scope
 def convolution2d_in_plane(
-    inputs: Any,
-    kernel_size: Any,
-    stride: Any = 1,
+    inputs: TensorLike,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
     padding: str = "SAME",
     activation_fn: Callable | None = activations.relu,
     normalizer_fn: Callable | None = None,
     normalizer_params: dict[str, Any] | None = None,
-    weights_initializer: Any = xavier_initializer(),
-    weights_regularizer: Callable | None = None,
-    biases_initializer: Any = Zeros(),
-    biases_regularizer: Callable | None = None,
+    weights_initializer: InitializerLike | None = xavier_initializer(),
+    weights_regularizer: RegularizerLike | None = None,
+    biases_initializer: InitializerLike | None = Zeros(),
+    biases_regularizer: RegularizerLike | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """Every channel is convolved with the same filter."""
+    """Convolves every channel with the same filter.
+
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the filter along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"SAME"` or `"VALID"`.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     with variable_scope(scope, "ConvInPlane", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         made = functools.partial(_variable, inputs.dtype.base_dtype, variables_collections, trainable)

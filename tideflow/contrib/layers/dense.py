@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.framework.model_variables import model_variable
@@ -28,26 +28,54 @@ from tideflow.ops.nn import activations
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable, variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, TensorLike
+    from tideflow.variables.variable_scope import VariableScope
+
 
 @export("contrib.layers.fully_connected")
 @add_arg_scope
 def fully_connected(
-    inputs: Any,
+    inputs: TensorLike,
     num_outputs: int,
     activation_fn: Callable | None = activations.relu,
     normalizer_fn: Callable | None = None,
     normalizer_params: dict[str, Any] | None = None,
-    weights_initializer: Any = xavier_initializer(),
-    weights_regularizer: Callable | None = None,
-    biases_initializer: Any = Zeros(),
-    biases_regularizer: Callable | None = None,
+    weights_initializer: InitializerLike | None = xavier_initializer(),
+    weights_regularizer: RegularizerLike | None = None,
+    biases_initializer: InitializerLike | None = Zeros(),
+    biases_regularizer: RegularizerLike | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """activation_fn(inputs . weights + biases); a normalizer stands in for the biases."""
+    """Computes `activation_fn(inputs @ weights + biases)`; a normalizer stands in for the biases.
+
+    Args:
+      inputs: The input tensor.
+      num_outputs: The number of channels of the result.
+      activation_fn: A function that is applied to the result; None for none.
+      normalizer_fn: A normalizing layer that is applied instead of adding biases; None for biases.
+      normalizer_params: The arguments of the normalizer.
+      weights_initializer: The initializer of the weights.
+      weights_regularizer: The regularizer of the weights.
+      biases_initializer: The initializer of the biases; None for no biases.
+      biases_regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+
+    Raises:
+      ValueError: If `num_outputs` is not an integer.
+    """
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of [int], got {type(num_outputs)}.")
     getter = model_variable_getter({"bias": "biases", "kernel": "weights"})
@@ -75,10 +103,17 @@ def fully_connected(
         )
 
 
-relu = functools.partial(fully_connected, activation_fn=activations.relu)
-relu6 = functools.partial(fully_connected, activation_fn=activations.relu6)
-elu = functools.partial(fully_connected, activation_fn=activations.elu)
-linear = functools.partial(fully_connected, activation_fn=None)
+def _with(layer: Callable, activation: Callable | None) -> functools.partial:
+    """The layer with another default activation."""
+    made = functools.partial(layer, activation_fn=activation)
+    made.__doc__ = layer.__doc__
+    return made
+
+
+relu = _with(fully_connected, activations.relu)
+relu6 = _with(fully_connected, activations.relu6)
+elu = _with(fully_connected, activations.elu)
+linear = _with(fully_connected, None)
 
 expose(relu, "contrib.layers.relu")
 expose(relu6, "contrib.layers.relu6")
@@ -88,20 +123,41 @@ expose(linear, "contrib.layers.linear")
 
 @export("contrib.layers.legacy_fully_connected")
 def legacy_fully_connected(
-    x: Any,
+    x: TensorLike,
     num_output_units: int,
     activation_fn: Callable | None = None,
-    weight_init: Any = xavier_initializer(),
-    bias_init: Any = Zeros(),
+    weight_init: InitializerLike = xavier_initializer(),
+    bias_init: InitializerLike | None = Zeros(),
     name: str | None = None,
-    weight_collections: Any = (GraphKeys.WEIGHTS,),
-    bias_collections: Any = (GraphKeys.BIASES,),
-    output_collections: Any = (GraphKeys.ACTIVATIONS,),
+    weight_collections: Sequence[str] = (GraphKeys.WEIGHTS,),
+    bias_collections: Sequence[str] = (GraphKeys.BIASES,),
+    output_collections: Sequence[str] = (GraphKeys.ACTIVATIONS,),
     trainable: bool = True,
-    weight_regularizer: Callable | None = None,
-    bias_regularizer: Callable | None = None,
+    weight_regularizer: RegularizerLike | None = None,
+    bias_regularizer: RegularizerLike | None = None,
 ) -> Tensor:
-    """activation_fn(x . weights + bias), as it was before `fully_connected`."""
+    """Computes `activation_fn(x @ weights + bias)`, as it was before `fully_connected`.
+
+    Args:
+      x: The input tensor.
+      num_output_units: The number of units.
+      activation_fn: A function that is applied to the result; None for none.
+      weight_init: The initializer of the weights.
+      bias_init: The initializer of the bias; None for no bias.
+      name: The variable scope of the layer.
+      weight_collections: Collections that the weights are added to.
+      bias_collections: Collections that the bias is added to.
+      output_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      weight_regularizer: The regularizer of the weights.
+      bias_regularizer: The regularizer of the bias.
+
+    Returns:
+      A tensor: the outputs of the layer.
+
+    Raises:
+      ValueError: If the size of the last axis is not known.
+    """
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
         *outer, width = x.shape.as_list()
@@ -137,8 +193,8 @@ def legacy_fully_connected(
         return y
 
 
-legacy_linear = functools.partial(legacy_fully_connected, activation_fn=None)
-legacy_relu = functools.partial(legacy_fully_connected, activation_fn=activations.relu)
+legacy_linear = _with(legacy_fully_connected, None)
+legacy_relu = _with(legacy_fully_connected, activations.relu)
 expose(legacy_linear, "contrib.layers.legacy_linear")
 expose(legacy_relu, "contrib.layers.legacy_relu")
 
@@ -146,18 +202,35 @@ expose(legacy_relu, "contrib.layers.legacy_relu")
 @export("contrib.layers.bias_add")
 @add_arg_scope
 def bias_add(
-    inputs: Any,
+    inputs: TensorLike,
     activation_fn: Callable | None = None,
-    initializer: Any = Zeros(),
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | None = Zeros(),
+    regularizer: RegularizerLike | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
     data_format: str = NHWC,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """activation_fn(inputs + biases)"""
+    """Computes `activation_fn(inputs + biases)`.
+
+    Args:
+      inputs: The input tensor.
+      activation_fn: A function that is applied to the result; None for none.
+      initializer: The initializer of the biases.
+      regularizer: The regularizer of the biases.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     check_data_format(data_format, NCHW, NHWC)
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
@@ -185,15 +258,28 @@ def bias_add(
 @export("contrib.layers.dropout")
 @add_arg_scope
 def dropout(
-    inputs: Any,
-    keep_prob: Any = 0.5,
-    noise_shape: Any = None,
-    is_training: Any = True,
-    outputs_collections: Any = None,
-    scope: Any = None,
-    seed: Any = None,
+    inputs: TensorLike,
+    keep_prob: TensorLike = 0.5,
+    noise_shape: TensorLike | None = None,
+    is_training: TensorLike = True,
+    outputs_collections: str | Sequence[str] | None = None,
+    scope: str | VariableScope | None = None,
+    seed: int | None = None,
 ) -> Tensor:
-    """Keeps each element with probability `keep_prob` while training, and scales what is kept."""
+    """Keeps each element with probability `keep_prob` while training, and scales what is kept.
+
+    Args:
+      inputs: The input tensor.
+      keep_prob: The probability that an element is kept.
+      noise_shape: The shape of the mask; that of the inputs if None.
+      is_training: Whether elements are dropped: a bool, or a scalar bool tensor.
+      outputs_collections: Collections that the result is added to.
+      scope: The variable scope of the layer; named after the layer if None.
+      seed: The seed of the random numbers.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     with variable_scope(scope, "Dropout", [inputs], custom_getter=model_variable_getter()) as sc:
         inputs = convert_to_tensor(inputs)
         layer = core.Dropout(1 - keep_prob, noise_shape=noise_shape, seed=seed, name=sc.name, _scope=sc)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.model_variables import model_variable
 from tideflow.contrib.layers.arrangement import dense_to_sparse
@@ -17,20 +17,42 @@ from tideflow.ops.arrays import distinct, indexing, joining, shapes
 from tideflow.ops.math import reductions
 from tideflow.variables.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, TensorLike
+    from tideflow.variables.variable_scope import VariableScope
+
 
 @export("contrib.layers.embed_sequence")
 def embed_sequence(
-    ids: Any,
+    ids: TensorLike,
     vocab_size: int | None = None,
     embed_dim: int | None = None,
     unique: bool = False,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
-    """A vector for each id of a batch of sequences."""
+    """A vector for each id of a batch of sequences.
+
+    Args:
+      ids: A tensor [batch, length] of ids.
+      vocab_size: The number of ids; needed unless variables are reused.
+      embed_dim: The length of a vector; needed unless variables are reused.
+      unique: Whether each id is looked up once, however often it comes.
+      initializer: The initializer of the variable.
+      regularizer: The regularizer of the variable.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+
+    Returns:
+      A tensor [batch, length, embed_dim].
+
+    Raises:
+      ValueError: If the sizes are missing and `reuse` is not set.
+    """
     if not (reuse or (vocab_size and embed_dim)):
         raise ValueError(
             "Must specify vocab size and embedding dimension when not reusing. Got vocab_size="
@@ -48,17 +70,35 @@ def embed_sequence(
 
 @export("contrib.layers.bow_encoder")
 def bow_encoder(
-    ids: Any,
+    ids: TensorLike | SparseTensor,
     vocab_size: int,
     embed_dim: int,
     sparse_lookup: bool = True,
-    initializer: Any = None,
-    regularizer: Callable | None = None,
+    initializer: InitializerLike | None = None,
+    regularizer: RegularizerLike | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
-    """The mean of the vectors of each bag of ids."""
+    """The mean of the vectors of each bag of ids.
+
+    Args:
+      ids: A tensor [batch, ids], or a SparseTensor of ids.
+      vocab_size: The number of ids.
+      embed_dim: The length of a vector.
+      sparse_lookup: Whether ids are looked up as a sparse tensor, in which 0 stands for no id.
+      initializer: The initializer of the variable.
+      regularizer: The regularizer of the variable.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+
+    Returns:
+      A tensor [batch, embed_dim].
+
+    Raises:
+      TypeError: If `ids` is sparse and `sparse_lookup` False.
+    """
     with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
         table = _table([vocab_size, embed_dim], initializer, regularizer, trainable)
         if not sparse_lookup:
@@ -78,9 +118,19 @@ def _table(shape: Any, initializer: Any, regularizer: Any, trainable: bool) -> A
 
 @export("contrib.layers.embedding_lookup_unique")
 def embedding_lookup_unique(
-    params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
+    params: TensorLike, ids: TensorLike, partition_strategy: str = "mod", name: str | None = None
 ) -> Tensor:
-    """`tf.nn.embedding_lookup` that looks each id up once, however often it comes."""
+    """`tf.nn.embedding_lookup` that looks each id up once, however often it comes.
+
+    Args:
+      params: The table of vectors, or a list of its parts.
+      ids: A tensor of ids.
+      partition_strategy: How ids are divided among the parts: `"mod"` or `"div"`.
+      name: The name scope of the operations.
+
+    Returns:
+      A tensor with a vector for each id.
+    """
     with name_scope(name, "EmbeddingLookupUnique", [params, ids]):
         ids = convert_to_tensor(ids)
         known = shapes.shape(ids)
@@ -95,7 +145,7 @@ def embedding_lookup_unique(
 
 @export("contrib.layers.safe_embedding_lookup_sparse")
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
+    embedding_weights: TensorLike | Sequence[TensorLike],
     sparse_ids: SparseTensor,
     sparse_weights: SparseTensor | None = None,
     combiner: str | None = None,
@@ -104,8 +154,20 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> Tensor:
-    """`tf.nn.embedding_lookup_sparse` that leaves out ids below 0, and gives `default_id`'s row for none at
-    all.
+    """Looks up the vectors of sparse ids, of which negative ones are left out, and combines those of a row.
+
+    Args:
+      embedding_weights: The table of vectors, or a list of its parts.
+      sparse_ids: A SparseTensor [batch, ids] of ids.
+      sparse_weights: A SparseTensor with a weight for each id; all weigh 1 if None.
+      combiner: How the vectors of a row are combined: `"mean"` (None), `"sum"` or `"sqrtn"`.
+      default_id: The id of a row without any; zeros if None.
+      name: The name scope of the operations.
+      partition_strategy: How ids are divided among the parts: `"div"` or `"mod"`.
+      max_norm: The largest norm of a vector; any if None.
+
+    Returns:
+      A tensor [batch, size].
     """
     return nn.safe_embedding_lookup_sparse(
         embedding_weights,

@@ -5,7 +5,7 @@ model.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.model_variables import model_variable
 from tideflow.contrib.layers.utilities import collect_named_outputs, get_variable_collections
@@ -13,6 +13,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collections
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.partitioned import PartitionedVariable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import RegularizerLike
 
 
 def model_variable_getter(rename: dict[str, str] | None = None) -> Callable:
@@ -24,7 +27,7 @@ def model_variable_getter(rename: dict[str, str] | None = None) -> Callable:
         shape: Any = None,
         dtype: Any = None,
         initializer: Any = None,
-        regularizer: Callable | None = None,
+        regularizer: RegularizerLike | None = None,
         trainable: bool = True,
         collections: Any = None,
         caching_device: Any = None,

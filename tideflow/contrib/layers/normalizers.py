@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.framework.model_variables import model_variable
@@ -25,11 +25,15 @@ from tideflow.train.moving_averages import assign_moving_average
 from tideflow.variables.initializers import Ones, Zeros
 from tideflow.variables.variable_scope import get_variable_scope, variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.variables.variable_scope import VariableScope
+
 
 @export("contrib.layers.batch_norm")
 @add_arg_scope
 def batch_norm(
-    inputs: Any,
+    inputs: TensorLike,
     decay: float = 0.999,
     center: bool = True,
     scale: bool = False,
@@ -37,17 +41,17 @@ def batch_norm(
     activation_fn: Callable | None = None,
     param_initializers: dict[str, Any] | None = None,
     param_regularizers: dict[str, Any] | None = None,
-    updates_collections: Any = GraphKeys.UPDATE_OPS,
-    is_training: Any = True,
+    updates_collections: str | Sequence[str] | None = GraphKeys.UPDATE_OPS,
+    is_training: TensorLike = True,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    batch_weights: Any = None,
+    batch_weights: TensorLike | None = None,
     fused: bool | None = None,
     data_format: str = NHWC,
     zero_debias_moving_mean: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     renorm: bool = False,
     renorm_clipping: dict[str, Any] | None = None,
     renorm_decay: float = 0.99,
@@ -57,6 +61,37 @@ def batch_norm(
 
     The averages are updated by operations in `updates_collections`; where that is None, by computing the
     output.
+
+    Args:
+      inputs: The input tensor.
+      decay: How much of the moving averages stays at each update, below 1.
+      center: Whether an offset, beta, is added.
+      scale: Whether the result is multiplied by a factor, gamma.
+      epsilon: A small number that is added to the variance, so that nothing is divided by zero.
+      activation_fn: A function that is applied to the result; None for none.
+      param_initializers: The initializers of the variables by name: `"beta"`, `"gamma"` and so on.
+      param_regularizers: The regularizers of `"beta"` and `"gamma"`.
+      updates_collections: Collections for the operations that update the averages; with None, computing the
+        result updates them.
+      is_training: Whether the batch's own mean and variance are used: a bool, or a scalar bool tensor.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      batch_weights: What each example counts; all count the same if None.
+      fused: Whether one fused operation does it; where possible if None.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+      zero_debias_moving_mean: Whether the moving mean is corrected for its start at zero.
+      scope: The variable scope of the layer; named after the layer if None.
+      renorm: Whether batch renormalization is used (Ioffe 2017).
+      renorm_clipping: The bounds `"rmax"`, `"rmin"` and `"dmax"` of renormalization; none if None.
+      renorm_decay: How much of renormalization's moving averages stays at each update.
+      adjustment: A function from the inputs' shape to a random scale and offset while training; None for
+        none.
+
+    Returns:
+      A tensor: the outputs of the layer.
     """
     check_data_format(data_format, NCHW, NHWC)
     fused = True if fused is None else fused
@@ -295,19 +330,37 @@ def _channels(inputs: Tensor, axis: int) -> int:
 @export("contrib.layers.layer_norm")
 @add_arg_scope
 def layer_norm(
-    inputs: Any,
+    inputs: TensorLike,
     center: bool = True,
     scale: bool = True,
     activation_fn: Callable | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
     begin_norm_axis: int = 1,
     begin_params_axis: int = -1,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """Normalizes each example over its axes from `begin_norm_axis` on (Ba, Kiros, Hinton 2016)."""
+    """Normalizes each example over its axes from `begin_norm_axis` on (Ba, Kiros, Hinton 2016).
+
+    Args:
+      inputs: The input tensor.
+      center: Whether an offset, beta, is added.
+      scale: Whether the result is multiplied by a factor, gamma.
+      activation_fn: A function that is applied to the result; None for none.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      begin_norm_axis: The first axis to normalize over.
+      begin_params_axis: The first axis that beta and gamma have an element for each place of.
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
         inputs = convert_to_tensor(inputs)
         rank = inputs.shape.ndims
@@ -340,20 +393,39 @@ def layer_norm(
 @export("contrib.layers.instance_norm")
 @add_arg_scope
 def instance_norm(
-    inputs: Any,
+    inputs: TensorLike,
     center: bool = True,
     scale: bool = True,
     epsilon: float = 1e-6,
     activation_fn: Callable | None = None,
     param_initializers: dict[str, Any] | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
     data_format: str = NHWC,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
 ) -> Tensor:
-    """Normalizes each channel of each example (Ulyanov, Vedaldi, Lempitsky 2016)."""
+    """Normalizes each channel of each example (Ulyanov, Vedaldi, Lempitsky 2016).
+
+    Args:
+      inputs: The input tensor.
+      center: Whether an offset, beta, is added.
+      scale: Whether the result is multiplied by a factor, gamma.
+      epsilon: A small number that is added to the variance, so that nothing is divided by zero.
+      activation_fn: A function that is applied to the result; None for none.
+      param_initializers: The initializers of the variables by name: `"beta"`, `"gamma"` and so on.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`) or second (`"NCHW"`).
+      scope: The variable scope of the layer; named after the layer if None.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     inputs = convert_to_tensor(inputs)
     rank = inputs.shape.ndims
     if rank is None:
@@ -391,7 +463,7 @@ def _normalized(x: Tensor, mean: Tensor, variance: Tensor, beta: Any, gamma: Any
 @export("contrib.layers.group_norm")
 @add_arg_scope
 def group_norm(
-    inputs: Any,
+    inputs: TensorLike,
     groups: int = 32,
     channels_axis: int = -1,
     reduction_axes: tuple[int, ...] = (-3, -2),
@@ -401,13 +473,36 @@ def group_norm(
     activation_fn: Callable | None = None,
     param_initializers: dict[str, Any] | None = None,
     reuse: bool | None = None,
-    variables_collections: Any = None,
-    outputs_collections: Any = None,
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None = None,
+    outputs_collections: str | Sequence[str] | None = None,
     trainable: bool = True,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     mean_close_to_zero: bool = False,
 ) -> Tensor:
-    """Normalizes each group of channels of each example (Wu, He 2018)."""
+    """Normalizes each group of channels of each example (Wu, He 2018).
+
+    Args:
+      inputs: The input tensor.
+      groups: The number of groups.
+      channels_axis: The axis of the channels.
+      reduction_axes: The axes to normalize over, beside the channels of a group.
+      center: Whether an offset, beta, is added.
+      scale: Whether the result is multiplied by a factor, gamma.
+      epsilon: A small number that is added to the variance, so that nothing is divided by zero.
+      activation_fn: A function that is applied to the result; None for none.
+      param_initializers: The initializers of the variables by name: `"beta"`, `"gamma"` and so on.
+      reuse: Whether the variables of an earlier layer of the same scope are shared.
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      outputs_collections: Collections that the result is added to.
+      trainable: Whether the variables are trained.
+      scope: The variable scope of the layer; named after the layer if None.
+      mean_close_to_zero: Whether the variance is computed as the mean of squares, which is faster where the
+        mean is near zero.
+
+    Returns:
+      A tensor: the outputs of the layer.
+    """
     inputs = convert_to_tensor(inputs)
     if inputs.shape.ndims is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")

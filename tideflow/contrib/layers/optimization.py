@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph.composite import IndexedSlices
@@ -21,6 +21,9 @@ from tideflow.variables.collections import trainable_variables
 from tideflow.variables.global_step import assert_global_step, get_global_step
 from tideflow.variables.initializers import Constant
 from tideflow.variables.variable_scope import get_variable, variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 OPTIMIZER_CLS_NAMES: dict[str, Callable] = {
     "Adagrad": optimizers.AdagradOptimizer,
@@ -45,13 +48,13 @@ _DEFAULT_SUMMARIES = ["loss", "learning_rate", "global_gradient_norm"]
 
 @export("contrib.layers.optimize_loss")
 def optimize_loss(
-    loss: Any,
-    global_step: Any,
-    learning_rate: Any,
-    optimizer: Any,
+    loss: TensorLike,
+    global_step: VariableLike | None,
+    learning_rate: TensorLike | None,
+    optimizer: str | type[Optimizer] | Optimizer | Callable,
     gradient_noise_scale: float | None = None,
     gradient_multipliers: Mapping[Any, Any] | None = None,
-    clip_gradients: Any = None,
+    clip_gradients: float | Callable | None = None,
     learning_rate_decay_fn: Callable | None = None,
     update_ops: Sequence[Any] | None = None,
     variables: Sequence[Any] | None = None,
@@ -60,7 +63,33 @@ def optimize_loss(
     colocate_gradients_with_ops: bool = False,
     increment_global_step: bool = True,
 ) -> Tensor:
-    """The loss, as a tensor that makes a step of training when it is computed."""
+    """Makes a step of training of a loss.
+
+    Args:
+      loss: The loss, a scalar.
+      global_step: The global step; that of the graph if None.
+      learning_rate: The learning rate; None where the optimizer has its own.
+      optimizer: The name of an optimizer (`"Adam"`, …), its class, an optimizer, or a function from the
+        learning rate to one.
+      gradient_noise_scale: The scale of the noise that is added to gradients; None for none.
+      gradient_multipliers: Factors of gradients, by variable or its name.
+      clip_gradients: The largest common norm of the gradients, or a function from gradients and variables to
+        clipped ones; None for none.
+      learning_rate_decay_fn: A function from the learning rate and the global step to the decayed learning
+        rate.
+      update_ops: Operations that run before the step; those in the collection UPDATE_OPS if None.
+      variables: The variables to train; all trainable ones if None.
+      name: The variable scope of the operations.
+      summaries: What is summarized, of `tf.contrib.layers.OPTIMIZER_SUMMARIES`.
+      colocate_gradients_with_ops: Whether gradients are computed where their operations are.
+      increment_global_step: Whether the global step is counted up.
+
+    Returns:
+      The loss, a tensor that makes a step of training when it is computed.
+
+    Raises:
+      ValueError: If the loss is not a scalar, or an optimizer or summary is not known.
+    """
     loss = convert_to_tensor(loss)
     if loss.shape.ndims not in (0, None):
         raise ValueError(f"Loss must be scalar, but has shape {loss.shape}")

@@ -47,7 +47,18 @@ def _nothing(weights: Any, name: str | None = None) -> None:
 
 @export("contrib.layers.l1_regularizer")
 def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:
-    """scale * sum of |weight|"""
+    """Makes a regularizer: `scale` times the sum of absolute values.
+
+    Args:
+      scale: The factor, not negative.
+      scope: The name scope of the operations.
+
+    Returns:
+      A function from weights to their penalty.
+
+    Raises:
+      ValueError: If `scale` is an integer or negative.
+    """
     if not _checked(scale):
         return _nothing
     return _scaled(scale, scope, "l1_regularizer", lambda w: reductions.reduce_sum(unary.abs(w)))
@@ -55,7 +66,18 @@ def l1_regularizer(scale: float, scope: str | None = None) -> Regularizer:
 
 @export("contrib.layers.l2_regularizer")
 def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
-    """scale * half the sum of weight²"""
+    """Makes a regularizer: `scale` times half the sum of squares.
+
+    Args:
+      scale: The factor, not negative.
+      scope: The name scope of the operations.
+
+    Returns:
+      A function from weights to their penalty.
+
+    Raises:
+      ValueError: If `scale` is an integer or negative.
+    """
     if not _checked(scale):
         return _nothing
     return _scaled(scale, scope, "l2_regularizer", normalization.l2_loss)
@@ -63,7 +85,16 @@ def l2_regularizer(scale: float, scope: str | None = None) -> Regularizer:
 
 @export("contrib.layers.l1_l2_regularizer")
 def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str | None = None) -> Regularizer:
-    """Both penalties, each with its scale."""
+    """Makes a regularizer with both penalties, each with its scale.
+
+    Args:
+      scale_l1: The factor of the sum of absolute values.
+      scale_l2: The factor of half the sum of squares.
+      scope: The name scope of the operations.
+
+    Returns:
+      A function from weights to their penalty.
+    """
     for scale in (scale_l1, scale_l2):
         if isinstance(scale, numbers.Integral):
             raise ValueError(f"scale cannot be an integer: {scale}")
@@ -79,7 +110,15 @@ def l1_l2_regularizer(scale_l1: float = 1.0, scale_l2: float = 1.0, scope: str |
 def sum_regularizer(
     regularizer_list: Sequence[Regularizer | None], scope: str | None = None
 ) -> Regularizer | None:
-    """The sum of several penalties."""
+    """Makes a regularizer that adds several penalties.
+
+    Args:
+      regularizer_list: The regularizers; None among them are left out.
+      scope: The name scope of the operations.
+
+    Returns:
+      A function from weights to their penalty. None where no regularizer is left.
+    """
     regularizers = [regularizer for regularizer in regularizer_list if regularizer is not None]
     if not regularizers:
         return None
@@ -95,8 +134,17 @@ def sum_regularizer(
 
 @export("contrib.layers.apply_regularization")
 def apply_regularization(regularizer: Regularizer, weights_list: Sequence[Any] | None = None) -> Tensor:
-    """The penalty of all weights (those in the collection WEIGHTS, by default), put into the collection of
-    losses.
+    """Computes the penalty of all weights and adds it to the collection of losses.
+
+    Args:
+      regularizer: The regularizer.
+      weights_list: The weights; those in the collection WEIGHTS if None.
+
+    Returns:
+      The penalty, a scalar.
+
+    Raises:
+      ValueError: If there are no weights, or a penalty is not a scalar.
     """
     weights = weights_list or get_collection(GraphKeys.WEIGHTS)
     if not weights:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.layers.utilities import (
@@ -21,17 +21,36 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.layers import pooling
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
+
+_ARGUMENTS = """
+    Args:
+      inputs: The input tensor.
+      kernel_size: The size of the window along each axis, or one for all.
+      stride: The stride along each axis, or one for all.
+      padding: `"VALID"` or `"SAME"`.
+      data_format: Where the axis of the channels stands: last (`"NHWC"`, `"NDHWC"`) or second (`"NCHW"`,
+        `"NCDHW"`).
+      outputs_collections: Collections that the result is added to.
+      scope: The name scope of the operations.
+
+    Returns:
+      A tensor.
+"""
+
 
 def _pool_layer(name: str, layer: type, formats: tuple[str, str]) -> Callable:
     """A pooling function, of the layer and with the default scope of that name."""
 
     def pool(
-        inputs: Any,
-        kernel_size: Any,
-        stride: Any = 2,
+        inputs: TensorLike,
+        kernel_size: int | Sequence[int],
+        stride: int | Sequence[int] = 2,
         padding: str = "VALID",
         data_format: str = formats[1],
-        outputs_collections: Any = None,
+        outputs_collections: str | Sequence[str] | None = None,
         scope: str | None = None,
     ) -> Tensor:
         check_data_format(data_format, *formats)
@@ -41,7 +60,8 @@ def _pool_layer(name: str, layer: type, formats: tuple[str, str]) -> Callable:
             return collect_named_outputs(outputs_collections, sc, made.apply(inputs))
 
     pool.__name__ = pool.__qualname__ = name.replace("Pool", "_pool").lower()
-    pool.__doc__ = (layer.__doc__ or "").partition("\n\n")[0]  # its arguments are called otherwise
+    summary = (layer.__doc__ or "").partition("\n\n")[0]  # the layer's arguments are called otherwise
+    pool.__doc__ = f"{summary}\n{_ARGUMENTS}"
     return export(f"contrib.layers.{pool.__name__}")(add_arg_scope(pool))
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.ops.random import distributions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 
 @export("contrib.layers.variance_scaling_initializer")
@@ -17,10 +20,25 @@ def variance_scaling_initializer(
     factor: float = 2.0,
     mode: str = "FAN_IN",
     uniform: bool = False,
-    seed: Any = None,
-    dtype: Any = dtypes.float32,
+    seed: int | None = None,
+    dtype: DTypeLike = dtypes.float32,
 ) -> Callable:
-    """Random numbers of variance factor / n, n being the number of inputs, of outputs, or their mean."""
+    """Makes an initializer of random numbers whose variance is `factor / n`.
+
+    Args:
+      factor: The factor.
+      mode: What n is: `"FAN_IN"` (the number of inputs), `"FAN_OUT"` (of outputs) or `"FAN_AVG"` (their
+        mean).
+      uniform: Whether the distribution is uniform; if not, it is a truncated normal one.
+      seed: The seed of the random numbers.
+      dtype: The type of the numbers, of floating point.
+
+    Returns:
+      An initializer.
+
+    Raises:
+      TypeError: If the type or the mode is not valid.
+    """
     if not dtypes.as_dtype(dtype).is_floating:
         raise TypeError("Cannot create initializer for non-floating point type.")
     if mode not in ("FAN_IN", "FAN_OUT", "FAN_AVG"):
@@ -51,6 +69,18 @@ def _fan(sizes: list[float], mode: str) -> float:
 
 
 @export("contrib.layers.xavier_initializer", "contrib.layers.xavier_initializer_conv2d")
-def xavier_initializer(uniform: bool = True, seed: Any = None, dtype: Any = dtypes.float32) -> Callable:
-    """Random numbers whose variance is one over the mean of inputs and outputs (Glorot, Bengio 2010)."""
+def xavier_initializer(
+    uniform: bool = True, seed: int | None = None, dtype: DTypeLike = dtypes.float32
+) -> Callable:
+    """Makes an initializer of random numbers whose variance is one over the mean of inputs and outputs
+    (Glorot, Bengio 2010).
+
+    Args:
+      uniform: Whether the distribution is uniform; if not, it is a truncated normal one.
+      seed: The seed of the random numbers.
+      dtype: The type of the numbers, of floating point.
+
+    Returns:
+      An initializer.
+    """
     return variance_scaling_initializer(factor=1.0, mode="FAN_AVG", uniform=uniform, seed=seed, dtype=dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -13,6 +13,9 @@ from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.nn import activations
 from tideflow.summary import functions as summary
+
+if TYPE_CHECKING:
+    pass
 
 _FLAT_BELOW_ZERO = (activations.relu_op, activations.softplus_op, activations.relu6_op)
 
@@ -23,7 +26,14 @@ def _fraction(truths: Tensor) -> Tensor:
 
 @export("contrib.layers.summarize_activation")
 def summarize_activation(op: Tensor) -> Tensor:
-    """How an activation is distributed and, of a Relu, which part of it is cut off."""
+    """Summarizes how an activation is distributed and, of a Relu, which part of it is cut off.
+
+    Args:
+      op: The activation, a tensor.
+
+    Returns:
+      The summary, a string tensor.
+    """
     name, kind = op.op.name, op.op.definition
     if kind in _FLAT_BELOW_ZERO:
         x = op.op.inputs[0]
@@ -35,8 +45,16 @@ def summarize_activation(op: Tensor) -> Tensor:
 
 
 @export("contrib.layers.summarize_tensor")
-def summarize_tensor(tensor: Any, tag: str | None = None) -> Tensor | None:
-    """The number, or how the numbers are distributed; None for strings and truth values."""
+def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
+    """Summarizes a number, or how numbers are distributed.
+
+    Args:
+      tensor: The tensor.
+      tag: The name of the summary; that of the tensor if None.
+
+    Returns:
+      The summary, a string tensor; None for strings and truth values.
+    """
     if tensor.dtype.base_dtype in (dtypes.string, dtypes.bool):
         return None
     show = summary.scalar if tensor.shape.ndims == 0 else summary.histogram
@@ -45,7 +63,15 @@ def summarize_tensor(tensor: Any, tag: str | None = None) -> Tensor | None:
 
 @export("contrib.layers.summarize_tensors")
 def summarize_tensors(tensors: Sequence[Any], summarizer: Callable = summarize_tensor) -> list[Tensor | None]:
-    """A summary of each."""
+    """Summarizes each of several tensors.
+
+    Args:
+      tensors: The tensors.
+      summarizer: The function from a tensor to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     return [summarizer(tensor) for tensor in tensors]
 
 
@@ -53,7 +79,16 @@ def summarize_tensors(tensors: Sequence[Any], summarizer: Callable = summarize_t
 def summarize_collection(
     collection: str, name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
-    """A summary of each item of a collection, or of those whose names begin as the filter says."""
+    """Summarizes each item of a collection.
+
+    Args:
+      collection: The collection.
+      name_filter: A regular expression that names must begin with; all if None.
+      summarizer: The function from a tensor to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     items = get_collection(collection)
     if name_filter is not None:
         items = [item for item in items if re.match(name_filter, item.op.name)]
@@ -64,5 +99,13 @@ def summarize_collection(
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable = summarize_activation
 ) -> list[Tensor | None]:
-    """A summary of each activation that layers collected."""
+    """Summarizes each activation that layers collected.
+
+    Args:
+      name_filter: A regular expression that names must begin with; all if None.
+      summarizer: The function from an activation to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     return summarize_collection(GraphKeys.ACTIVATIONS, name_filter, summarizer)

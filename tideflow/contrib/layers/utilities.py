@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collections, get_collection, get_collection_ref
 from tideflow.ops.control_flow import conditionals
+
+if TYPE_CHECKING:
+    from tideflow.graph.shapes import TensorShape
 
 NCHW, NHWC, NCDHW, NDHWC = "NCHW", "NHWC", "NCDHW", "NDHWC"
 
@@ -18,8 +21,17 @@ expose(conditionals.smart_constant_value, "contrib.layers.utils.constant_value")
 
 
 @export("contrib.layers.utils.collect_named_outputs")
-def collect_named_outputs(collections: Any, alias: str, outputs: Tensor) -> Tensor:
-    """The outputs, which are now in the collections, if any, and go by the alias there."""
+def collect_named_outputs(collections: str | Sequence[str] | None, alias: str, outputs: Tensor) -> Tensor:
+    """Adds outputs to collections under a name.
+
+    Args:
+      collections: The collections; none if None.
+      alias: The name by which the outputs go there.
+      outputs: The outputs.
+
+    Returns:
+      The outputs.
+    """
     if collections:
         append_tensor_alias(outputs, alias)
         add_to_collections(collections, outputs)
@@ -28,26 +40,56 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Tensor) -> Tens
 
 @export("contrib.layers.utils.append_tensor_alias")
 def append_tensor_alias(tensor: Tensor, alias: str) -> Tensor:
-    """The tensor, with one name more."""
+    """Gives a tensor one name more.
+
+    Args:
+      tensor: The tensor.
+      alias: The name.
+
+    Returns:
+      The tensor.
+    """
     tensor.aliases = [*getattr(tensor, "aliases", ()), alias.removesuffix("/")]
     return tensor
 
 
 @export("contrib.layers.utils.get_tensor_aliases")
 def get_tensor_aliases(tensor: Tensor) -> list[str]:
-    """The names a tensor goes by: its aliases or, without any, its own."""
+    """Finds the names by which a tensor goes.
+
+    Args:
+      tensor: The tensor.
+
+    Returns:
+      Its aliases or, without any, its own name.
+    """
     return getattr(tensor, "aliases", None) or [tensor.name.removesuffix(":0")]
 
 
 @export("contrib.layers.utils.gather_tensors_aliases")
 def gather_tensors_aliases(tensors: Sequence[Tensor]) -> list[str]:
-    """All names of all tensors."""
+    """Finds all names of all tensors.
+
+    Args:
+      tensors: The tensors.
+
+    Returns:
+      A list of names.
+    """
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
 @export("contrib.layers.utils.convert_collection_to_dict")
-def convert_collection_to_dict(collection: Any, clear_collection: bool = False) -> OrderedDict[str, Tensor]:
-    """What a collection holds, by alias."""
+def convert_collection_to_dict(collection: str, clear_collection: bool = False) -> OrderedDict[str, Tensor]:
+    """Finds what a collection holds, by alias.
+
+    Args:
+      collection: The collection.
+      clear_collection: Whether the collection is emptied.
+
+    Returns:
+      A dictionary from names to tensors.
+    """
     found = OrderedDict(
         (a, tensor) for tensor in get_collection(collection) for a in get_tensor_aliases(tensor)
     )
@@ -57,22 +99,56 @@ def convert_collection_to_dict(collection: Any, clear_collection: bool = False) 
 
 
 @export("contrib.layers.utils.get_variable_collections")
-def get_variable_collections(variables_collections: Any, name: str) -> Any:
-    """The collections for one of a layer's variables: those of its name, or the same for all."""
+def get_variable_collections(
+    variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None, name: str
+) -> Any:
+    """Finds the collections for one of a layer's variables: those of its name, or the same for all.
+
+    Args:
+      variables_collections: Collections that the variables are added to, or a dictionary of them by the
+        variable's name.
+      name: The name of the variable.
+
+    Returns:
+      The collections.
+    """
     if isinstance(variables_collections, Mapping):
         return variables_collections.get(name)
     return variables_collections
 
 
 @export("contrib.layers.utils.channel_dimension")
-def channel_dimension(shape: Any, data_format: str, min_rank: int = 1) -> int:
-    """The number of channels."""
+def channel_dimension(shape: TensorShape, data_format: str, min_rank: int = 1) -> int:
+    """Finds the number of channels.
+
+    Args:
+      shape: The shape of the inputs.
+      data_format: `"channels_first"` or `"channels_last"`.
+      min_rank: The rank that the shape has at least.
+
+    Returns:
+      The number of channels.
+
+    Raises:
+      ValueError: If it is not known, or the rank is too small.
+    """
     return _known_size(shape, 1 if data_format == "channels_first" else -1, min_rank)
 
 
 @export("contrib.layers.utils.last_dimension")
-def last_dimension(shape: Any, min_rank: int = 1) -> int:
-    """The size of the last axis."""
+def last_dimension(shape: TensorShape, min_rank: int = 1) -> int:
+    """Finds the size of the last axis.
+
+    Args:
+      shape: The shape.
+      min_rank: The rank that the shape has at least.
+
+    Returns:
+      The size of the last axis.
+
+    Raises:
+      ValueError: If it is not known, or the rank is too small.
+    """
     return _known_size(shape, -1, min_rank)
 
 
@@ -88,8 +164,18 @@ def _known_size(shape: Any, axis: int, min_rank: int) -> int:
 
 
 @export("contrib.layers.utils.two_element_tuple")
-def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
-    """One size for both axes, or a size for each."""
+def two_element_tuple(int_or_tuple: int | Sequence[int]) -> tuple[int, int]:
+    """Finds a size for each of two axes.
+
+    Args:
+      int_or_tuple: A size for both axes, or a size for each.
+
+    Returns:
+      A pair of sizes.
+
+    Raises:
+      ValueError: If there are not two.
+    """
     pair = int_or_tuple if isinstance(int_or_tuple, (list, tuple)) else (int_or_tuple, int_or_tuple)
     if len(pair) != 2:
         raise ValueError(f"Must be a list with 2 elements: {int_or_tuple}")
@@ -97,8 +183,19 @@ def two_element_tuple(int_or_tuple: Any) -> tuple[int, int]:
 
 
 @export("contrib.layers.utils.n_positive_integers")
-def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
-    """One positive size for each of n axes."""
+def n_positive_integers(n: int, value: int | Sequence[int]) -> tuple[int, ...]:
+    """Finds a positive size for each of n axes.
+
+    Args:
+      n: The number of axes.
+      value: A size for all axes, or a size for each.
+
+    Returns:
+      A tuple of n sizes.
+
+    Raises:
+      ValueError: If the sizes are not n positive integers.
+    """
     sizes = tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
     if len(sizes) != n or any(not isinstance(size, int) or size <= 0 for size in sizes):
         raise ValueError(f"Expected sequence of {n} positive integers, but received {value!r}")

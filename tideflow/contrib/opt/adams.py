@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
@@ -15,10 +15,22 @@ from tideflow.ops.state import training
 from tideflow.train.optimizers import AdamOptimizer
 from tideflow.variables.base import Variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.opt.NadamOptimizer")
 class NadamOptimizer(AdamOptimizer):
-    """Adam with Nesterov's momentum (Dozat 2016)."""
+    """Adam with Nesterov's momentum (Dozat 2016).
+
+    Args:
+      learning_rate: The learning rate.
+      beta1: The decay of the running mean of gradients.
+      beta2: The decay of the second running mean.
+      epsilon: A small number that keeps divisors from zero.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     def _attributes(self) -> dict[str, Any]:
         return {"use_nesterov": True}
@@ -51,7 +63,16 @@ class _RowwiseAdam(AdamOptimizer):
 
 @export("contrib.opt.LazyAdamOptimizer")
 class LazyAdamOptimizer(_RowwiseAdam):
-    """Adam whose running means, too, change only in the rows that a sparse gradient has."""
+    """Adam whose running means, too, change only in the rows that a sparse gradient has.
+
+    Args:
+      learning_rate: The learning rate.
+      beta1: The decay of the running mean of gradients.
+      beta2: The decay of the second running mean.
+      epsilon: A small number that keeps divisors from zero.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     def _row_step(self, grad: Tensor, var: Variable, indices: Tensor) -> tuple[Tensor, list[Any]]:
         rate, beta1, beta2, epsilon = (self._number(n, var) for n in ("lr", "beta1", "beta2", "epsilon"))
@@ -65,16 +86,25 @@ class LazyAdamOptimizer(_RowwiseAdam):
 
 @export("contrib.opt.AdaMaxOptimizer")
 class AdaMaxOptimizer(_RowwiseAdam):
-    """Adam with the largest recent gradient in place of the mean square (Kingma, Ba 2014, section 7)."""
+    """Adam with the largest recent gradient in place of the mean square (Kingma, Ba 2014, section 7).
+
+    Args:
+      learning_rate: The learning rate.
+      beta1: The decay of the running mean of gradients.
+      beta2: The decay of the second running mean.
+      epsilon: A small number that keeps divisors from zero.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     _law = training.ada_max
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: TensorLike = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "AdaMax",
     ):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Operation
@@ -11,16 +12,27 @@ from tideflow.ops.control_flow import grouping
 from tideflow.train.moving_averages import ExponentialMovingAverage
 from tideflow.train.optimizer import Optimizer
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
+
 
 @export("contrib.opt.MovingAverageOptimizer")
 class MovingAverageOptimizer(Optimizer):
-    """Another optimizer, each of whose steps also updates an exponential moving average of every variable."""
+    """Another optimizer, each of whose steps also updates an exponential moving average of every variable.
+
+    Args:
+      opt: The optimizer.
+      average_decay: How much of an average stays at each step.
+      num_updates: The number of updates so far, which makes early averages move faster; None for no such
+        thing.
+      sequential_update: Whether averages are updated after the variables; if not, at the same time.
+    """
 
     def __init__(
         self,
         opt: Optimizer,
         average_decay: float = 0.9999,
-        num_updates: Any = None,
+        num_updates: TensorLike | None = None,
         sequential_update: bool = True,
     ):
         self._optimizer = opt
@@ -31,13 +43,33 @@ class MovingAverageOptimizer(Optimizer):
         return self._optimizer.get_name()
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """The other optimizer's."""
+        """The other optimizer's.
+
+        Args:
+          args: Arguments of the other optimizer's.
+          kwargs: Its keyword arguments.
+
+        Returns:
+          Pairs of a gradient and its variable.
+        """
         return self._optimizer.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Operation:
-        """The other optimizer's step, and the averages after it (or beside it)."""
+        """The other optimizer's step, and the averages after it (or beside it).
+
+        Args:
+          grads_and_vars: Pairs of a gradient and its variable.
+          global_step: The global step, which is counted up; none if None.
+          name: The name scope of the operations.
+
+        Returns:
+          The operation.
+        """
         pairs = list(grads_and_vars)
         train_op = self._optimizer.apply_gradients(pairs, global_step=global_step, name=name)
         variables = [variable for grad, variable in pairs if grad is not None]
@@ -45,7 +77,7 @@ class MovingAverageOptimizer(Optimizer):
             average = self._ema.apply(variables)
         return grouping.group(train_op, average, name="train_with_avg")
 
-    def get_slot(self, var: Any, name: str) -> Any:
+    def get_slot(self, var: VariableLike, name: str) -> Any:
         return self._optimizer.get_slot(var, name)
 
     def get_slot_names(self) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,10 +16,22 @@ from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.platform import logging
 from tideflow.variables.collections import trainable_variables
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import SessionLike
+
 
 @export("contrib.opt.ExternalOptimizerInterface")
 class ExternalOptimizerInterface:
-    """The variables as one vector, to which a subclass's `_minimize` applies whatever algorithm it has."""
+    """The variables as one vector, to which a subclass's `_minimize` applies whatever algorithm it has.
+
+    Args:
+      loss: The loss, a scalar.
+      var_list: The variables; all trainable ones if None.
+      equalities: Tensors that are to be zero.
+      inequalities: Tensors that are not to be negative.
+      var_to_bounds: The lowest and the highest value by variable.
+      optimizer_kwargs: Options of the algorithm.
+    """
 
     def __init__(
         self,
@@ -50,7 +62,7 @@ class ExternalOptimizerInterface:
 
     def minimize(
         self,
-        session: Any = None,
+        session: SessionLike | None = None,
         feed_dict: dict | None = None,
         fetches: Sequence[Any] | None = None,
         step_callback: Callable | None = None,
@@ -59,8 +71,13 @@ class ExternalOptimizerInterface:
     ) -> None:
         """Minimizes the loss and assigns the result to the variables.
 
-        `loss_callback` gets the fetches each time the loss is computed, `step_callback` the vector after each
-        step.
+        Args:
+          session: The session; the default session if None.
+          feed_dict: What every step is fed.
+          fetches: What every step computes besides, for `loss_callback`.
+          step_callback: A function of the vector of variables that is called after each step.
+          loss_callback: A function of the fetches that is called each time the loss is computed.
+          run_kwargs: Arguments of `Session.run`.
         """
         session = session or get_default_session()
         feed_dict, fetches = feed_dict or {}, list(fetches or ())
@@ -127,7 +144,16 @@ def _packed(tensors: Sequence[Any]) -> Tensor:
 
 @export("contrib.opt.ScipyOptimizerInterface")
 class ScipyOptimizerInterface(ExternalOptimizerInterface):
-    """`scipy.optimize.minimize`, L-BFGS-B unless another method is named."""
+    """`scipy.optimize.minimize`, L-BFGS-B unless another method is named.
+
+    Args:
+      loss: The loss, a scalar.
+      var_list: The variables; all trainable ones if None.
+      equalities: Tensors that are to be zero.
+      inequalities: Tensors that are not to be negative.
+      var_to_bounds: The lowest and the highest value by variable.
+      optimizer_kwargs: `method`, the name of the algorithm, and `options`, its options.
+    """
 
     _DEFAULT_METHOD = "L-BFGS-B"
 

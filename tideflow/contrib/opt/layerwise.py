@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -12,18 +12,31 @@ from tideflow.ops.linalg import norms
 from tideflow.train.optimizers import MomentumOptimizer
 from tideflow.variables.base import Variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.opt.LARSOptimizer")
 class LARSOptimizer(MomentumOptimizer):
     """Momentum whose rate is scaled, variable by variable, by the norm of weights over that of gradients.
 
     Variables whose names contain a word of `skip_list` have the rate as it is, and no weight decay.
+
+    Args:
+      learning_rate: The learning rate.
+      momentum: The share of the last step that the next one keeps.
+      weight_decay: How much of the weights is added to gradients.
+      eeta: The factor of the ratio of norms.
+      epsilon: A small number that keeps divisors from zero.
+      name: The name of the optimizer.
+      skip_list: Words; variables whose names contain one are not scaled.
+      use_nesterov: Whether Nesterov's momentum is used.
     """
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any = 0.9,
+        learning_rate: TensorLike,
+        momentum: TensorLike = 0.9,
         weight_decay: float = 0.0001,
         eeta: float = 0.001,
         epsilon: float = 0.0,
@@ -42,7 +55,15 @@ class LARSOptimizer(MomentumOptimizer):
         self._skip_list = skip_list
 
     def compute_lr(self, grad: Tensor, var: Variable) -> tuple[Any, Tensor]:
-        """The rate of one variable, and its gradient with weight decay."""
+        """The rate of one variable, and its gradient with weight decay.
+
+        Args:
+          grad: The gradient.
+          var: The variable.
+
+        Returns:
+          The rate and the gradient.
+        """
         rate = self._number("learning_rate", var)
         if self._skip_list is not None and any(word in var.name for word in self._skip_list):
             return rate, grad

@@ -7,7 +7,7 @@ the parameter servers. The optimizers take local steps; every so many of them a 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -35,6 +35,9 @@ from tideflow.train.session_run_hook import SessionRunHook
 from tideflow.variables.base import Variable
 from tideflow.variables.collections import global_variables, trainable_variables
 from tideflow.variables.variable_scope import get_variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 _GLOBAL_CENTER = "global_center_variable"
 _LOCAL_CENTER = "local_center_variable"
@@ -68,7 +71,11 @@ def _at_every(local_step: Variable, interval: int, meet: Callable[[], Operation]
 
 @export("contrib.opt.ModelAverageCustomGetter")
 class ModelAverageCustomGetter:
-    """For `variable_scope`: what is trained is local to the worker, and has a center on parameter servers."""
+    """For `variable_scope`: what is trained is local to the worker, and has a center on parameter servers.
+
+    Args:
+      worker_device: The device of the local variables.
+    """
 
     def __init__(self, worker_device: str):
         self._worker_device = worker_device
@@ -94,6 +101,15 @@ class ModelAverageCustomGetter:
 class ModelAverageOptimizer(Optimizer):
     """Another optimizer on local variables; every `interval_steps` steps all workers wait for each other, and
     go on from the mean of their variables.
+
+    Args:
+      opt: The optimizer of the local variables.
+      num_worker: The number of workers.
+      is_chief: Whether this worker is the chief.
+      ma_custom_getter: The ModelAverageCustomGetter that the variables were made with.
+      interval_steps: The number of steps between two averages.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
     """
 
     def __init__(
@@ -118,13 +134,33 @@ class ModelAverageOptimizer(Optimizer):
         self._opt._prepare()
 
     def compute_gradients(self, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """The other optimizer's."""
+        """The other optimizer's.
+
+        Args:
+          args: Arguments of the other optimizer's.
+          kwargs: Its keyword arguments.
+
+        Returns:
+          Pairs of a gradient and its variable.
+        """
         return self._opt.compute_gradients(*args, **kwargs)
 
     def apply_gradients(
-        self, grads_and_vars: GradientsAndVariables, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: GradientsAndVariables,
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Any:
-        """A local step and, when it is time, the meeting of all workers, of which `global_step` counts."""
+        """Makes a local step and, when it is time, the meeting of all workers.
+
+        Args:
+          grads_and_vars: Pairs of a gradient and its variable.
+          global_step: The global step, which counts the meetings.
+          name: The name scope of the operations.
+
+        Returns:
+          The operation.
+        """
         if not grads_and_vars:
             raise ValueError("Must supply at least one variable")
         if global_step is None:
@@ -223,6 +259,9 @@ def _assign_on_its_device(variable: Variable, value: Tensor) -> Any:
 class ElasticAverageCustomGetter:
     """For `variable_scope`: what is trained is local to the worker, and has a center on parameter servers and
     a local copy of that.
+
+    Args:
+      worker_device: The device of the local variables.
     """
 
     def __init__(self, worker_device: str):
@@ -260,6 +299,19 @@ class ElasticAverageCustomGetter:
 class ElasticAverageOptimizer(Optimizer):
     """Another optimizer on local variables, tied to a center: every `communication_period` steps a worker and
     the center move towards each other by `moving_rate` of their difference (Zhang, Choromanska, LeCun 2015).
+
+    Args:
+      opt: The optimizer of the local variables.
+      num_worker: The number of workers.
+      ea_custom_getter: The ElasticAverageCustomGetter that the variables were made with.
+      communication_period: The number of steps between two meetings of a worker and the center.
+      moving_rate: The share of the difference by which both move; `0.9 / num_worker / communication_period`
+        if None.
+      rho: The factor of the distance from the center in the loss; `moving_rate` over the learning rate if
+        None.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      synchronous: Whether all workers meet the center at the same time.
+      name: The name of the optimizer.
     """
 
     BETA = 0.9
@@ -292,14 +344,26 @@ class ElasticAverageOptimizer(Optimizer):
 
     def compute_gradients(
         self,
-        loss: Any,
-        var_list: Any = None,
+        loss: TensorLike,
+        var_list: Sequence[VariableLike] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
+        grad_loss: TensorLike | None = None,
     ) -> list[tuple[Any, Any]]:
-        """The gradients of the loss and of the distance from the center."""
+        """The gradients of the loss and of the distance from the center.
+
+        Args:
+          loss: The loss, a scalar.
+          var_list: The variables; all trainable ones if None.
+          gate_gradients: As of `Optimizer.compute_gradients`.
+          aggregation_method: As of `Optimizer.compute_gradients`.
+          colocate_gradients_with_ops: Whether gradients are computed where their operations are.
+          grad_loss: The gradient by the loss; 1 if None.
+
+        Returns:
+          Pairs of a gradient and its variable.
+        """
         trained = var_list or trainable_variables()
         copies = [self._local_map[variable] for variable in trained]
         away = [binary.subtract(*pair) for pair in zip(trainable_variables(), copies)]
@@ -314,9 +378,21 @@ class ElasticAverageOptimizer(Optimizer):
         )
 
     def apply_gradients(
-        self, grads_and_vars: GradientsAndVariables, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: GradientsAndVariables,
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Any:
-        """A local step and, when it is time, the meeting with the center, of which `global_step` counts."""
+        """Makes a local step and, when it is time, the meeting with the center.
+
+        Args:
+          grads_and_vars: Pairs of a gradient and its variable.
+          global_step: The global step, which counts the meetings.
+          name: The name scope of the operations.
+
+        Returns:
+          The operation.
+        """
         before = set(global_variables())
         applied = self._opt.apply_gradients(grads_and_vars)
         _make_local([variable for variable in global_variables() if variable not in before])
@@ -348,7 +424,15 @@ class ElasticAverageOptimizer(Optimizer):
         return grouping.group(*updates)
 
     def get_init_op(self, task_index: int) -> Operation:
-        """Local variables begin as their centers; if `synchronous`, when all workers do."""
+        """Makes the operation with which local variables begin as their centers; if `synchronous`, when all
+        workers do.
+
+        Args:
+          task_index: The index of this worker.
+
+        Returns:
+          The operation.
+        """
         local = trainable_variables()
         if not local:
             raise ValueError(
@@ -382,11 +466,30 @@ class ElasticAverageOptimizer(Optimizer):
         return grouping.group(*said, queues[task_index].dequeue_many(len(queues) - 1))
 
     def make_session_run_hook(self, is_chief: bool, task_index: int) -> SessionRunHook:
-        """The hook that makes a session ready."""
+        """The hook that makes a session ready.
+
+        Args:
+          is_chief: Whether this worker is the chief.
+          task_index: The index of this worker.
+
+        Returns:
+          The hook.
+        """
         return _ElasticAverageHook(self, task_index)
 
-    def swapping_saver(self, var_list: Any = None, name: str = "swapping_saver", **kwargs: Any) -> Saver:
-        """A saver that saves the centers under the names of the variables they belong to."""
+    def swapping_saver(
+        self, var_list: Sequence[VariableLike] | None = None, name: str = "swapping_saver", **kwargs: Any
+    ) -> Saver:
+        """A saver that saves the centers under the names of the variables they belong to.
+
+        Args:
+          var_list: The variables; all if None.
+          name: The name scope of the saver.
+          kwargs: Arguments of `tf.train.Saver`.
+
+        Returns:
+          The Saver.
+        """
         if not self._global_map:
             raise RuntimeError(
                 "global_center_variable is empty, please make sure this is called after model created and "

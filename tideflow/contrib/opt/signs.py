@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -12,6 +12,9 @@ from tideflow.graph.operation import Operation
 from tideflow.ops.state import training
 from tideflow.train.optimizers import LawOptimizer
 from tideflow.variables.base import Variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 class _SignOptimizer(LawOptimizer):
@@ -27,7 +30,10 @@ class _SignOptimizer(LawOptimizer):
         self._sign_decay: Any = 1.0
 
     def apply_gradients(
-        self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: TensorLike | None = None,
+        name: str | None = None,
     ) -> Operation:
         if self._sign_decay_fn is not None:
             self._sign_decay = convert_to_tensor(self._sign_decay_fn(global_step), name="sign_decay")
@@ -40,16 +46,25 @@ class _SignOptimizer(LawOptimizer):
 
 @export("contrib.opt.AddSignOptimizer")
 class AddSignOptimizer(_SignOptimizer):
-    """var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient"""
+    """`var -= learning_rate * (alpha + sign_decay * sign(gradient) * sign(m)) * gradient`
+
+    Args:
+      learning_rate: The learning rate.
+      alpha: What is added to the sign.
+      beta: The decay of m, the running mean of gradients.
+      sign_decay_fn: A function from the global step to the factor of the sign; 1 if None.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     _law = training.add_sign
     _numbers = {"lr": "learning_rate", "beta": "beta", "alpha": "alpha", "sign_decay": "sign_decay"}
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
-        alpha: Any = 1.0,
-        beta: Any = 0.9,
+        learning_rate: TensorLike = 0.1,
+        alpha: TensorLike = 1.0,
+        beta: TensorLike = 0.9,
         sign_decay_fn: Callable | None = None,
         use_locking: bool = False,
         name: str = "AddSignOptimizer",
@@ -60,16 +75,25 @@ class AddSignOptimizer(_SignOptimizer):
 
 @export("contrib.opt.PowerSignOptimizer")
 class PowerSignOptimizer(_SignOptimizer):
-    """var -= learning_rate * base ** (sign_decay * sign(gradient) * sign(m)) * gradient"""
+    """`var -= learning_rate * base ** (sign_decay * sign(gradient) * sign(m)) * gradient`
+
+    Args:
+      learning_rate: The learning rate.
+      base: The base of the power.
+      beta: The decay of m, the running mean of gradients.
+      sign_decay_fn: A function from the global step to the factor of the sign; 1 if None.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     _law = training.power_sign
     _numbers = {"lr": "learning_rate", "beta": "beta", "logbase": "logbase", "sign_decay": "sign_decay"}
 
     def __init__(
         self,
-        learning_rate: Any = 0.1,
+        learning_rate: TensorLike = 0.1,
         base: float = math.e,
-        beta: Any = 0.9,
+        beta: TensorLike = 0.9,
         sign_decay_fn: Callable | None = None,
         use_locking: bool = False,
         name: str = "PowerSignOptimizer",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
@@ -15,29 +16,52 @@ from tideflow.train.optimizer import Optimizer
 from tideflow.train.optimizers import AdamOptimizer, MomentumOptimizer
 from tideflow.variables.base import Variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
+
 
 @export("contrib.opt.DecoupledWeightDecayExtension")
 class DecoupledWeightDecayExtension:
-    """Put before an optimizer among a class's bases: variables shrink by a share of themselves, then move."""
+    """Put before an optimizer among a class's bases: variables shrink by a share of themselves, then move.
 
-    def __init__(self, weight_decay: Any, **kwargs: Any):
+    Args:
+      weight_decay: The share of itself by which a variable shrinks at each step, or a function that gives it.
+      kwargs: Arguments of the optimizer.
+    """
+
+    def __init__(self, weight_decay: TensorLike | Callable[[], TensorLike], **kwargs: Any):
         self._decay_var_list: set[Variable] | None = None
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
-        var_list: Any = None,
+        loss: TensorLike,
+        global_step: TensorLike | None = None,
+        var_list: Sequence[VariableLike] | None = None,
         gate_gradients: int = Optimizer.GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
-        decay_var_list: Any = None,
+        grad_loss: TensorLike | None = None,
+        decay_var_list: Sequence[VariableLike] | None = None,
     ) -> Operation:
-        """As the optimizer's; all variables shrink."""
+        """As the optimizer's; all variables shrink.
+
+        Args:
+          loss: The loss, a scalar.
+          global_step: The global step, which is counted up; none if None.
+          var_list: The variables; all trainable ones if None.
+          gate_gradients: As of `Optimizer.compute_gradients`.
+          aggregation_method: As of `Optimizer.compute_gradients`.
+          colocate_gradients_with_ops: Whether gradients are computed where their operations are.
+          name: The name scope of the operations.
+          grad_loss: The gradient by the loss; 1 if None.
+          decay_var_list: The variables that shrink; all if None.
+
+        Returns:
+          The operation.
+        """
         return super().minimize(
             loss,
             global_step=global_step,
@@ -51,15 +75,24 @@ class DecoupledWeightDecayExtension:
 
     def apply_gradients(
         self,
-        grads_and_vars: Any,
-        global_step: Any = None,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: TensorLike | None = None,
         name: str | None = None,
-        decay_var_list: Any = None,
+        decay_var_list: Sequence[VariableLike] | None = None,
     ) -> Operation:
         """As the optimizer's, with the variables that shrink (all, if None).
 
         What `minimize` was told of them does not count: it calls this function without, as TensorFlow 1.15's
         does.
+
+        Args:
+          grads_and_vars: Pairs of a gradient and its variable.
+          global_step: The global step, which is counted up; none if None.
+          name: The name scope of the operations.
+          decay_var_list: The variables that shrink; all if None.
+
+        Returns:
+          The operation.
         """
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         return super().apply_gradients(grads_and_vars, global_step=global_step, name=name)
@@ -97,7 +130,14 @@ class DecoupledWeightDecayExtension:
 
 @export("contrib.opt.extend_with_decoupled_weight_decay")
 def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[Optimizer]:
-    """A class like `base_optimizer`, with weight decay as the first argument of its constructor."""
+    """A class like `base_optimizer`, with weight decay as the first argument of its constructor.
+
+    Args:
+      base_optimizer: The class of the optimizer.
+
+    Returns:
+      The new class.
+    """
 
     class OptimizerWithDecoupledWeightDecay(DecoupledWeightDecayExtension, base_optimizer):
         """An optimizer with weight decay apart from the gradient."""
@@ -112,13 +152,22 @@ def extend_with_decoupled_weight_decay(base_optimizer: type[Optimizer]) -> type[
 
 @export("contrib.opt.MomentumWOptimizer")
 class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
-    """Momentum with weight decay."""
+    """Momentum with weight decay.
+
+    Args:
+      weight_decay: The share of itself by which a variable shrinks at each step, or a function that gives it.
+      learning_rate: The learning rate.
+      momentum: The share of the last step that the next one keeps.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+      use_nesterov: Whether Nesterov's momentum is used.
+    """
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any,
-        momentum: Any,
+        weight_decay: TensorLike | Callable[[], TensorLike],
+        learning_rate: TensorLike,
+        momentum: TensorLike,
         use_locking: bool = False,
         name: str = "MomentumW",
         use_nesterov: bool = False,
@@ -135,15 +184,25 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
 @export("contrib.opt.AdamWOptimizer")
 class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
-    """Adam with weight decay."""
+    """Adam with weight decay.
+
+    Args:
+      weight_decay: The share of itself by which a variable shrinks at each step, or a function that gives it.
+      learning_rate: The learning rate.
+      beta1: The decay of the running mean of gradients.
+      beta2: The decay of the second running mean.
+      epsilon: A small number that keeps divisors from zero.
+      use_locking: Kept for TensorFlow's programs: no update is lost, whatever it says.
+      name: The name of the optimizer.
+    """
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        weight_decay: TensorLike | Callable[[], TensorLike],
+        learning_rate: TensorLike = 0.001,
+        beta1: TensorLike = 0.9,
+        beta2: TensorLike = 0.999,
+        epsilon: TensorLike = 1e-8,
         use_locking: bool = False,
         name: str = "AdamW",
     ):

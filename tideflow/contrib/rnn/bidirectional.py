@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.ops.arrays import joining
 from tideflow.rnn import loops
 from tideflow.variables import variable_scope as scopes
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.variables.variable_scope import VariableScope
 
 
 def _layers(
@@ -36,14 +41,32 @@ def _layers(
 def stack_bidirectional_rnn(
     cells_fw: list[Any],
     cells_bw: list[Any],
-    inputs: Any,
+    inputs: Sequence[Tensor],
     initial_states_fw: list[Any] | None = None,
     initial_states_bw: list[Any] | None = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
 ) -> tuple[Any, tuple, tuple]:
-    """`static_bidirectional_rnn` of each pair of cells on what the pair below it made."""
+    """`static_bidirectional_rnn` of each pair of cells on what the pair below it made.
+
+    Args:
+      cells_fw: The cells that run forward, one for each layer.
+      cells_bw: The cells that run backward, as many.
+      inputs: The inputs, a tensor [batch, depth] for each step.
+      initial_states_fw: The states of the forward cells at the start; zeros if None.
+      initial_states_bw: The states of the backward cells at the start; zeros if None.
+      dtype: The type of the states and outputs; needed without initial states.
+      sequence_length: The length of each row, an int32 vector; all of it if None.
+      scope: The variable scope; `"stack_bidirectional_rnn"` if None.
+
+    Returns:
+      The outputs, forward and backward side by side; the last states of the forward cells; those of the
+      backward cells.
+
+    Raises:
+      ValueError: If there is no pair of cells, or not as many forward as backward.
+    """
     states_fw, states_bw = [], []
     layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     with scopes.variable_scope(scope or "stack_bidirectional_rnn"):
@@ -67,17 +90,38 @@ def stack_bidirectional_rnn(
 def stack_bidirectional_dynamic_rnn(
     cells_fw: list[Any],
     cells_bw: list[Any],
-    inputs: Any,
+    inputs: TensorLike,
     initial_states_fw: list[Any] | None = None,
     initial_states_bw: list[Any] | None = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
     parallel_iterations: int | None = None,
     time_major: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     swap_memory: bool = False,
 ) -> tuple[Any, tuple, tuple]:
-    """`bidirectional_dynamic_rnn` of each pair of cells on what the pair below it made."""
+    """`bidirectional_dynamic_rnn` of each pair of cells on what the pair below it made.
+
+    Args:
+      cells_fw: The cells that run forward, one for each layer.
+      cells_bw: The cells that run backward, as many.
+      inputs: The inputs, a tensor [batch, time, depth].
+      initial_states_fw: The states of the forward cells at the start; zeros if None.
+      initial_states_bw: The states of the backward cells at the start; zeros if None.
+      dtype: The type of the states and outputs; needed without initial states.
+      sequence_length: The length of each row, an int32 vector; all of it if None.
+      parallel_iterations: As of `tf.while_loop`.
+      time_major: Whether time is the first axis of inputs and outputs.
+      scope: The variable scope; `"stack_bidirectional_rnn"` if None.
+      swap_memory: As of `tf.while_loop`.
+
+    Returns:
+      The outputs, forward and backward side by side; the last states of the forward cells; those of the
+      backward cells.
+
+    Raises:
+      ValueError: If there is no pair of cells, or not as many forward as backward.
+    """
     states_fw, states_bw = [], []
     layers = _layers(cells_fw, cells_bw, initial_states_fw, initial_states_bw)
     with scopes.variable_scope(scope or "stack_bidirectional_rnn"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -17,6 +18,9 @@ from tideflow.ops.math import casting, reductions
 from tideflow.ops.nn import rnn_blocks
 from tideflow.rnn.cells import LayerRNNCell, LSTMStateTuple
 from tideflow.variables import initializers
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 def _add_lstm_weights(layer: Any, input_size: int) -> None:
@@ -40,7 +44,17 @@ def _peepholes(layer: Any, dtype: Any) -> tuple[Any, Any, Any]:
 
 @export("contrib.rnn.LSTMBlockCell")
 class LSTMBlockCell(LayerRNNCell):
-    """Long short-term memory, a step in one op."""
+    """Long short-term memory, a step in one op.
+
+    Args:
+      num_units: The number of units.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      cell_clip: The largest absolute value of the cell's state; any if None.
+      use_peephole: Whether the gates see the cell's state.
+      dtype: The type of the variables; that of the first input if None.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      name: The name of the layer.
+    """
 
     def __init__(
         self,
@@ -48,7 +62,7 @@ class LSTMBlockCell(LayerRNNCell):
         forget_bias: float = 1.0,
         cell_clip: float | None = None,
         use_peephole: bool = False,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         reuse: bool | None = None,
         name: str = "lstm_cell",
     ):
@@ -90,7 +104,14 @@ class LSTMBlockCell(LayerRNNCell):
 
 @export("contrib.rnn.LSTMBlockWrapper")
 class LSTMBlockWrapper(Layer, abc.ABC):
-    """A layer that runs an LSTM over inputs of [time, batch, depth], as an op of its own does."""
+    """A layer that runs an LSTM over inputs of [time, batch, depth], as an op of its own does.
+
+    Args:
+      trainable: Whether the layer's variables are trained.
+      name: The name of the layer.
+      dtype: The type of the variables; that of the first input if None.
+      kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     @property
     @abc.abstractmethod
@@ -104,9 +125,23 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         """The memories and the outputs of all times."""
 
     def call(
-        self, inputs: Any, initial_state: Any = None, dtype: Any = None, sequence_length: Any = None
+        self,
+        inputs: TensorLike | Sequence[Tensor],
+        initial_state: Any = None,
+        dtype: DTypeLike | None = None,
+        sequence_length: TensorLike | None = None,
     ) -> tuple[Any, LSTMStateTuple]:
-        """Outputs of all times, and the state after each row's last."""
+        """Runs the network over inputs.
+
+        Args:
+          inputs: The inputs, a tensor [time, batch, depth] or a list of tensors.
+          initial_state: The state at the start, a pair; zeros if None.
+          dtype: The type of the state; needed without an initial one.
+          sequence_length: The length of each row, an int32 vector; all of it if None.
+
+        Returns:
+          The outputs of all times, and the state after each row's last.
+        """
         is_list = isinstance(inputs, list)
         if is_list:
             inputs = joining.stack(inputs)
@@ -153,7 +188,17 @@ def _rows_at(values: Tensor, times: Tensor, batch_size: Any) -> Tensor:
 
 @export("contrib.rnn.LSTMBlockFusedCell")
 class LSTMBlockFusedCell(LSTMBlockWrapper):
-    """Long short-term memory over a whole sequence in one op."""
+    """Long short-term memory over a whole sequence in one op.
+
+    Args:
+      num_units: The number of units.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      cell_clip: The largest absolute value of the cell's state; any if None.
+      use_peephole: Whether the gates see the cell's state.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      dtype: The type of the variables; that of the first input if None.
+      name: The name of the layer.
+    """
 
     def __init__(
         self,
@@ -162,7 +207,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         cell_clip: float | None = None,
         use_peephole: bool = False,
         reuse: bool | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str = "lstm_fused_cell",
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
@@ -203,7 +248,14 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
 @export("contrib.rnn.GRUBlockCell")
 class GRUBlockCell(LayerRNNCell):
-    """Gated recurrent unit, a step in one op."""
+    """Gated recurrent unit, a step in one op.
+
+    Args:
+      num_units: The number of units.
+      cell_size: A deprecated name of `num_units`.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      name: The name of the layer.
+    """
 
     _names = ("w_ru", "b_ru", "w_c", "b_c")
 
@@ -250,6 +302,13 @@ class GRUBlockCell(LayerRNNCell):
 
 @export("contrib.rnn.GRUBlockCellV2")
 class GRUBlockCellV2(GRUBlockCell):
-    """`GRUBlockCell` with the names that `tf.nn.rnn_cell.GRUCell` gives its variables."""
+    """`GRUBlockCell` with the names that `tf.nn.rnn_cell.GRUCell` gives its variables.
+
+    Args:
+      num_units: The number of units.
+      cell_size: A deprecated name of `num_units`.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      name: The name of the layer.
+    """
 
     _names = ("gates/kernel", "gates/bias", "candidate/kernel", "candidate/bias")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.layers import normalizers
 from tideflow.contrib.rnn.wrappers import Linear
@@ -20,6 +20,9 @@ from tideflow.platform import logging
 from tideflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell, warn_of_joined_state
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import InitializerLike, TensorLike
 
 
 def _normalized(x: Tensor, scope: str, gain: float, shift: float, dtype: Any = None) -> Tensor:
@@ -59,18 +62,30 @@ class _Sized(RNNCell):
 class LayerNormBasicLSTMCell(_Sized):
     """Long short-term memory with normalized gates (Ba et al., 2016) and dropout of what is newly
     remembered (Semeniuta et al., 2016).
+
+    Args:
+      num_units: The number of units.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      input_size: Ignored: the size of the input is found from the first one.
+      activation: The activation.
+      layer_norm: Whether the gates are normalized.
+      norm_gain: The initial factor of the normalization.
+      norm_shift: The initial offset of the normalization.
+      dropout_keep_prob: The probability that an element is kept, a number or a scalar.
+      dropout_prob_seed: The seed of dropout.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
     """
 
     def __init__(
         self,
         num_units: int,
         forget_bias: float = 1.0,
-        input_size: Any = None,
+        input_size: int | None = None,
         activation: Callable = unary.tanh,
         layer_norm: bool = True,
         norm_gain: float = 1.0,
         norm_shift: float = 0.0,
-        dropout_keep_prob: Any = 1.0,
+        dropout_keep_prob: TensorLike = 1.0,
         dropout_prob_seed: int | None = None,
         reuse: bool | None = None,
     ):
@@ -117,13 +132,30 @@ class LayerNormBasicLSTMCell(_Sized):
 
 @export("contrib.rnn.CoupledInputForgetGateLSTMCell")
 class CoupledInputForgetGateLSTMCell(_Sized):
-    """Long short-term memory that takes in as much as it forgets (Greff et al., 2015)."""
+    """Long short-term memory that takes in as much as it forgets (Greff et al., 2015).
+
+    Args:
+      num_units: The number of units.
+      use_peepholes: Whether the gates see the cell's state.
+      initializer: The initializer of the weights; that of the variable scope if None.
+      num_proj: The size that outputs are projected to; no projection if None.
+      proj_clip: The largest absolute value of projected outputs; any if None.
+      num_unit_shards: The number of parts of the weights.
+      num_proj_shards: The number of parts of the projection's weights.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      state_is_tuple: Whether the state is an LSTMStateTuple; if not, one tensor.
+      activation: The activation.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      layer_norm: Whether the gates are normalized.
+      norm_gain: The initial factor of the normalization.
+      norm_shift: The initial offset of the normalization.
+    """
 
     def __init__(
         self,
         num_units: int,
         use_peepholes: bool = False,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int = 1,
@@ -219,7 +251,15 @@ def _sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Any:
 
 @export("contrib.rnn.NASCell")
 class NASCell(LayerRNNCell):
-    """The cell that architecture search found (Zoph and Le, 2016)."""
+    """The cell that architecture search found (Zoph and Le, 2016).
+
+    Args:
+      num_units: The number of units.
+      num_proj: The size that outputs are projected to; no projection if None.
+      use_bias: Whether biases are added.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+      kwargs: Arguments of `tf.layers.Layer`.
+    """
 
     _GATES = 8
 
@@ -244,7 +284,7 @@ class NASCell(LayerRNNCell):
     def state_size(self) -> LSTMStateTuple:
         return LSTMStateTuple(self._num_units, self.output_size)
 
-    def build(self, inputs_shape: Any) -> None:
+    def build(self, inputs_shape: TensorShape) -> None:
         rows = TensorShape(inputs_shape).with_rank(2).as_list()[1]
         if rows is None:
             raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
@@ -292,12 +332,20 @@ class NASCell(LayerRNNCell):
 
 @export("contrib.rnn.UGRNNCell")
 class UGRNNCell(_Sized):
-    """Update gate recurrent network (Collins et al., 2016)."""
+    """Update gate recurrent network (Collins et al., 2016).
+
+    Args:
+      num_units: The number of units.
+      initializer: The initializer of the weights; that of the variable scope if None.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      activation: The activation.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+    """
 
     def __init__(
         self,
         num_units: int,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
         activation: Callable = unary.tanh,
         reuse: bool | None = None,
@@ -322,13 +370,22 @@ class UGRNNCell(_Sized):
 
 @export("contrib.rnn.IntersectionRNNCell")
 class IntersectionRNNCell(_Sized):
-    """Intersection recurrent network, with gates along time and along depth (Collins et al., 2016)."""
+    """Intersection recurrent network, with gates along time and along depth (Collins et al., 2016).
+
+    Args:
+      num_units: The number of units.
+      num_in_proj: The size that inputs are projected to, which is that of the units; no projection if None.
+      initializer: The initializer of the weights; that of the variable scope if None.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      y_activation: The activation along depth.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+    """
 
     def __init__(
         self,
         num_units: int,
         num_in_proj: int | None = None,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         forget_bias: float = 1.0,
         y_activation: Callable = activations.relu,
         reuse: bool | None = None,
@@ -371,7 +428,22 @@ class IntersectionRNNCell(_Sized):
 
 @export("contrib.rnn.ConvLSTMCell")
 class ConvLSTMCell(RNNCell):
-    """Long short-term memory of images: convolutions in place of products (Shi et al., 2015)."""
+    """Long short-term memory of images: convolutions in place of products (Shi et al., 2015).
+
+    Args:
+      conv_ndims: The number of axes of an image: 1, 2 or 3.
+      input_shape: The shape of an input without the batch.
+      output_channels: The number of channels of the output.
+      kernel_shape: The size of the filter along each axis.
+      use_bias: Whether biases are added.
+      skip_connection: Whether the input is put beside the output.
+      forget_bias: What is added to the forget gate, so that little is forgotten at first.
+      initializers: Not used.
+      name: The name of the layer.
+
+    Raises:
+      ValueError: If `conv_ndims` does not fit the shape of the input.
+    """
 
     def __init__(
         self,
@@ -436,7 +508,12 @@ class ConvLSTMCell(RNNCell):
 
 @export("contrib.rnn.Conv1DLSTMCell")
 class Conv1DLSTMCell(ConvLSTMCell):
-    """Long short-term memory of rows."""
+    """Long short-term memory of rows.
+
+    Args:
+      name: The name of the layer.
+      kwargs: Arguments of `ConvLSTMCell`: `input_shape`, `output_channels`, `kernel_shape` and so on.
+    """
 
     def __init__(self, name: str = "conv_1d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=1, name=name, **kwargs)
@@ -444,7 +521,12 @@ class Conv1DLSTMCell(ConvLSTMCell):
 
 @export("contrib.rnn.Conv2DLSTMCell")
 class Conv2DLSTMCell(ConvLSTMCell):
-    """Long short-term memory of images."""
+    """Long short-term memory of images.
+
+    Args:
+      name: The name of the layer.
+      kwargs: Arguments of `ConvLSTMCell`: `input_shape`, `output_channels`, `kernel_shape` and so on.
+    """
 
     def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=2, name=name, **kwargs)
@@ -452,7 +534,12 @@ class Conv2DLSTMCell(ConvLSTMCell):
 
 @export("contrib.rnn.Conv3DLSTMCell")
 class Conv3DLSTMCell(ConvLSTMCell):
-    """Long short-term memory of volumes."""
+    """Long short-term memory of volumes.
+
+    Args:
+      name: The name of the layer.
+      kwargs: Arguments of `ConvLSTMCell`: `input_shape`, `output_channels`, `kernel_shape` and so on.
+    """
 
     def __init__(self, name: str = "conv_3d_lstm_cell", **kwargs: Any):
         super().__init__(conv_ndims=3, name=name, **kwargs)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.ops.arrays import joining, tiling
 from tideflow.rnn import loops
+
+if TYPE_CHECKING:
+    from tideflow.rnn.cells import RNNCell
 
 
 @export("contrib.rnn.FusedRNNCell")
@@ -28,9 +31,14 @@ class FusedRNNCell(abc.ABC):
 
 @export("contrib.rnn.FusedRNNCellAdaptor")
 class FusedRNNCellAdaptor(FusedRNNCell):
-    """A cell that is run over the sequence by `static_rnn` or `dynamic_rnn`."""
+    """A cell that is run over the sequence by `static_rnn` or `dynamic_rnn`.
 
-    def __init__(self, cell: Any, use_dynamic_rnn: bool = False):
+    Args:
+      cell: The cell.
+      use_dynamic_rnn: Whether `dynamic_rnn` runs the cell; if not, `static_rnn`.
+    """
+
+    def __init__(self, cell: RNNCell, use_dynamic_rnn: bool = False):
         self._cell = cell
         self._use_dynamic_rnn = use_dynamic_rnn
 
@@ -55,9 +63,13 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
 @export("contrib.rnn.TimeReversedFusedRNN")
 class TimeReversedFusedRNN(FusedRNNCell):
-    """A fused network that reads its inputs from the end; outputs stand where their inputs did."""
+    """A fused network that reads its inputs from the end; outputs stand where their inputs did.
 
-    def __init__(self, cell: Any):
+    Args:
+      cell: The fused network.
+    """
+
+    def __init__(self, cell: FusedRNNCell):
         self._cell = cell
 
     def __call__(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -20,6 +20,9 @@ from tideflow.rnn.cells import RNNCell, assert_like_rnncell, warn_of_joined_stat
 from tideflow.rnn.wrappers import assert_alike
 from tideflow.variables import initializers
 from tideflow.variables import variable_scope as scopes
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, InitializerLike, TensorLike
 
 
 class Linear:
@@ -76,21 +79,32 @@ class _Around(RNNCell):
     def output_size(self) -> Any:
         return self._cell.output_size
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Any:
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             return self._cell.zero_state(batch_size, dtype)
 
 
 @export("contrib.rnn.EmbeddingWrapper")
 class EmbeddingWrapper(_Around):
-    """A cell whose inputs are numbers of classes, each of which has a vector that is learned."""
+    """A cell whose inputs are numbers of classes, each of which has a vector that is learned.
+
+    Args:
+      cell: The cell.
+      embedding_classes: The number of classes.
+      embedding_size: The length of a vector.
+      initializer: The initializer of the weights; that of the variable scope if None.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+
+    Raises:
+      ValueError: If a size is not positive.
+    """
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         embedding_classes: int,
         embedding_size: int,
-        initializer: Any = None,
+        initializer: InitializerLike | None = None,
         reuse: bool | None = None,
     ):
         super().__init__(cell, reuse)
@@ -119,14 +133,22 @@ class EmbeddingWrapper(_Around):
 
 @export("contrib.rnn.InputProjectionWrapper")
 class InputProjectionWrapper(_Around):
-    """A linear layer before a cell."""
+    """A linear layer before a cell.
+
+    Args:
+      cell: The cell.
+      num_proj: The size that inputs are projected to.
+      activation: The activation of the layer; None for none.
+      input_size: Ignored: the size of the input is found from the first one.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+    """
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         num_proj: int,
         activation: Callable | None = None,
-        input_size: Any = None,
+        input_size: int | None = None,
         reuse: bool | None = None,
     ):
         super().__init__(cell, reuse)
@@ -144,10 +166,17 @@ class InputProjectionWrapper(_Around):
 
 @export("contrib.rnn.OutputProjectionWrapper")
 class OutputProjectionWrapper(_Around):
-    """A linear layer after a cell."""
+    """A linear layer after a cell.
+
+    Args:
+      cell: The cell.
+      output_size: The size that outputs are projected to.
+      activation: The activation of the layer; None for none.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+    """
 
     def __init__(
-        self, cell: Any, output_size: int, activation: Callable | None = None, reuse: bool | None = None
+        self, cell: RNNCell, output_size: int, activation: Callable | None = None, reuse: bool | None = None
     ):
         super().__init__(cell, reuse)
         if output_size < 1:
@@ -169,9 +198,18 @@ class OutputProjectionWrapper(_Around):
 
 @export("contrib.rnn.HighwayWrapper")
 class HighwayWrapper(_Around):
-    """A learned mixture of a cell's inputs and its outputs (Srivastava et al., 2015)."""
+    """A learned mixture of a cell's inputs and its outputs (Srivastava et al., 2015).
 
-    def __init__(self, cell: Any, couple_carry_transform_gates: bool = True, carry_bias_init: float = 1.0):
+    Args:
+      cell: The cell.
+      couple_carry_transform_gates: Whether the share of outputs is one less that of inputs; if not, it has a
+        gate of its own.
+      carry_bias_init: The initial bias of the gate of the inputs.
+    """
+
+    def __init__(
+        self, cell: RNNCell, couple_carry_transform_gates: bool = True, carry_bias_init: float = 1.0
+    ):
         super().__init__(cell)
         self._couple_carry_transform_gates = couple_carry_transform_gates
         self._carry_bias_init = carry_bias_init
@@ -199,11 +237,22 @@ def _gate(inputs: Tensor, name: str, bias: float) -> Tensor:
 
 @export("contrib.rnn.AttentionCellWrapper")
 class AttentionCellWrapper(RNNCell):
-    """Attention over the last `attn_length` outputs of a cell (Bahdanau et al., 2014)."""
+    """Attention over the last `attn_length` outputs of a cell (Bahdanau et al., 2014).
+
+    Args:
+      cell: The cell.
+      attn_length: The number of outputs that are attended to.
+      attn_size: The size of an attention; the cell's output size if None.
+      attn_vec_size: The number of attention's features; `attn_size` if None.
+      input_size: The size of what the cell is given; that of the input if None.
+      state_is_tuple: Whether the state is a tuple of the cell's state, attentions and attended outputs; if
+        not, one tensor.
+      reuse: Whether the variables of an earlier cell of the same scope are shared.
+    """
 
     def __init__(
         self,
-        cell: Any,
+        cell: RNNCell,
         attn_length: int,
         attn_size: int | None = None,
         attn_vec_size: int | None = None,

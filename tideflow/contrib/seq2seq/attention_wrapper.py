@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.seq2seq.mechanisms import AttentionMechanism
 from tideflow.contrib.seq2seq.sizes import size_of
@@ -20,6 +20,9 @@ from tideflow.ops.linalg import matmul
 from tideflow.ops.math import checks
 from tideflow.rnn.cells import RNNCell, assert_like_rnncell, batch_of_zeros
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
 _TILE = "tf.contrib.seq2seq.tile_batch"
 
 
@@ -30,12 +33,28 @@ class AttentionWrapperState(
         ("cell_state", "attention", "time", "alignments", "alignment_history", "attention_state"),
     )
 ):
-    """The state of an AttentionWrapper. With several mechanisms the last three are tuples."""
+    """The state of an AttentionWrapper. With several mechanisms the last three are tuples.
+
+    Args:
+      cell_state: The state of the cell.
+      attention: The attention of the last step.
+      time: The number of steps so far, an int32 scalar.
+      alignments: The alignments of the last step.
+      alignment_history: The alignments of all steps, a TensorArray; `()` where they are not kept.
+      attention_state: The state of the mechanism.
+    """
 
     __slots__ = ()
 
     def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        """The state with some parts replaced by others of the same shape."""
+        """The state with some parts replaced by others of the same shape.
+
+        Args:
+          kwargs: The new parts by name.
+
+        Returns:
+          The new state.
+        """
         return nest.map_structure(_shaped_alike, self, self._replace(**kwargs))
 
 
@@ -67,21 +86,40 @@ class AttentionWrapper(RNNCell):
 
     `attention_layer_size` makes the attention a layer of the cell's output and the context; without, the
     context is the attention. Several mechanisms have a size each; their attentions are put side by side.
+
+    Args:
+      cell: The recurrent cell.
+      attention_mechanism: The mechanism, or a list of them.
+      attention_layer_size: The size of the attention's layer, for each mechanism; None for no layer.
+      alignment_history: Whether the state keeps the alignments of all steps.
+      cell_input_fn: A function from the inputs and the attention to the cell's input; it concatenates them if
+        None.
+      output_attention: Whether the output is the attention; if not, that of the cell.
+      initial_cell_state: The state of the cell at the start; zeros if None.
+      name: The name of the layer.
+      attention_layer: The layer of the attention itself, instead of its size, for each mechanism.
+      attention_fn: A function that computes attention, alignments and the mechanism's next state; the usual
+        one if None.
+      dtype: The type of the variables; that of the first input if None.
+
+    Raises:
+      TypeError: If a mechanism is not an AttentionMechanism.
+      ValueError: If there are not as many sizes or layers as mechanisms.
     """
 
     def __init__(
         self,
-        cell: Any,
-        attention_mechanism: Any,
-        attention_layer_size: Any = None,
+        cell: RNNCell,
+        attention_mechanism: AttentionMechanism | Sequence[AttentionMechanism],
+        attention_layer_size: int | Sequence[int] | None = None,
         alignment_history: bool = False,
         cell_input_fn: Callable | None = None,
         output_attention: bool = True,
         initial_cell_state: Any = None,
         name: str | None = None,
-        attention_layer: Any = None,
+        attention_layer: Callable | Sequence[Callable] | None = None,
         attention_fn: Callable | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
     ):
         super().__init__(name=name, dtype=dtype)
         assert_like_rnncell("cell", cell)
@@ -175,8 +213,16 @@ class AttentionWrapper(RNNCell):
             ),
         )
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
-        """The state to begin with: zeros, or what `initial_cell_state` said."""
+    def zero_state(self, batch_size: TensorLike, dtype: DTypeLike) -> AttentionWrapperState:
+        """The state to begin with: zeros, or what `initial_cell_state` said.
+
+        Args:
+          batch_size: The batch size.
+          dtype: The type of the elements.
+
+        Returns:
+          An AttentionWrapperState.
+        """
         with name_scope(f"{type(self).__name__}ZeroState", values=[batch_size]):
             if self._initial_cell_state is not None:
                 cell_state = self._initial_cell_state
@@ -208,7 +254,15 @@ class AttentionWrapper(RNNCell):
             )
 
     def call(self, inputs: Any, state: AttentionWrapperState) -> tuple[Any, AttentionWrapperState]:
-        """A step: the cell on the input and the last attention, then attention by the cell's output."""
+        """A step: the cell on the input and the last attention, then attention by the cell's output.
+
+        Args:
+          inputs: The input of the step.
+          state: The AttentionWrapperState.
+
+        Returns:
+          The output and the next state.
+        """
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(
                 "Expected state to be instance of AttentionWrapperState. "

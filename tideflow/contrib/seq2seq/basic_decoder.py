@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import collections
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.seq2seq.decoder import Decoder
 from tideflow.contrib.seq2seq.helpers import Helper
@@ -15,10 +15,18 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers.base import Layer
 from tideflow.rnn.cells import assert_like_rnncell
 
+if TYPE_CHECKING:
+    from tideflow.rnn.cells import RNNCell
+
 
 @export("contrib.seq2seq.BasicDecoderOutput")
 class BasicDecoderOutput(collections.namedtuple("BasicDecoderOutput", ("rnn_output", "sample_id"))):
-    """The cell's outputs, through the layer, and what the helper made of them."""
+    """What a step of a BasicDecoder makes.
+
+    Args:
+      rnn_output: The cell's outputs, through the layer.
+      sample_id: The ids that the helper made of them.
+    """
 
     __slots__ = ()
 
@@ -41,9 +49,16 @@ def output_size_of(cell: Any, output_layer: Layer | None) -> Any:
 
 @export("contrib.seq2seq.BasicDecoder")
 class BasicDecoder(Decoder):
-    """A decoder whose next inputs come from a helper."""
+    """A decoder whose next inputs come from a helper.
 
-    def __init__(self, cell: Any, helper: Helper, initial_state: Any, output_layer: Layer | None = None):
+    Args:
+      cell: The recurrent cell.
+      helper: The helper.
+      initial_state: The state of the cell at the start.
+      output_layer: A layer that is applied to the cell's outputs; None for none.
+    """
+
+    def __init__(self, cell: RNNCell, helper: Helper, initial_state: Any, output_layer: Layer | None = None):
         assert_like_rnncell("cell", cell)
         if not isinstance(helper, Helper):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")

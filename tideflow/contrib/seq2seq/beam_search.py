@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +36,10 @@ from tideflow.ops.nn import softmax
 from tideflow.ops.nn.gather_tree import gather_tree
 from tideflow.rnn.cells import assert_like_rnncell
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.rnn.cells import RNNCell
+
 
 @export("contrib.seq2seq.BeamSearchDecoderState")
 class BeamSearchDecoderState(
@@ -43,7 +48,15 @@ class BeamSearchDecoderState(
         ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs"),
     )
 ):
-    """What is known of each beam between steps."""
+    """What is known of each beam between steps.
+
+    Args:
+      cell_state: The state of the cell.
+      log_probs: The logarithm of each beam's probability, a tensor [batch, beams].
+      finished: Which beams are finished.
+      lengths: The length of each beam.
+      accumulated_attention_probs: The sum of attentions so far, for the coverage penalty.
+    """
 
     __slots__ = ()
 
@@ -52,7 +65,13 @@ class BeamSearchDecoderState(
 class BeamSearchDecoderOutput(
     collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))
 ):
-    """What a step chose: scores, words, and the beams that they continue."""
+    """What a step chose, all of shape [batch, beams].
+
+    Args:
+      scores: The scores of the beams.
+      predicted_ids: The words.
+      parent_ids: The beams that they continue.
+    """
 
     __slots__ = ()
 
@@ -61,7 +80,12 @@ class BeamSearchDecoderOutput(
 class FinalBeamSearchDecoderOutput(
     collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))
 ):
-    """The sequences, best first, and what the steps chose."""
+    """What a beam search found.
+
+    Args:
+      predicted_ids: The sequences of each row, best first.
+      beam_search_decoder_output: What the steps chose.
+    """
 
     __slots__ = ()
 
@@ -72,19 +96,32 @@ class BeamSearchDecoder(Decoder):
 
     `initial_state` has `beam_width` rows for each row of the batch (see `tile_batch`). The length penalty
     (Wu et al., 2016) makes long sequences better, the coverage penalty those whose attention saw everything.
+
+    Args:
+      cell: The recurrent cell.
+      embedding: The table of vectors, or a function from ids to vectors.
+      start_tokens: The id that each row begins with, an int32 vector [batch].
+      end_token: The id that ends a sequence, an int32 scalar.
+      initial_state: The state of the cell at the start, with `beam_width` rows for each row of the batch
+        (`tile_batch`).
+      beam_width: The number of beams.
+      output_layer: A layer that is applied to the cell's outputs; None for none.
+      length_penalty_weight: How much longer sequences gain (Wu et al., 2016); 0 for nothing.
+      coverage_penalty_weight: How much sequences lose whose attention left something out; 0 for nothing.
+      reorder_tensor_arrays: Whether TensorArrays in the cell's state follow the beams at the end.
     """
 
     def __init__(
         self,
-        cell: Any,
-        embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
+        cell: RNNCell,
+        embedding: TensorLike | Callable,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
         initial_state: Any,
         beam_width: int,
         output_layer: Layer | None = None,
-        length_penalty_weight: Any = 0.0,
-        coverage_penalty_weight: Any = 0.0,
+        length_penalty_weight: TensorLike = 0.0,
+        coverage_penalty_weight: TensorLike = 0.0,
         reorder_tensor_arrays: bool = True,
     ):
         assert_like_rnncell("cell", cell)
@@ -187,7 +224,16 @@ class BeamSearchDecoder(Decoder):
     def finalize(
         self, outputs: BeamSearchDecoderOutput, final_state: BeamSearchDecoderState, sequence_lengths: Tensor
     ) -> tuple[FinalBeamSearchDecoderOutput, BeamSearchDecoderState]:
-        """The sequences, read back from the last step; arrays of the cell's state in their order."""
+        """Reads the sequences back from the last step; arrays of the cell's state get their order.
+
+        Args:
+          outputs: The outputs of all steps.
+          final_state: The last state.
+          sequence_lengths: The length of each row.
+
+        Returns:
+          A FinalBeamSearchDecoderOutput and the last state.
+        """
         lengths = final_state.lengths
         longest = casting.cast(reductions.reduce_max(lengths, axis=1), dtypes.int32)
         predicted = gather_tree(outputs.predicted_ids, outputs.parent_ids, longest, end_token=self._end_token)

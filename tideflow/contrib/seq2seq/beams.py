@@ -27,7 +27,16 @@ _NO_REORDERING = (
 
 @export("contrib.seq2seq.tile_batch")
 def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
-    """Each row `multiplier` times, one after the other: what each beam of a row begins with."""
+    """Each row `multiplier` times, one after the other: what each beam of a row begins with.
+
+    Args:
+      t: A tensor [batch, …], or a structure of them.
+      multiplier: How often each row is repeated.
+      name: The name scope of the operations.
+
+    Returns:
+      The same with `multiplier` rows for each.
+    """
     with name_scope(name, "tile_batch", [*nest.flatten(t), multiplier]):
         return nest.map_structure(lambda each: _tiled(each, multiplier), t)
 

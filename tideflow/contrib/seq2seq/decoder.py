@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -19,6 +19,9 @@ from tideflow.ops.math import binary, reductions, unary
 from tideflow.rnn.cells import batch_of_zeros
 from tideflow.rnn.loops import transpose_batch_time
 from tideflow.variables.variable_scope import VariableScope, variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.seq2seq.Decoder")
@@ -48,10 +51,29 @@ class Decoder(ABC):
     def step(
         self, time: Tensor, inputs: Any, state: Any, name: str | None = None
     ) -> tuple[Any, Any, Any, Tensor]:
-        """Outputs, next state, next inputs, and which rows are finished."""
+        """Makes one step.
+
+        Args:
+          time: The number of the step, an int32 scalar.
+          inputs: The inputs of the step.
+          state: The state before it.
+          name: The name scope of the operations.
+
+        Returns:
+          Outputs, next state, next inputs, and which rows are finished.
+        """
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
-        """What becomes of the outputs of all steps, and of the last state."""
+        """Says what becomes of the outputs of all steps, and of the last state.
+
+        Args:
+          outputs: The outputs of all steps.
+          final_state: The last state.
+          sequence_lengths: The length of each row.
+
+        Returns:
+          The outputs and the state that decoding gives.
+        """
         raise NotImplementedError
 
     @property
@@ -65,16 +87,30 @@ def dynamic_decode(
     decoder: Decoder,
     output_time_major: bool = False,
     impute_finished: bool = False,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     parallel_iterations: int = 32,
     swap_memory: bool = False,
-    scope: Any = None,
+    scope: str | VariableScope | None = None,
     **kwargs: Any,
 ) -> tuple[Any, Any, Tensor]:
-    """Steps of the decoder until all rows are finished: its outputs, its last state, and each row's length.
+    """Makes steps of a decoder until all rows are finished.
 
-    With `impute_finished` a finished row keeps its state, and its outputs are zeros: gradients are then those
-    of the row alone. Other keywords are for decoders of TensorFlow 2, and ignored.
+    Args:
+      decoder: The decoder.
+      output_time_major: Whether the outputs have time as the first axis and the batch as the second.
+      impute_finished: Whether a finished row keeps its state and has outputs of zeros: gradients are then
+        those of the row alone.
+      maximum_iterations: The largest number of steps, a scalar; any if None.
+      parallel_iterations: As of `tf.while_loop`.
+      swap_memory: As of `tf.while_loop`.
+      scope: The variable scope; `"decoder"` if None.
+      kwargs: Arguments of decoders of TensorFlow 2, which are ignored.
+
+    Returns:
+      The outputs, the last state, and the length of each row.
+
+    Raises:
+      TypeError: If `decoder` is not a Decoder.
     """
     if not isinstance(decoder, Decoder):
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")

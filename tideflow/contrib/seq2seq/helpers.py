@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.seq2seq.sampling import categorical_sample
 from tideflow.export import export
@@ -19,6 +19,9 @@ from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.ops.math import binary, casting, positions, reductions
 from tideflow.rnn.loops import transpose_batch_time
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 
 @export("contrib.seq2seq.Helper")
@@ -45,14 +48,35 @@ class Helper(ABC):
         """Which rows are finished, and the first inputs."""
 
     @abstractmethod
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
-        """What the outputs of a step say."""
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Any:
+        """Makes sample ids of the outputs of a step.
+
+        Args:
+          time: The number of the step, an int32 scalar.
+          outputs: The outputs of the step.
+          state: The state after the step.
+          name: The name scope of the operations.
+
+        Returns:
+          The sample ids.
+        """
 
     @abstractmethod
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
-        """Which rows are finished, the inputs of the next step, and its state."""
+        """Makes the inputs of the next step.
+
+        Args:
+          time: The number of the step, an int32 scalar.
+          outputs: The outputs of the step.
+          state: The state after the step.
+          sample_ids: What `sample` made of the outputs.
+          name: The name scope of the operations.
+
+        Returns:
+          Which rows are finished, the inputs of the next step, and its state.
+        """
 
 
 def unstacked(inputs: Tensor) -> TensorArray:
@@ -80,15 +104,24 @@ class IdsHelper(Helper):
 
 @export("contrib.seq2seq.CustomHelper")
 class CustomHelper(Helper):
-    """A helper made of functions."""
+    """A helper made of functions.
+
+    Args:
+      initialize_fn: A function without arguments that gives which rows are finished, and the first inputs.
+      sample_fn: A function of time, outputs and state that gives sample ids.
+      next_inputs_fn: A function of time, outputs, state and sample ids that gives which rows are finished,
+        the next inputs and the next state.
+      sample_ids_shape: The shape of a row's sample ids; a scalar if None.
+      sample_ids_dtype: The type of sample ids; int32 if None.
+    """
 
     def __init__(
         self,
         initialize_fn: Callable,
         sample_fn: Callable,
         next_inputs_fn: Callable,
-        sample_ids_shape: Any = None,
-        sample_ids_dtype: Any = None,
+        sample_ids_shape: ShapeLike | None = None,
+        sample_ids_dtype: DTypeLike | None = None,
     ):
         self._initialize_fn = initialize_fn
         self._sample_fn = sample_fn
@@ -118,12 +151,12 @@ class CustomHelper(Helper):
                 self._batch_size = shapes.size(finished)
         return finished, next_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Any:
         with name_scope(name, f"{type(self).__name__}Sample", nest.flatten((time, outputs, state))):
             return self._sample_fn(time=time, outputs=outputs, state=state)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
         with name_scope(name, f"{type(self).__name__}NextInputs", nest.flatten((time, outputs, state))):
             return self._next_inputs_fn(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
@@ -131,9 +164,18 @@ class CustomHelper(Helper):
 
 @export("contrib.seq2seq.TrainingHelper")
 class TrainingHelper(IdsHelper):
-    """Feeds given inputs [batch, time, …], as many of each row as its length: for training."""
+    """Feeds given inputs [batch, time, …], as many of each row as its length: for training.
 
-    def __init__(self, inputs: Any, sequence_length: Any, time_major: bool = False, name: str | None = None):
+    Args:
+      inputs: The inputs, a tensor [batch, time, …] or a structure of them.
+      sequence_length: The length of each row, an int32 vector.
+      time_major: Whether time is the first axis and the batch the second.
+      name: The name scope of the operations.
+    """
+
+    def __init__(
+        self, inputs: Any, sequence_length: TensorLike, time_major: bool = False, name: str | None = None
+    ):
         with name_scope(name, "TrainingHelper", [*nest.flatten(inputs), sequence_length]):
             inputs = nest.map_structure(lambda each: convert_to_tensor(each, name="inputs"), inputs)
             self._inputs = inputs
@@ -166,12 +208,12 @@ class TrainingHelper(IdsHelper):
             finished = binary.equal(0, self._sequence_length)
             return finished, self._inputs_at(0, finished)
 
-    def sample(self, time: Any, outputs: Any, name: str | None = None, **unused_kwargs: Any) -> Tensor:
+    def sample(self, time: Tensor, outputs: Any, name: str | None = None, **unused_kwargs: Any) -> Tensor:
         with name_scope(name, "TrainingHelperSample", [time, outputs]):
             return casting.cast(positions.argmax(outputs, axis=-1), dtypes.int32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, name: str | None = None, **unused_kwargs: Any
+        self, time: Tensor, outputs: Any, state: Any, name: str | None = None, **unused_kwargs: Any
     ) -> tuple[Tensor, Any, Any]:
         with name_scope(name, "TrainingHelperNextInputs", [time]):
             next_time = time + 1
@@ -189,9 +231,15 @@ class TrainingHelper(IdsHelper):
 
 @export("contrib.seq2seq.GreedyEmbeddingHelper")
 class GreedyEmbeddingHelper(IdsHelper):
-    """Feeds back the embedding of the likeliest id, until it is the end token: for answering."""
+    """Feeds back the embedding of the likeliest id, until it is the end token: for answering.
 
-    def __init__(self, embedding: Any, start_tokens: Any, end_token: Any):
+    Args:
+      embedding: The table of vectors, or a function from ids to vectors.
+      start_tokens: The id that each row begins with, an int32 vector [batch].
+      end_token: The id that ends a sequence, an int32 scalar.
+    """
+
+    def __init__(self, embedding: TensorLike | Callable, start_tokens: TensorLike, end_token: TensorLike):
         self._embedding_fn = embedding_function(embedding)
         self._start_tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
         self._end_token = convert_to_tensor(end_token, dtype=dtypes.int32, name="end_token")
@@ -209,12 +257,12 @@ class GreedyEmbeddingHelper(IdsHelper):
     def initialize(self, name: str | None = None) -> tuple[Tensor, Any]:
         return tiling.tile([False], [self._batch_size]), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Tensor:
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Tensor:
         _check_single(outputs)
         return positions.argmax(outputs, axis=-1, output_type=dtypes.int32)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
         finished = binary.equal(sample_ids, self._end_token)
         next_inputs = cond(
@@ -232,21 +280,29 @@ def _check_single(outputs: Any) -> None:
 
 @export("contrib.seq2seq.SampleEmbeddingHelper")
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """Feeds back the embedding of an id drawn by the logits: a temperature below 1 draws likely ones more."""
+    """Feeds back the embedding of an id drawn by the logits: a temperature below 1 draws likely ones more.
+
+    Args:
+      embedding: The table of vectors, or a function from ids to vectors.
+      start_tokens: The id that each row begins with, an int32 vector [batch].
+      end_token: The id that ends a sequence, an int32 scalar.
+      softmax_temperature: What logits are divided by before an id is drawn; 1 if None.
+      seed: The seed of what is drawn.
+    """
 
     def __init__(
         self,
-        embedding: Any,
-        start_tokens: Any,
-        end_token: Any,
-        softmax_temperature: Any = None,
+        embedding: TensorLike | Callable,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
+        softmax_temperature: TensorLike | None = None,
         seed: int | None = None,
     ):
         super().__init__(embedding, start_tokens, end_token)
         self._softmax_temperature = softmax_temperature
         self._seed = seed
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Tensor:
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Tensor:
         _check_single(outputs)
         logits = outputs if self._softmax_temperature is None else outputs / self._softmax_temperature
         return categorical_sample(logits=logits, seed=self._seed)
@@ -254,14 +310,23 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
 @export("contrib.seq2seq.InferenceHelper")
 class InferenceHelper(Helper):
-    """Feeds back what `sample_fn` makes of outputs, until `end_fn` of it says so."""
+    """Feeds back what `sample_fn` makes of outputs, until `end_fn` of it says so.
+
+    Args:
+      sample_fn: A function from outputs to sample ids.
+      sample_shape: The shape of a row's sample ids.
+      sample_dtype: The type of sample ids.
+      start_inputs: The first inputs, a tensor [batch, …].
+      end_fn: A function from sample ids to which rows are finished.
+      next_inputs_fn: A function from sample ids to the next inputs; the ids themselves if None.
+    """
 
     def __init__(
         self,
         sample_fn: Callable,
-        sample_shape: Any,
-        sample_dtype: Any,
-        start_inputs: Any,
+        sample_shape: ShapeLike,
+        sample_dtype: DTypeLike,
+        start_inputs: TensorLike,
         end_fn: Callable,
         next_inputs_fn: Callable | None = None,
     ):
@@ -288,11 +353,11 @@ class InferenceHelper(Helper):
     def initialize(self, name: str | None = None) -> tuple[Tensor, Any]:
         return tiling.tile([False], [self._batch_size]), self._start_inputs
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Any:
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Any:
         return self._sample_fn(outputs)
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
         next_inputs = sample_ids if self._next_inputs_fn is None else self._next_inputs_fn(sample_ids)
         return self._end_fn(sample_ids), next_inputs, state

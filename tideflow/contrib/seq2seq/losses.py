@@ -28,6 +28,24 @@ def sequence_loss(
 
     An average is over the weights, a sum over how many of them are not zero. What is neither averaged nor
     summed over remains an axis.
+
+    Args:
+      logits: The logits, a tensor [batch, time, classes].
+      targets: The right classes, a tensor [batch, time].
+      weights: What each place counts, a tensor [batch, time].
+      average_across_timesteps: Whether the loss is averaged over time.
+      average_across_batch: Whether the loss is averaged over the batch.
+      sum_over_timesteps: Whether the loss is summed over time, divided by how many weights are not zero.
+      sum_over_batch: Whether the loss is summed over the batch, divided likewise.
+      softmax_loss_function: A function of `labels` and `logits` that computes the loss of each place; the
+        sparse softmax cross entropy if None.
+      name: The name scope of the operations.
+
+    Returns:
+      A tensor; what is neither averaged nor summed over remains an axis.
+
+    Raises:
+      ValueError: If an axis is both averaged and summed over, or the ranks are not these.
     """
     _check_arguments(logits, targets, weights)
     _check_one_of("timesteps", average_across_timesteps, sum_over_timesteps)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from tideflow.ops.random import distributions
 from tideflow.rnn.cells import batch_of_zeros
 from tideflow.variables import initializers
 from tideflow.variables.variable_scope import get_variable, variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 @export("contrib.seq2seq.AttentionMechanism")
@@ -114,12 +117,28 @@ class _BaseAttentionMechanism(AttentionMechanism):
     def state_size(self) -> Any:
         return self._alignments_size
 
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
-        """The alignments before the first step."""
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
+        """The alignments before the first step.
+
+        Args:
+          batch_size: The batch size.
+          dtype: The type of the elements.
+
+        Returns:
+          A tensor of zeros.
+        """
         return batch_of_zeros(self._alignments_size, batch_size, dtype)
 
-    def initial_state(self, batch_size: Any, dtype: Any) -> Tensor:
-        """The state before the first step: the initial alignments."""
+    def initial_state(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
+        """The state before the first step: the initial alignments.
+
+        Args:
+          batch_size: The batch size.
+          dtype: The type of the elements.
+
+        Returns:
+          A tensor.
+        """
         return self.initial_alignments(batch_size, dtype)
 
 
@@ -220,17 +239,31 @@ def _units_layer(units: int, name: str, dtype: Any) -> Dense:
 
 @export("contrib.seq2seq.LuongAttention")
 class LuongAttention(_BaseAttentionMechanism):
-    """Attention by products (Luong et al., 2015); with `scale`, times a weight."""
+    """Attention by products (Luong et al., 2015); with `scale`, times a weight.
+
+    Args:
+      num_units: The depth of the query, and of the keys that memory is turned into.
+      memory: What is attended to, a tensor [batch, time, …].
+      memory_sequence_length: The length of each row of memory; what lies behind it is not attended to. All of
+        it if None.
+      scale: Whether scores are multiplied by a weight.
+      probability_fn: The function from scores to probabilities; softmax if None.
+      score_mask_value: The score of what lies behind a row's end; minus infinity if None.
+      dtype: The type of the variables; that of the first input if None.
+      custom_key_value_fn: A function from keys and values to those that are used; None to use them as they
+        are.
+      name: The name scope of the operations.
+    """
 
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
         probability_fn: Callable | None = None,
-        score_mask_value: Any = None,
-        dtype: Any = None,
+        score_mask_value: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         custom_key_value_fn: Callable | None = None,
         name: str | None = "LuongAttention",
     ):
@@ -260,17 +293,31 @@ class LuongAttention(_BaseAttentionMechanism):
 
 @export("contrib.seq2seq.BahdanauAttention")
 class BahdanauAttention(_BaseAttentionMechanism):
-    """Attention by a small network (Bahdanau et al., 2014); with `normalize`, weight-normalized."""
+    """Attention by a small network (Bahdanau et al., 2014); with `normalize`, weight-normalized.
+
+    Args:
+      num_units: The depth of the query, and of the keys that memory is turned into.
+      memory: What is attended to, a tensor [batch, time, …].
+      memory_sequence_length: The length of each row of memory; what lies behind it is not attended to. All of
+        it if None.
+      normalize: Whether the energy is weight-normalized.
+      probability_fn: The function from scores to probabilities; softmax if None.
+      score_mask_value: The score of what lies behind a row's end; minus infinity if None.
+      dtype: The type of the variables; that of the first input if None.
+      custom_key_value_fn: A function from keys and values to those that are used; None to use them as they
+        are.
+      name: The name scope of the operations.
+    """
 
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
         probability_fn: Callable | None = None,
-        score_mask_value: Any = None,
-        dtype: Any = None,
+        score_mask_value: TensorLike | None = None,
+        dtype: DTypeLike | None = None,
         custom_key_value_fn: Callable | None = None,
         name: str | None = "BahdanauAttention",
     ):
@@ -317,8 +364,16 @@ def _monotonic_probability_fn(
 class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
     """A mechanism whose attention begins at the first place and never goes back."""
 
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
-        """All at the first place."""
+    def initial_alignments(self, batch_size: TensorLike, dtype: DTypeLike) -> Tensor:
+        """All at the first place.
+
+        Args:
+          batch_size: The batch size.
+          dtype: The type of the elements.
+
+        Returns:
+          A tensor.
+        """
         first = creation.zeros((batch_size,), dtype=dtypes.int32)
         return creation.one_hot(first, self._alignments_size, dtype=dtype)
 
@@ -329,20 +384,35 @@ class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
 
 @export("contrib.seq2seq.BahdanauMonotonicAttention")
 class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
-    """Monotonic attention (Raffel et al., 2017) with Bahdanau's scores."""
+    """Monotonic attention (Raffel et al., 2017) with Bahdanau's scores.
+
+    Args:
+      num_units: The depth of the query, and of the keys that memory is turned into.
+      memory: What is attended to, a tensor [batch, time, …].
+      memory_sequence_length: The length of each row of memory; what lies behind it is not attended to. All of
+        it if None.
+      normalize: Whether the energy is weight-normalized.
+      score_mask_value: The score of what lies behind a row's end; minus infinity if None.
+      sigmoid_noise: The standard deviation of noise that is added to scores.
+      sigmoid_noise_seed: The seed of the noise.
+      score_bias_init: The initial value of a bias of the scores.
+      mode: How the attention is computed: `"parallel"`, `"recursive"` or `"hard"`; see `monotonic_attention`.
+      dtype: The type of the variables; that of the first input if None.
+      name: The name scope of the operations.
+    """
 
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         normalize: bool = False,
-        score_mask_value: Any = None,
+        score_mask_value: TensorLike | None = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: int | None = None,
         score_bias_init: float = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = "BahdanauMonotonicAttention",
     ):
         dtype = dtypes.float32 if dtype is None else dtype
@@ -374,20 +444,35 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism):
 
 @export("contrib.seq2seq.LuongMonotonicAttention")
 class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism):
-    """Monotonic attention (Raffel et al., 2017) with Luong's scores."""
+    """Monotonic attention (Raffel et al., 2017) with Luong's scores.
+
+    Args:
+      num_units: The depth of the query, and of the keys that memory is turned into.
+      memory: What is attended to, a tensor [batch, time, …].
+      memory_sequence_length: The length of each row of memory; what lies behind it is not attended to. All of
+        it if None.
+      scale: Whether scores are multiplied by a weight.
+      score_mask_value: The score of what lies behind a row's end; minus infinity if None.
+      sigmoid_noise: The standard deviation of noise that is added to scores.
+      sigmoid_noise_seed: The seed of the noise.
+      score_bias_init: The initial value of a bias of the scores.
+      mode: How the attention is computed: `"parallel"`, `"recursive"` or `"hard"`; see `monotonic_attention`.
+      dtype: The type of the variables; that of the first input if None.
+      name: The name scope of the operations.
+    """
 
     def __init__(
         self,
         num_units: int,
-        memory: Any,
-        memory_sequence_length: Any = None,
+        memory: TensorLike,
+        memory_sequence_length: TensorLike | None = None,
         scale: bool = False,
-        score_mask_value: Any = None,
+        score_mask_value: TensorLike | None = None,
         sigmoid_noise: float = 0.0,
         sigmoid_noise_seed: int | None = None,
         score_bias_init: float = 0.0,
         mode: str = "parallel",
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         name: str | None = "LuongMonotonicAttention",
     ):
         dtype = dtypes.float32 if dtype is None else dtype

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,10 +15,21 @@ from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.control_flow import map_and_fold
 from tideflow.ops.math import clipping, cumulative, positions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.seq2seq.hardmax")
-def hardmax(logits: Any, name: str | None = None) -> Tensor:
-    """One where the last axis has its largest logit, zero elsewhere."""
+def hardmax(logits: TensorLike, name: str | None = None) -> Tensor:
+    """One where the last axis has its largest logit, zero elsewhere.
+
+    Args:
+      logits: A tensor of logits.
+      name: The name scope of the operations.
+
+    Returns:
+      A tensor of the same shape and type.
+    """
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
         depth = size_of(logits, -1)
@@ -26,8 +37,17 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
 
 
 @export("contrib.seq2seq.safe_cumprod")
-def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
-    """The running product of numbers in [0, 1], through logarithms: its gradient stays finite at zero."""
+def safe_cumprod(x: TensorLike, *args: Any, **kwargs: Any) -> Tensor:
+    """The running product of numbers in [0, 1], through logarithms: its gradient stays finite at zero.
+
+    Args:
+      x: A tensor of numbers from 0 to 1.
+      args: Arguments of `tf.cumsum`.
+      kwargs: Keyword arguments of `tf.cumsum`.
+
+    Returns:
+      A tensor of the same shape.
+    """
     with name_scope(None, "SafeCumprod", [x]):
         x = convert_to_tensor(x, name="x")
         tiny = np.finfo(x.dtype.as_numpy_dtype).tiny
@@ -36,11 +56,20 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
 
 
 @export("contrib.seq2seq.monotonic_attention")
-def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
-    """Where attention, which never goes back, stands after a step (Raffel et al., 2017).
+def monotonic_attention(p_choose_i: TensorLike, previous_attention: TensorLike, mode: str) -> Tensor:
+    """Computes where attention, which never goes back, stands after a step (Raffel et al., 2017).
 
-    `p_choose_i` [batch, time] is the probability of stopping at a place that is looked at. "parallel" is fast
-    and less exact, "recursive" exact, "hard" is for probabilities that are all 0 or 1.
+    Args:
+      p_choose_i: The probability of stopping at a place that is looked at, a tensor [batch, time].
+      previous_attention: The attention of the step before, a tensor [batch, time].
+      mode: `"parallel"` is fast and less exact, `"recursive"` exact, `"hard"` for probabilities that are all
+        0 or 1.
+
+    Returns:
+      The attention, a tensor [batch, time].
+
+    Raises:
+      ValueError: If the mode is not known.
     """
     p = convert_to_tensor(p_choose_i, name="p_choose_i")
     previous = convert_to_tensor(previous_attention, name="previous_attention")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.seq2seq.helpers import TrainingHelper, embedding_function, unstacked
 from tideflow.contrib.seq2seq.sampling import bernoulli_sample, categorical_sample
@@ -16,6 +16,9 @@ from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.rnn.loops import transpose_batch_time
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _probability(given: Any) -> Tensor:
@@ -40,14 +43,26 @@ def _put_together(like: Tensor, *parts: tuple[Tensor, Tensor]) -> Tensor:
 
 @export("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """Feeds a row, with a probability, the embedding of an id drawn from its last output."""
+    """Feeds a row, with a probability, the embedding of an id drawn from its last output.
+
+    Args:
+      inputs: The inputs, a tensor [batch, time, …] or a structure of them.
+      sequence_length: The length of each row, an int32 vector.
+      embedding: The table of vectors, or a function from ids to vectors.
+      sampling_probability: The probability that a row is fed what it has put out, a scalar or a vector
+        [batch].
+      time_major: Whether time is the first axis and the batch the second.
+      seed: The seed of what is drawn.
+      scheduling_seed: The seed of the choice of rows.
+      name: The name scope of the operations.
+    """
 
     def __init__(
         self,
-        inputs: Any,
-        sequence_length: Any,
-        embedding: Any,
-        sampling_probability: Any,
+        inputs: TensorLike,
+        sequence_length: TensorLike,
+        embedding: TensorLike | Callable,
+        sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
         scheduling_seed: int | None = None,
@@ -60,8 +75,18 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             self._scheduling_seed = scheduling_seed
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Tensor:
-        """A drawn id where a row is to be fed its own, -1 elsewhere."""
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Tensor:
+        """Draws which rows are fed what they have put out.
+
+        Args:
+          time: The number of the step, an int32 scalar.
+          outputs: The outputs of the step.
+          state: The state after the step.
+          name: The name scope of the operations.
+
+        Returns:
+          The sample ids: a drawn id where a row is to be fed its own, -1 elsewhere.
+        """
         with name_scope(name, "ScheduledEmbeddingTrainingHelperSample", [time, outputs]):
             chosen = bernoulli_sample(
                 self._sampling_probability,
@@ -73,7 +98,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
             return indexing.where(chosen, sample_ids, creation.fill([self._batch_size], -1))
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs]):
             finished, base, state = super().next_inputs(time, outputs, state, name=name)
@@ -92,13 +117,24 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     """Feeds a row, with a probability, its last output, or what `next_inputs_fn` makes of it.
 
     `auxiliary_inputs` [batch, time, …] stand beside the inputs, whatever those are.
+
+    Args:
+      inputs: The inputs, a tensor [batch, time, …] or a structure of them.
+      sequence_length: The length of each row, an int32 vector.
+      sampling_probability: The probability that a row is fed what it has put out, a scalar or a vector
+        [batch].
+      time_major: Whether time is the first axis and the batch the second.
+      seed: The seed of what is drawn.
+      next_inputs_fn: A function from outputs to the next inputs; the outputs themselves if None.
+      auxiliary_inputs: Inputs [batch, time, …] that stand beside the others, whatever those are.
+      name: The name scope of the operations.
     """
 
     def __init__(
         self,
         inputs: Any,
-        sequence_length: Any,
-        sampling_probability: Any,
+        sequence_length: TensorLike,
+        sampling_probability: TensorLike,
         time_major: bool = False,
         seed: int | None = None,
         next_inputs_fn: Callable | None = None,
@@ -119,15 +155,25 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             self._next_inputs_fn = next_inputs_fn
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
 
-    def sample(self, time: Any, outputs: Any, state: Any, name: str | None = None) -> Tensor:
-        """One where a row is to be fed its own output."""
+    def sample(self, time: Tensor, outputs: Any, state: Any, name: str | None = None) -> Tensor:
+        """Draws which rows are fed what they have put out.
+
+        Args:
+          time: The number of the step, an int32 scalar.
+          outputs: The outputs of the step.
+          state: The state after the step.
+          name: The name scope of the operations.
+
+        Returns:
+          A tensor with 1 where a row is to be fed its own output.
+        """
         with name_scope(name, "ScheduledOutputTrainingHelperSample", [time, outputs]):
             return bernoulli_sample(
                 self._sampling_probability, sample_shape=self._batch_size, seed=self._seed
             )
 
     def next_inputs(
-        self, time: Any, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
+        self, time: Tensor, outputs: Any, state: Any, sample_ids: Any, name: str | None = None
     ) -> tuple[Tensor, Any, Any]:
         with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs]):
             finished, base, state = super().next_inputs(time, outputs, state, name=name)

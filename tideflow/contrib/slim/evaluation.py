@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
@@ -15,6 +15,10 @@ from tideflow.train.evaluation import evaluate_once as evaluate_checkpoint
 from tideflow.train.saver import Saver
 from tideflow.train.scaffold import Scaffold
 from tideflow.train.session_run_hook import SessionRunHook
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import VariableLike
 
 _USE_DEFAULT = 0
 
@@ -31,13 +35,34 @@ def evaluate_once(
     eval_op_feed_dict: dict | None = None,
     final_op: Any = None,
     final_op_feed_dict: dict | None = None,
-    summary_op: Any = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     summary_op_feed_dict: dict | None = None,
-    variables_to_restore: Any = None,
+    variables_to_restore: Sequence[VariableLike] | None = None,
     session_config: ConfigProto | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
 ) -> Any:
-    """Evaluates one checkpoint, writes the summaries into `logdir`, and gives `final_op`."""
+    """Evaluates one checkpoint and writes the summaries.
+
+    Args:
+      master: The target of the session.
+      checkpoint_path: The checkpoint.
+      logdir: The directory of the summaries.
+      num_evals: How often `eval_op` runs.
+      initial_op: What runs first.
+      initial_op_feed_dict: What it is fed.
+      eval_op: What every step runs.
+      eval_op_feed_dict: What it is fed.
+      final_op: What is computed at the end.
+      final_op_feed_dict: What it is fed.
+      summary_op: The summary; all of the graph's by default, none if None.
+      summary_op_feed_dict: What it is fed.
+      variables_to_restore: The variables of the checkpoint; all if None.
+      session_config: The configuration of the session.
+      hooks: Further hooks of the session.
+
+    Returns:
+      The value of `final_op`, or None.
+    """
     all_hooks = _hooks(num_evals, logdir, summary_op, summary_op_feed_dict, hooks)
     return evaluate_checkpoint(
         checkpoint_path,
@@ -65,9 +90,9 @@ def evaluation_loop(
     eval_op_feed_dict: dict | None = None,
     final_op: Any = None,
     final_op_feed_dict: dict | None = None,
-    summary_op: Any = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     summary_op_feed_dict: dict | None = None,
-    variables_to_restore: Any = None,
+    variables_to_restore: Sequence[VariableLike] | None = None,
     eval_interval_secs: float = 60,
     max_number_of_evaluations: int | None = None,
     session_config: ConfigProto | None = None,
@@ -75,7 +100,33 @@ def evaluation_loop(
     timeout_fn: Callable[[], bool] | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
 ) -> Any:
-    """Evaluates each new checkpoint of a directory, and gives `final_op` of the last."""
+    """Evaluates each new checkpoint of a directory.
+
+    Args:
+      master: The target of the session.
+      checkpoint_dir: The directory of the checkpoints.
+      logdir: The directory of the summaries.
+      num_evals: How often `eval_op` runs.
+      initial_op: What runs first.
+      initial_op_feed_dict: What it is fed.
+      init_fn: A function of the Scaffold and the session that is called after `initial_op`.
+      eval_op: What every step runs.
+      eval_op_feed_dict: What it is fed.
+      final_op: What is computed at the end.
+      final_op_feed_dict: What it is fed.
+      summary_op: The summary; all of the graph's by default, none if None.
+      summary_op_feed_dict: What it is fed.
+      variables_to_restore: The variables of the checkpoint; all if None.
+      eval_interval_secs: The least seconds from one evaluation to the next.
+      max_number_of_evaluations: How many checkpoints are evaluated at most; any number if None.
+      session_config: The configuration of the session.
+      timeout: How many seconds to wait for a checkpoint; any if None.
+      timeout_fn: A function that is called when none came in time; if it returns True, the evaluations end.
+      hooks: Further hooks of the session.
+
+    Returns:
+      The value of `final_op` for the last checkpoint.
+    """
     all_hooks = _hooks(num_evals, logdir, summary_op, summary_op_feed_dict, hooks)
     return evaluation.evaluate_repeatedly(
         checkpoint_dir,

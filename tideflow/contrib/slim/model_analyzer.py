@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.graph import Graph
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import VariableLike
+
 
 @export("contrib.slim.model_analyzer.tensor_description")
-def tensor_description(var: Any) -> str:
-    """Type and shape in words: (float32_ref 3x4) [12, bytes: 48]"""
+def tensor_description(var: VariableLike) -> str:
+    """Says type and shape in words.
+
+    Args:
+      var: The variable, or a tensor.
+
+    Returns:
+      The text, such as `(float32_ref 3x4) [12, bytes: 48]`.
+    """
     return (
         f"({var.dtype.name} {'x'.join(map(str, var.shape.as_list()))}) [{_size(var)}, bytes: {_bytes(var)}]"
     )
@@ -20,7 +30,15 @@ def tensor_description(var: Any) -> str:
 
 @export("contrib.slim.model_analyzer.analyze_vars")
 def analyze_vars(variables: Sequence[Any], print_info: bool = False) -> tuple[int, int]:
-    """The number of elements of the variables, and of bytes."""
+    """Counts the elements and bytes of variables.
+
+    Args:
+      variables: The variables.
+      print_info: Whether each variable is printed.
+
+    Returns:
+      The number of elements and of bytes.
+    """
     if print_info:
         print("---------\nVariables: name (type shape) [size]\n---------")
         for variable in variables:
@@ -33,7 +51,15 @@ def analyze_vars(variables: Sequence[Any], print_info: bool = False) -> tuple[in
 
 @export("contrib.slim.model_analyzer.analyze_ops")
 def analyze_ops(graph: Graph, print_info: bool = False) -> int:
-    """The number of elements of what the operations of a graph make, as far as shapes are known."""
+    """Counts the elements that the operations of a graph make, as far as shapes are known.
+
+    Args:
+      graph: The graph.
+      print_info: Whether each operation is printed.
+
+    Returns:
+      The number of elements.
+    """
     if print_info:
         print("---------\nOperations: name -> (type shapes) [size]\n---------")
     total = 0

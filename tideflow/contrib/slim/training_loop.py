@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
 
@@ -30,14 +30,30 @@ from tideflow.variables import collections as variables
 from tideflow.variables.global_step import get_or_create_global_step
 from tideflow.variables.global_step import global_step as global_step_of
 
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Operation, Tensor
+    from tideflow.graph.typing import SessionLike, VariableLike
+    from tideflow.summary.writer import FileWriter
+
 _USE_DEFAULT = 0
 
 
 @export("contrib.slim.learning.train_step")
 def train_step(
-    sess: Any, train_op: Any, global_step: Any, train_step_kwargs: dict[str, Any]
+    sess: SessionLike, train_op: Tensor, global_step: Tensor | VariableLike, train_step_kwargs: dict[str, Any]
 ) -> tuple[Any, Any]:
-    """One step, logged and traced where `train_step_kwargs` say so: the loss, and whether to stop."""
+    """Makes one step, logged and traced where `train_step_kwargs` say so.
+
+    Args:
+      sess: The session.
+      train_op: The tensor that makes a step and gives the loss.
+      global_step: The global step.
+      train_step_kwargs: `should_stop`, `should_log`, `should_trace`, `logdir` and `summary_writer`, as far as
+        given.
+
+    Returns:
+      The loss, and whether to stop.
+    """
     start = time.time()
     options = metadata = None
     if "should_trace" in train_step_kwargs:
@@ -65,34 +81,70 @@ def _write_trace(metadata: RunMetadata, step: int, train_step_kwargs: dict[str, 
 
 @export("contrib.slim.learning.train")
 def train(
-    train_op: Any,
+    train_op: Tensor,
     logdir: str | None,
     train_step_fn: Callable = train_step,
-    train_step_kwargs: Any = _USE_DEFAULT,
+    train_step_kwargs: dict[str, Any] | int = _USE_DEFAULT,
     log_every_n_steps: int = 1,
     graph: Graph | None = None,
     master: str = "",
     is_chief: bool = True,
-    global_step: Any = None,
+    global_step: VariableLike | None = None,
     number_of_steps: int | None = None,
-    init_op: Any = _USE_DEFAULT,
+    init_op: Tensor | Operation | int | None = _USE_DEFAULT,
     init_feed_dict: dict | None = None,
-    local_init_op: Any = _USE_DEFAULT,
+    local_init_op: Tensor | Operation | int | None = _USE_DEFAULT,
     init_fn: Callable[[Any], None] | None = None,
-    ready_op: Any = _USE_DEFAULT,
-    summary_op: Any = _USE_DEFAULT,
+    ready_op: Tensor | int | None = _USE_DEFAULT,
+    summary_op: Tensor | int | None = _USE_DEFAULT,
     save_summaries_secs: float = 600,
-    summary_writer: Any = _USE_DEFAULT,
+    summary_writer: FileWriter | int | None = _USE_DEFAULT,
     startup_delay_steps: int = 0,
-    saver: Any = None,
+    saver: Saver | None = None,
     save_interval_secs: float = 600,
-    sync_optimizer: Any = None,
+    sync_optimizer: SyncReplicasOptimizer | Sequence[SyncReplicasOptimizer] | None = None,
     session_config: ConfigProto | None = None,
     session_wrapper: Callable[[Any], Any] | None = None,
     trace_every_n_steps: int | None = None,
     ignore_live_threads: bool = False,
 ) -> Any:
-    """Runs `train_op` until `number_of_steps`, or the data's end; returns the last loss."""
+    """Makes steps of training until `number_of_steps`, or the data's end.
+
+    Args:
+      train_op: The tensor that makes a step and gives the loss.
+      logdir: The directory of checkpoints and summaries; None for neither.
+      train_step_fn: The function that makes a step, as `train_step` does.
+      train_step_kwargs: What it gets as its last argument; the usual conditions to stop, log and trace by
+        default.
+      log_every_n_steps: The steps between two lines of log.
+      graph: The graph; the default graph if None.
+      master: The target of the session.
+      is_chief: Whether this task initializes the model and writes.
+      global_step: The global step; that of the graph, or a new one, if None.
+      number_of_steps: The global step at which training ends; the end of the data if None.
+      init_op: The operation that initializes the model; all variables by default.
+      init_feed_dict: What it is fed.
+      local_init_op: The operation that initializes local variables and tables.
+      init_fn: A function of the session that is called after `init_op`.
+      ready_op: A tensor with the names of uninitialized variables.
+      summary_op: The summary of the model; all of the graph's by default, none if None.
+      save_summaries_secs: The seconds between summaries.
+      summary_writer: The writer; one for `logdir` by default.
+      startup_delay_steps: The global step that a task which is not the chief waits for.
+      saver: The Saver; one of all variables if None.
+      save_interval_secs: The seconds between checkpoints.
+      sync_optimizer: The SyncReplicasOptimizer, or a list of them, whose queues and tokens are to be set up.
+      session_config: The configuration of the session.
+      session_wrapper: A function from the session to the one that is used.
+      trace_every_n_steps: The steps between two traces; none if None.
+      ignore_live_threads: Whether threads that do not end are left alone.
+
+    Returns:
+      The last loss.
+
+    Raises:
+      ValueError: If arguments contradict each other.
+    """
     _check(train_op, logdir, summary_op, saver, trace_every_n_steps, number_of_steps)
     optimizers = _as_list(sync_optimizer)
     if optimizers and startup_delay_steps > 0:
@@ -169,7 +221,7 @@ def train(
 
 
 def _check(
-    train_op: Any, logdir: str | None, summary_op: Any, saver: Any, trace: int | None, steps: int | None
+    train_op: Tensor, logdir: str | None, summary_op: Any, saver: Any, trace: int | None, steps: int | None
 ) -> None:
     if train_op is None:
         raise ValueError("train_op cannot be None.")

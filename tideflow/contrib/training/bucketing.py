@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,26 +24,51 @@ from tideflow.summary import functions as summary
 from tideflow.train import input as pipelines
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import AnyTensor, ShapeLike, TensorLike
+
 _CLOSED = (OutOfRangeError, CancelledError)
 
 
 @export("contrib.training.bucket")
 def bucket(
-    tensors: Any,
-    which_bucket: Any,
-    batch_size: Any,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
+    which_bucket: TensorLike,
+    batch_size: int | Tensor | Sequence[int],
     num_buckets: int,
     num_threads: int = 1,
     capacity: int = 32,
     bucket_capacities: Sequence[int] | None = None,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
-    keep_input: Any = True,
+    keep_input: TensorLike = True,
     shared_name: str | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Any]:
-    """Batches of elements of one bucket each: the number of the bucket, and the batch."""
+    """Makes batches of elements of one bucket each.
+
+    Args:
+      tensors: A list or a dictionary of tensors: one element.
+      which_bucket: The number of the element's bucket, an int32 scalar.
+      batch_size: The size of a batch, or that of each bucket's.
+      num_buckets: The number of buckets, at least 2.
+      num_threads: The number of threads that enqueue.
+      capacity: The largest number of elements that wait.
+      bucket_capacities: The largest number of elements that wait in each bucket; `capacity` for all if None.
+      shapes: The shapes of an element's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether the elements of a batch are padded to one shape.
+      allow_smaller_final_batch: Whether the last batch of a bucket may be smaller.
+      keep_input: Whether the element is kept, a bool or a scalar bool tensor.
+      shared_name: The name by which queues of several sessions are one.
+      name: The name scope of the operations.
+
+    Returns:
+      The number of the bucket, and the batch in the structure of `tensors`.
+
+    Raises:
+      ValueError: If there are fewer than two buckets, or sizes do not fit them.
+    """
     each_its_own = isinstance(batch_size, (list, tuple))
     if each_its_own and len(batch_size) != num_buckets:
         raise ValueError("If batch_size is a list it must have num_buckets elements")
@@ -157,21 +182,44 @@ def _add_summaries(buckets: list[QueueBase], top: QueueBase, capacity: int) -> N
 
 @export("contrib.training.bucket_by_sequence_length")
 def bucket_by_sequence_length(
-    input_length: Any,
-    tensors: Any,
-    batch_size: Any,
+    input_length: TensorLike,
+    tensors: Sequence[AnyTensor] | Mapping[str, AnyTensor],
+    batch_size: int | Tensor | Sequence[int],
     bucket_boundaries: Sequence[int],
     num_threads: int = 1,
     capacity: int = 32,
     bucket_capacities: Sequence[int] | None = None,
-    shapes: Any = None,
+    shapes: Sequence[ShapeLike] | Mapping[str, ShapeLike] | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
-    keep_input: Any = True,
+    keep_input: TensorLike = True,
     shared_name: str | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Any]:
-    """Batches of elements whose lengths lie between the same two boundaries: the lengths, and the batch."""
+    """Makes batches of elements whose lengths lie between the same two boundaries.
+
+    Args:
+      input_length: The length of the element, an int32 scalar.
+      tensors: A list or a dictionary of tensors: one element.
+      batch_size: The size of a batch, or that of each bucket's.
+      bucket_boundaries: The lengths between buckets, ascending.
+      num_threads: The number of threads that enqueue.
+      capacity: The largest number of elements that wait.
+      bucket_capacities: The largest number of elements that wait in each bucket; `capacity` for all if None.
+      shapes: The shapes of an element's tensors; those of the tensors themselves if None.
+      dynamic_pad: Whether the elements of a batch are padded to one shape.
+      allow_smaller_final_batch: Whether the last batch of a bucket may be smaller.
+      keep_input: Whether the element is kept, a bool or a scalar bool tensor.
+      shared_name: The name by which queues of several sessions are one.
+      name: The name scope of the operations.
+
+    Returns:
+      The lengths, and the batch in the structure of `tensors`.
+
+    Raises:
+      TypeError: If a boundary is not an integer.
+      ValueError: If boundaries are missing or do not ascend.
+    """
     _check_boundaries(bucket_boundaries)
     components = pipelines.as_list(tensors)
     with name_scope(name, "bucket_by_sequence_length", [input_length, *components]):

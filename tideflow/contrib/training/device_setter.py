@@ -11,7 +11,12 @@ from tideflow.graph.operation import Operation
 
 @export("contrib.training.RandomStrategy")
 class RandomStrategy:
-    """A task drawn by the operation's name and the seed: the same one in every process."""
+    """A task drawn by the operation's name and the seed: the same one in every process.
+
+    Args:
+      num_ps_tasks: The number of tasks.
+      seed: The seed.
+    """
 
     def __init__(self, num_ps_tasks: int, seed: int = 0):
         self._num_tasks, self._seed = num_ps_tasks, seed
@@ -23,7 +28,12 @@ class RandomStrategy:
 
 @export("contrib.training.GreedyLoadBalancingStrategy")
 class GreedyLoadBalancingStrategy:
-    """The task that has the least so far; `load_fn(op)` says how much an operation adds."""
+    """The task that has the least so far; `load_fn(op)` says how much an operation adds.
+
+    Args:
+      num_tasks: The number of tasks.
+      load_fn: A function from an operation to what it adds to its task's load.
+    """
 
     def __init__(self, num_tasks: int, load_fn: Callable[[Operation], float]):
         self._load_fn = load_fn
@@ -37,7 +47,17 @@ class GreedyLoadBalancingStrategy:
 
 @export("contrib.training.byte_size_load_fn")
 def byte_size_load_fn(op: Operation) -> int:
-    """The bytes of an operation's one output, whose shape must be known."""
+    """Counts the bytes of an operation's output.
+
+    Args:
+      op: The operation, which has one output of a known shape.
+
+    Returns:
+      The number of bytes.
+
+    Raises:
+      ValueError: If it has another number of outputs, or the shape is not known.
+    """
     if len(op.outputs) != 1:
         raise ValueError(f"Op {op.node_def} must have a single output")
     [output] = op.outputs

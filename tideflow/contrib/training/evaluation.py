@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
@@ -22,6 +22,12 @@ from tideflow.train.step_hooks import FinalOpsHook
 from tideflow.variables.global_step import get_or_create_global_step
 from tideflow.variables.global_step import global_step as global_step_of
 
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import SessionLike
+    from tideflow.summary.writer import FileWriter
+    from tideflow.train.coordinator import Coordinator
+
 expose(
     wait_for_new_checkpoint,
     "contrib.training.wait_for_new_checkpoint",
@@ -36,13 +42,20 @@ expose(
 
 @export("contrib.training.SummaryAtEndHook")
 class SummaryAtEndHook(SessionRunHook):
-    """Writes a summary at the end of a session."""
+    """Writes a summary at the end of a session.
+
+    Args:
+      log_dir: The directory of the summaries.
+      summary_writer: The writer; one for `log_dir` if None.
+      summary_op: The summary; all of the graph's if None.
+      feed_dict: What the summary is fed.
+    """
 
     def __init__(
         self,
         log_dir: str | None = None,
-        summary_writer: Any = None,
-        summary_op: Any = None,
+        summary_writer: FileWriter | None = None,
+        summary_op: Tensor | None = None,
         feed_dict: dict | None = None,
     ):
         if log_dir is None and summary_writer is None:
@@ -57,11 +70,11 @@ class SummaryAtEndHook(SessionRunHook):
         self._summary_op = summaries.merge_all() if given is None else given
         self._global_step = get_or_create_global_step()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:
         if self._summary_writer is None and self._log_dir:
             self._summary_writer = writer.FileWriterCache.get(self._log_dir)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: SessionLike) -> None:
         if self._summary_op is not None:
             step = global_step_of(session, self._global_step)
             summary = session.run(self._summary_op, self._feed_dict)
@@ -87,7 +100,26 @@ def evaluate_repeatedly(
     timeout: float | None = None,
     timeout_fn: Callable[[], bool] | None = None,
 ) -> Any:
-    """Evaluates each new checkpoint, so many times or until none comes; gives the last one's `final_ops`."""
+    """Evaluates each new checkpoint, so many times or until none comes.
+
+    Args:
+      checkpoint_dir: The directory of the checkpoints.
+      master: The target of the session.
+      scaffold: The Scaffold; a new one if None.
+      eval_ops: Operations that every step runs.
+      feed_dict: What those steps are fed.
+      final_ops: What is computed at the end of an evaluation.
+      final_ops_feed_dict: What `final_ops` are fed.
+      eval_interval_secs: The least seconds from the start of one evaluation to the next.
+      hooks: The hooks of the session.
+      config: The configuration of the session.
+      max_number_of_evaluations: How many checkpoints are evaluated at most; any number if None.
+      timeout: How many seconds to wait for a checkpoint; any if None.
+      timeout_fn: A function that is called when none came in time; if it returns True, the evaluations end.
+
+    Returns:
+      The value of `final_ops` for the last checkpoint.
+    """
     eval_step = get_or_create_eval_step()
     hooks = hooks or []
     if eval_ops is not None:

@@ -26,8 +26,18 @@ _SETTING = re.compile(
 
 @export("contrib.training.parse_values")
 def parse_values(values: str, type_map: Mapping[str, type], ignore_unknown: bool = False) -> dict[str, Any]:
-    """The settings of `name=value,name=[value,…],name[index]=value`, each value of the type that
-    the map has.
+    """Reads settings from text, each value of the type that the map has.
+
+    Args:
+      values: The text: `name=value,name=[value,…],name[index]=value`.
+      type_map: The type of each setting.
+      ignore_unknown: Whether settings that the map does not have are left out; if not, they are an error.
+
+    Returns:
+      The settings by name.
+
+    Raises:
+      ValueError: If the text cannot be read, or a setting comes twice or is not known.
     """
     found: dict[str, Any] = {}
     position = 0
@@ -100,7 +110,16 @@ def _cast_if_compatible(name: str, kind: type, value: Any) -> Any:
 
 @export("contrib.training.HParams")
 class HParams:
-    """Hyperparameters by name, as attributes. Each keeps the type that it began with."""
+    """Hyperparameters by name, as attributes. Each keeps the type that it began with.
+
+    Args:
+      hparam_def: Not used.
+      model_structure: What a caller wants to keep beside them.
+      kwargs: The hyperparameters: numbers, strings, bools, or lists of these.
+
+    Raises:
+      ValueError: If a name is one of the class's own attributes, or a list is empty.
+    """
 
     def __init__(self, hparam_def: None = None, model_structure: Any = None, **kwargs: Any):
         self._hparam_types: dict[str, tuple[type, bool]] = {}  # and whether it is a list
@@ -109,7 +128,15 @@ class HParams:
             self.add_hparam(name, value)
 
     def add_hparam(self, name: str, value: Any) -> None:
-        """A hyperparameter more, with its first value."""
+        """Adds a hyperparameter.
+
+        Args:
+          name: Its name.
+          value: Its first value: a number, a string, a bool, or a list of these.
+
+        Raises:
+          ValueError: If the name is taken, or a list is empty.
+        """
         if getattr(self, name, None) is not None:
             raise ValueError(f"Hyperparameter name is reserved: {name}")
         if isinstance(value, (list, tuple)):
@@ -121,7 +148,15 @@ class HParams:
         setattr(self, name, value)
 
     def set_hparam(self, name: str, value: Any) -> None:
-        """Another value for a hyperparameter, of its type."""
+        """Sets a hyperparameter to another value of its type.
+
+        Args:
+          name: Its name.
+          value: The value.
+
+        Raises:
+          ValueError: If a value is not of its hyperparameter's type.
+        """
         kind, is_list = self._hparam_types[name]
         if isinstance(value, list):
             if not is_list:
@@ -139,13 +174,30 @@ class HParams:
             del self._hparam_types[name]
 
     def parse(self, values: str) -> HParams:
-        """Sets what `values` says, in the form of a command line."""
+        """Sets what `values` says, in the form of a command line.
+
+        Args:
+          values: The text, as of `tf.contrib.training.parse_values`.
+
+        Returns:
+          The HParams itself.
+        """
         return self.override_from_dict(
             parse_values(values, {n: kind for n, (kind, _) in self._hparam_types.items()})
         )
 
     def override_from_dict(self, values_dict: Mapping[str, Any]) -> HParams:
-        """Sets hyperparameters by name."""
+        """Sets hyperparameters by name.
+
+        Args:
+          values_dict: The values by name.
+
+        Returns:
+          The HParams itself.
+
+        Raises:
+          ValueError: If a value is not of its hyperparameter's type.
+        """
         for name, value in values_dict.items():
             self.set_hparam(name, value)
         return self
@@ -153,7 +205,17 @@ class HParams:
     set_from_map = override_from_dict
 
     def parse_json(self, values_json: str) -> HParams:
-        """Sets what a JSON object says."""
+        """Sets what a JSON object says.
+
+        Args:
+          values_json: The JSON text of an object.
+
+        Returns:
+          The HParams itself.
+
+        Raises:
+          ValueError: If a value is not of its hyperparameter's type.
+        """
         return self.override_from_dict(json.loads(values_json))
 
     def values(self) -> dict[str, Any]:
@@ -161,7 +223,18 @@ class HParams:
         return {name: getattr(self, name) for name in self._hparam_types}
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A hyperparameter, or a default for it, which must be of its type."""
+        """A hyperparameter, or a default for it, which must be of its type.
+
+        Args:
+          key: The name.
+          default: What is returned where there is none.
+
+        Returns:
+          The value or the default.
+
+        Raises:
+          ValueError: If the default is not of the type of the hyperparameter.
+        """
         if key not in self._hparam_types:
             return default
         if default is not None:
@@ -184,13 +257,28 @@ class HParams:
         kind, is_list = self._hparam_types[name]
         return f"[{kind.__name__}]" if is_list else kind.__name__
 
-    def to_json(self, indent: Any = None, separators: Any = None, sort_keys: bool = False) -> str:
-        """The hyperparameters as a JSON object; those that are functions are left out."""
+    def to_json(
+        self, indent: int | None = None, separators: tuple[str, str] | None = None, sort_keys: bool = False
+    ) -> str:
+        """The hyperparameters as a JSON object; those that are functions are left out.
+
+        Args:
+          indent: As of `json.dumps`.
+          separators: As of `json.dumps`.
+          sort_keys: Whether names are sorted.
+
+        Returns:
+          The text.
+        """
         plain = {name: value for name, value in self.values().items() if not callable(value)}
         return json.dumps(plain, indent=indent, separators=separators, sort_keys=sort_keys)
 
     def set_model_structure(self, model_structure: Any) -> None:
-        """Keeps whatever describes the model's structure."""
+        """Keeps whatever describes the model's structure.
+
+        Args:
+          model_structure: Whatever describes it.
+        """
         self._model_structure = model_structure
 
     def get_model_structure(self) -> Any:

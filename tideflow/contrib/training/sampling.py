@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,6 +21,9 @@ from tideflow.train.moving_averages import assign_moving_average
 from tideflow.variables import variable_scope as variable_scopes
 from tideflow.variables.base import Variable
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _TOLERANCE = 1e-6
 _SEEN_BEFORE = 10  # of each class: a first estimate
 
@@ -29,7 +32,7 @@ _SEEN_BEFORE = 10  # of each class: a first estimate
 def rejection_sample(
     tensors: Sequence[Any],
     accept_prob_fn: Callable[[list[Tensor]], Tensor],
-    batch_size: Any,
+    batch_size: int,
     queue_threads: int = 1,
     enqueue_many: bool = False,
     prebatch_capacity: int = 16,
@@ -37,7 +40,22 @@ def rejection_sample(
     runtime_checks: bool = False,
     name: str | None = None,
 ) -> list[Tensor]:
-    """Batches of elements, each of which is kept with the chance that `accept_prob_fn` gives it."""
+    """Makes batches of elements, each of which is kept with a probability of its own.
+
+    Args:
+      tensors: A list of tensors: one element, or with `enqueue_many` several.
+      accept_prob_fn: A function from the tensors of an element to its probability of being kept.
+      batch_size: The size of a batch.
+      queue_threads: The number of threads that batch.
+      enqueue_many: Whether the tensors are batches of elements themselves.
+      prebatch_capacity: The largest number of elements that wait for the choice.
+      prebatch_threads: The number of threads that read elements.
+      runtime_checks: Whether probabilities are checked to lie between 0 and 1.
+      name: The name scope of the operations.
+
+    Returns:
+      A list of batched tensors.
+    """
     with variable_scopes.variable_scope(name, "rejection_sample", tensors):
         rows = [convert_to_tensor(tensor) for tensor in tensors]
         if enqueue_many:
@@ -56,16 +74,31 @@ def rejection_sample(
 @export("contrib.training.stratified_sample")
 def stratified_sample(
     tensors: Sequence[Any],
-    labels: Any,
-    target_probs: Any,
-    batch_size: Any,
-    init_probs: Any = None,
+    labels: TensorLike,
+    target_probs: TensorLike,
+    batch_size: int,
+    init_probs: TensorLike | None = None,
     enqueue_many: bool = False,
     queue_capacity: int = 16,
     threads_per_queue: int = 1,
     name: str | None = None,
 ) -> tuple[list[Tensor], Tensor]:
-    """Batches in which each class is as frequent as `target_probs` says: the data, and the labels."""
+    """Makes batches in which each class is as frequent as asked for.
+
+    Args:
+      tensors: A list of tensors: one element, or with `enqueue_many` several.
+      labels: The class of the element, an integer scalar; with `enqueue_many` a vector.
+      target_probs: How frequent each class shall be, a vector.
+      batch_size: The size of a batch.
+      init_probs: How frequent each class is in the data; estimated along the way if None.
+      enqueue_many: Whether the tensors are batches of elements themselves.
+      queue_capacity: The largest number of elements that wait in each queue.
+      threads_per_queue: The number of threads that fill each queue.
+      name: The name scope of the operations.
+
+    Returns:
+      A list of batched tensors, and the labels.
+    """
     with name_scope(name, "stratified_sample", [*tensors, labels]):
         rows = [convert_to_tensor(tensor) for tensor in tensors]
         labels = convert_to_tensor(labels)
@@ -179,12 +212,23 @@ def _accepted(initial: Tensor, target: Tensor) -> Tensor:
 @export("contrib.training.resample_at_rate")
 def resample_at_rate(
     inputs: Sequence[Any],
-    rates: Any,
+    rates: TensorLike,
     scope: str | None = None,
     seed: int | None = None,
     back_prop: bool = False,
 ) -> list[Tensor]:
-    """The rows of tensors, each as many times as a Poisson distribution of its rate says."""
+    """Repeats the rows of tensors, each as often as a Poisson distribution of its rate says.
+
+    Args:
+      inputs: A list of tensors with the same number of rows.
+      rates: How often each row comes on average, a vector.
+      scope: The name scope of the operations.
+      seed: The seed.
+      back_prop: Whether gradients pass.
+
+    Returns:
+      A list of tensors.
+    """
     with name_scope(scope, "resample_at_rate", [*inputs, rates]):
         rates = convert_to_tensor(rates, name="rates")
         counts = casting.cast(distributions.random_poisson(rates, (), rates.dtype, seed=seed), dtypes.int32)
@@ -218,12 +262,24 @@ def _repeated_range(counts: Tensor) -> Tensor:
 def weighted_resample(
     inputs: list[Any],
     weights: Tensor,
-    overall_rate: Any,
+    overall_rate: TensorLike,
     scope: str | None = None,
     mean_decay: float = 0.999,
     seed: int | None = None,
 ) -> tuple[list[Tensor], Tensor]:
-    """Rows drawn in proportion to their weights, and the rate at which each was drawn."""
+    """Draws rows in proportion to their weights.
+
+    Args:
+      inputs: A list of tensors with the same number of rows.
+      weights: The weight of each row, a vector.
+      overall_rate: How many of the rows come on average, a share.
+      scope: The variable scope of the running mean.
+      mean_decay: How much of the running mean of weights stays at each step.
+      seed: The seed.
+
+    Returns:
+      A list of tensors, and the rate at which each row was drawn.
+    """
     with name_scope(scope, "weighted_resample", inputs) as outer:
         with variable_scopes.variable_scope(scope, "estimate_mean", inputs):
             estimate = variable_scopes.get_local_variable(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
@@ -24,13 +24,24 @@ from tideflow.train.optimizer import Optimizer
 from tideflow.variables.collections import trainable_variables
 from tideflow.variables.global_step import get_or_create_global_step
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
+
 _USE_GLOBAL_STEP = 0
 Pairs = Sequence[tuple[Any, Any]]  # gradients and their variables
 
 
 @export("contrib.training.clip_gradient_norms")
-def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: Any) -> Pairs:
-    """Gradients whose norm is larger than `max_norm`, scaled down to it."""
+def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: TensorLike) -> Pairs:
+    """Scales gradients down whose norm is too large, each by itself.
+
+    Args:
+      gradients_to_variables: Pairs of a gradient and its variable.
+      max_norm: The largest norm of a gradient.
+
+    Returns:
+      Pairs of a clipped gradient and its variable.
+    """
 
     def clipped(grad: Any) -> Any:
         if isinstance(grad, IndexedSlices):
@@ -41,14 +52,32 @@ def clip_gradient_norms(gradients_to_variables: Pairs, max_norm: Any) -> Pairs:
 
 
 @export("contrib.training.clip_gradient_norms_fn")
-def clip_gradient_norms_fn(max_norm: Any) -> Callable[[Pairs], Pairs]:
-    """`clip_gradient_norms` with its limit, for `transform_grads_fn`."""
+def clip_gradient_norms_fn(max_norm: TensorLike) -> Callable[[Pairs], Pairs]:
+    """`clip_gradient_norms` with its limit, for `transform_grads_fn`.
+
+    Args:
+      max_norm: The largest norm of a gradient.
+
+    Returns:
+      A function from pairs of gradient and variable to clipped ones.
+    """
     return lambda pairs: clip_gradient_norms(pairs, max_norm)
 
 
 @export("contrib.training.multiply_gradients")
 def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Mapping[Any, Any]) -> Pairs:
-    """Gradients times the factor that is given for their variable, or for its name."""
+    """Multiplies gradients by factors.
+
+    Args:
+      grads_and_vars: Pairs of a gradient and its variable.
+      gradient_multipliers: Factors by variable or its name.
+
+    Returns:
+      Pairs of a scaled gradient and its variable.
+
+    Raises:
+      ValueError: If there are no factors, or a variable with one has no gradient.
+    """
     if not isinstance(grads_and_vars, list):
         raise ValueError("`grads_and_vars` must be a list.")
     if not gradient_multipliers:
@@ -72,7 +101,14 @@ def multiply_gradients(grads_and_vars: Pairs, gradient_multipliers: Mapping[Any,
 
 @export("contrib.training.add_gradients_summaries")
 def add_gradients_summaries(grads_and_vars: Pairs) -> list[Tensor]:
-    """Summaries of the gradients and their norms, `<variable>_gradient` and `<variable>_gradient_norm`."""
+    """Summarizes gradients and their norms, as `<variable>_gradient` and `<variable>_gradient_norm`.
+
+    Args:
+      grads_and_vars: Pairs of a gradient and its variable.
+
+    Returns:
+      A list of summaries.
+    """
     return gradient_summaries(grads_and_vars, "_gradient")
 
 
@@ -92,9 +128,9 @@ def gradient_summaries(grads_and_vars: Pairs, suffix: str) -> list[Tensor]:
 
 @export("contrib.training.create_train_op")
 def create_train_op(
-    total_loss: Any,
+    total_loss: TensorLike,
     optimizer: Optimizer,
-    global_step: Any = _USE_GLOBAL_STEP,
+    global_step: VariableLike | int | None = _USE_GLOBAL_STEP,
     update_ops: Sequence[Any] | None = None,
     variables_to_train: Sequence[Any] | None = None,
     transform_grads_fn: Callable[[Pairs], Pairs] | None = None,
@@ -104,7 +140,26 @@ def create_train_op(
     colocate_gradients_with_ops: bool = False,
     check_numerics: bool = True,
 ) -> Tensor:
-    """The loss, as a tensor that runs the update ops and makes a step of training when it is computed."""
+    """Makes a step of training of a loss.
+
+    Args:
+      total_loss: The loss, a scalar.
+      optimizer: The optimizer.
+      global_step: The global step, which the step of training counts up; the graph's by default, none if
+        None.
+      update_ops: Operations that run before the step; those in the collection UPDATE_OPS if None.
+      variables_to_train: The variables to train; all trainable ones if None.
+      transform_grads_fn: A function from pairs of gradient and variable to those that are applied; None for
+        none.
+      summarize_gradients: Whether gradients and their norms are summarized.
+      gate_gradients: As of `Optimizer.compute_gradients`.
+      aggregation_method: As of `Optimizer.compute_gradients`.
+      colocate_gradients_with_ops: Whether gradients are computed where their operations are.
+      check_numerics: Whether a loss that is not finite is an error.
+
+    Returns:
+      The loss, a tensor that runs the updates and makes a step of training when it is computed.
+    """
     if global_step is _USE_GLOBAL_STEP:
         global_step = get_or_create_global_step()
     total_loss = _after_updates(total_loss, update_ops)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import by_places, host_rank, of_rank, of_rank_at_least, size_product, vector
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDEX
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int], list[list[int]]] | None:
@@ -138,7 +141,9 @@ space_to_batch_nd_op.refuses((f32(2, 4), *int32s([0], [[0, 0]])), "block_shape m
 
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch_nd(
+    input: TensorLike, block_shape: TensorLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Takes the blocks of images apart: each offset in a block becomes an image of its own, further along the
     batch.
 
@@ -218,7 +223,9 @@ batch_to_space_nd_op.refuses((f32(3, 4), *int32s([2], [[0, 0]])), "evenly divisi
 
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
-def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space_nd(
+    input: TensorLike, block_shape: TensorLike, crops: TensorLike, name: str | None = None
+) -> Tensor:
     """Puts images together from parts of the batch, one for each offset in a block. The inverse of
     `space_to_batch_nd`.
 
@@ -267,7 +274,11 @@ space_to_batch_op.samples(
 
 @export("space_to_batch", "nn.space_to_batch")
 def space_to_batch(
-    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: Any = None
+    input: TensorLike,
+    paddings: TensorLike,
+    block_size: int | None = None,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
 ) -> Tensor:
     """`space_to_batch_nd` of images [batch, height, width, channels] with square blocks.
 
@@ -317,7 +328,11 @@ batch_to_space_op.samples(
 
 @export("batch_to_space")
 def batch_to_space(
-    input: Any, crops: Any, block_size: int | None, name: str | None = None, block_shape: Any = None
+    input: TensorLike,
+    crops: TensorLike,
+    block_size: int | None,
+    name: str | None = None,
+    block_shape: TensorLike | None = None,
 ) -> Tensor:
     """`batch_to_space_nd` of images [batch, height, width, channels] with square blocks.
 
@@ -337,7 +352,10 @@ def batch_to_space(
 
 @export("required_space_to_batch_paddings")
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: TensorLike,
+    block_shape: TensorLike,
+    base_paddings: TensorLike | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Finds the paddings that make blocks fit an image.
 
@@ -484,7 +502,9 @@ space_to_depth_op.refuses((f32(1, 3, 2, 1), {"block_size": 2}), "evenly divisibl
 
 
 @export("space_to_depth", "nn.space_to_depth")
-def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def space_to_depth(
+    input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC"
+) -> Tensor:
     """Makes each square block of an image one place with as many more channels.
 
     Args:
@@ -537,7 +557,9 @@ depth_to_space_op.refuses((f32(1, 2, 2, 3), {"block_size": 2}), "evenly divisibl
 
 
 @export("depth_to_space", "nn.depth_to_space")
-def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def depth_to_space(
+    input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC"
+) -> Tensor:
     """Spreads the channels of each place of an image over a square block. The inverse of `space_to_depth`.
 
     Args:

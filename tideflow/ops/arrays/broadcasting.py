@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import as_sizes, brackets, moved, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDEX
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 broadcast_to_op = Op("BroadcastTo", "input: T, shape: Tidx -> output: T", Tidx=INDEX, host="shape")
 
@@ -87,7 +90,7 @@ broadcast_to_op.refuses((f32(3), np.array([2], np.int32)), "must be equal, but a
 
 
 @export("broadcast_to")
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Repeats a tensor along its axes of size 1, and along new ones in front, until it has a shape.
 
     Args:
@@ -151,7 +154,7 @@ broadcast_args_op.samples(
 
 
 @export("broadcast_dynamic_shape")
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: TensorLike, shape_y: TensorLike) -> Tensor:
     """The shape of an element-wise operation on tensors of two shapes.
 
     Args:

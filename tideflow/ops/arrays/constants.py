@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from tideflow.graph.shapes import Dimension, TensorShape, as_shape
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike, TensorOrRagged
 
 
 def passed_on(input: Any) -> Any:
@@ -52,7 +55,11 @@ const_op.samples(
 
 @export("constant", "constant_v1")
 def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str | None = "Const", verify_shape: bool = False
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike | None = None,
+    name: str | None = "Const",
+    verify_shape: bool = False,
 ) -> Tensor:
     """Makes a constant tensor.
 
@@ -149,7 +156,7 @@ placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
 
 
 @export("placeholder")
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None) -> Tensor:
     """Makes a tensor whose value each step is given by its feed_dict.
 
     Args:
@@ -186,7 +193,7 @@ placeholder_with_default_op.samples((f32(2, 3), {"shape": [None, 3]}), against=u
 
 
 @export("placeholder_with_default")
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(input: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
     """Makes a tensor that has a value unless the step feeds another one.
 
     Args:
@@ -218,7 +225,7 @@ identity_op.samples(f32(2, 3), f32(), f32(0, 2), against=unchanged)
 
 
 @export("identity", ragged="values")
-def identity(input: Any, name: str | None = None) -> Tensor:
+def identity(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """Gives a tensor with the same value.
 
     Args:
@@ -261,7 +268,7 @@ stop_gradient_op.samples(f32(2, 3), against=unchanged)
 
 
 @export("stop_gradient")
-def stop_gradient(input: Any, name: str | None = None) -> Tensor:
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor:
     """Gives a tensor with the same value, through which no gradient flows.
 
     Args:

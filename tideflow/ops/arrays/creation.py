@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ from tideflow.ops.helpers.types import FLOATS, INDEX, types
 from tideflow.ops.math import binary, casting
 from tideflow.runtime.tensor_lists import zeros_of
 from tideflow.runtime.values import to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike, TensorOrRagged
 
 # ---------------------------------------------------------------------------------- one value everywhere
 
@@ -75,7 +78,7 @@ fill_op.refuses((np.array([2], np.int32), f32(2)), "Shape must be rank 0 but is 
 
 
 @export("fill")
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
+def fill(dims: TensorLike, value: TensorLike, name: str | None = None) -> Tensor:
     """Makes a tensor with one value in every place.
 
     Args:
@@ -128,7 +131,7 @@ def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, defau
 
 
 @export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def zeros(shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Makes a tensor of zeros (False, empty strings): a constant where it is small, a Fill where not.
 
     Args:
@@ -145,7 +148,7 @@ def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> T
 
 
 @export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
+def ones(shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Makes a tensor of ones (True): a constant where it is small, a Fill where not.
 
     Args:
@@ -176,7 +179,9 @@ zeros_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.zeros_like)
 
 
 @export("zeros_like", ragged="values")
-def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def zeros_like(
+    tensor: TensorOrRagged, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Makes a tensor of zeros with the shape of another one.
 
     Args:
@@ -216,7 +221,9 @@ ones_like_op.samples(f32(2, 3), i64(), f32(0, 2), against=np.ones_like)
 
 
 @export("ones_like", ragged="values")
-def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def ones_like(
+    tensor: TensorOrRagged, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Makes a tensor of ones with the shape of another one.
 
     Args:
@@ -309,7 +316,13 @@ _BY_WIDTH = types("int32 int64 float double")  # the types in which tf.range cou
 
 
 @export("range")
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str = "range") -> Tensor:
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str = "range",
+) -> Tensor:
     """Counts from one number up to, without, another: `tf.range(limit)` or `tf.range(start, limit, delta)`.
 
     Args:
@@ -344,7 +357,10 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
 
 @export("sequence_mask")
 def sequence_mask(
-    lengths: Any, maxlen: Any = None, dtype: Any = dtypes.bool, name: str | None = None
+    lengths: TensorLike,
+    maxlen: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.bool,
+    name: str | None = None,
 ) -> Tensor:
     """Marks the first places of rows: the last axis is True in the first `lengths[i]` of `maxlen` places.
 
@@ -413,7 +429,7 @@ lin_space_op.refuses((f32(), f32(), np.array(0, np.int32)), "Requires num > 0: 0
 
 
 @export("linspace", "lin_space")
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None) -> Tensor:
     """Makes evenly spaced numbers from one to another, both included.
 
     Args:
@@ -499,12 +515,12 @@ one_hot_op.refuses((np.array([0]), np.array(-1, np.int32), f32(), f32()), "must 
 
 @export("one_hot", ragged="one_hot")
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: TensorOrRagged,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Marks classes: one value at the place of the index along a new axis, another elsewhere.
@@ -552,7 +568,7 @@ guarantee_const_op.samples(f32(2, 3), f32(), against=unchanged)
 
 
 @export("guarantee_const")
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """Promises that a tensor has the same value in every step.
 
     Args:
@@ -570,10 +586,10 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
 
 @export("eye", "linalg.eye")
 def eye(
-    num_rows: Any,
-    num_columns: Any = None,
-    batch_shape: Any = None,
-    dtype: Any = dtypes.float32,
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
     name: str | None = None,
 ) -> Tensor:
     """Makes an identity matrix, or a batch of them.
@@ -613,7 +629,7 @@ def _smaller(rows: Any, columns: Any) -> Any:
 
 
 @export("meshgrid")
-def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+def meshgrid(*args: TensorLike, **kwargs: Any) -> list[Tensor]:
     """Spans a grid by vectors: for each vector, its coordinate in every point of the grid.
 
     Args:

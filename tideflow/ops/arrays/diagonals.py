@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -22,6 +22,10 @@ from tideflow.ops.helpers.axes import brackets, host_rank, merged, of_rank_at_le
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.linalg.operator import LinearOperator
 
 _DIAG_TYPES = types("bfloat16 half float double int32 int64 complex64 complex128")
 
@@ -50,7 +54,7 @@ diag_op.samples(f32(3), f32(2, 3), i32(0), against=lambda x: np.diag(x.ravel()).
 
 
 @export("diag", "linalg.tensor_diag")
-def diag(diagonal: Any, name: str | None = None) -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """Puts a tensor on the diagonal of one of twice its rank.
 
     Args:
@@ -110,7 +114,7 @@ diag_part_op.refuses((f32(2),), "Input must have even and non-zero rank, input r
 
 
 @export("diag_part", "linalg.tensor_diag_part")
-def diag_part(input: Any, name: str | None = None) -> Tensor:
+def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """Takes the diagonal of a tensor whose shape has two equal halves.
 
     Args:
@@ -473,12 +477,12 @@ matrix_diag_v2_op.samples(
 
 @export("matrix_diag", "linalg.diag")
 def matrix_diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
 ) -> Tensor:
     """Makes matrices with the given diagonal, or diagonals.
 
@@ -526,7 +530,12 @@ matrix_diag_part_v2_op.samples(
 
 
 @export("matrix_diag_part", "linalg.diag_part", operator="diag_part")
-def matrix_diag_part(input: Any, name: str = "diag_part", k: Any = 0, padding_value: Any = 0) -> Tensor:
+def matrix_diag_part(
+    input: TensorLike | LinearOperator,
+    name: str = "diag_part",
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
+) -> Tensor:
     """Takes the diagonal, or diagonals, of matrices.
 
     Args:
@@ -572,7 +581,9 @@ matrix_set_diag_v2_op.samples(
 
 
 @export("matrix_set_diag", "linalg.set_diag")
-def matrix_set_diag(input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0) -> Tensor:
+def matrix_set_diag(
+    input: TensorLike, diagonal: TensorLike, name: str = "set_diag", k: TensorLike = 0
+) -> Tensor:
     """Replaces the diagonal, or diagonals, of matrices.
 
     Args:
@@ -688,7 +699,9 @@ matrix_band_part_op.refuses((f32(2), np.array(0), np.array(0)), "Shape must be a
 
 
 @export("matrix_band_part", "linalg.band_part")
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def matrix_band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """Keeps a band around the diagonal of matrices; elsewhere they are 0.
 
     Args:

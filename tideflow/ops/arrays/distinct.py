@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import of_rank, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDEX, INDICES
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _AXIS = attr("type", dtypes.int64, allowed=INDICES)
 
@@ -81,7 +84,9 @@ unique_op.refuses((f32(2, 2),), "Shape must be rank 1 but is rank 2")
 
 
 @export("unique")
-def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> tuple[Tensor, Tensor]:
+def unique(
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Finds the distinct elements of a vector, in order of their first occurrence.
 
     Args:
@@ -119,7 +124,7 @@ unique_with_counts_op.samples(
 
 @export("unique_with_counts")
 def unique_with_counts(
-    x: Any, out_idx: Any = dtypes.int32, name: str | None = None
+    x: TensorLike, out_idx: DTypeLike = dtypes.int32, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Finds the distinct elements of a vector, in order of their first occurrence, and counts them.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -37,6 +37,9 @@ from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.unsigned import modular
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 
 def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
@@ -267,11 +270,11 @@ gather_v2_op.refuses(
 
 @export("gather", ragged="gather")
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorOrRagged,
+    indices: TensorOrRagged,
     validate_indices: bool | None = None,
     name: str | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     batch_dims: int = 0,
 ) -> Tensor:
     """Takes slices of a tensor by their indices along an axis.
@@ -295,7 +298,7 @@ def gather(
 
 
 @export("batch_gather", ragged="batch_gather")
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def batch_gather(params: TensorOrRagged, indices: TensorOrRagged, name: str | None = None) -> Tensor:
     """Takes slices by their indices along the last axis of `indices`; the axes before it are a batch.
 
     Args:
@@ -381,7 +384,9 @@ gather_nd_op.refuses((f32(2, 2), np.array([[2, 0]])), "does not index into", Inv
 
 
 @export("gather_nd", "manip.gather_nd")
-def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: int = 0) -> Tensor:
+def gather_nd(
+    params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
+) -> Tensor:
     """Takes elements or slices of a tensor by index vectors.
 
     Args:
@@ -517,7 +522,12 @@ select_op.refuses((boolean(2, 3), f32(2, 3), f32(3, 2)), "must be equal, but are
 
 
 @export("where", ragged="where")
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorOrRagged,
+    x: TensorOrRagged | None = None,
+    y: TensorOrRagged | None = None,
+    name: str | None = None,
+) -> Tensor:
     """Chooses between two tensors by a condition; without them, finds the places where the condition holds.
 
     Args:
@@ -593,7 +603,9 @@ select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Incompatible shapes fo
 
 
 @export("where_v2")
-def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_v2(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Chooses between two tensors by a condition, all three broadcast together; without the two, finds the
     places where the condition holds.
 
@@ -614,7 +626,9 @@ def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = No
 
 
 @export("boolean_mask")
-def boolean_mask(tensor: Any, mask: Any, name: str = "boolean_mask", axis: Any = None) -> Tensor:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, name: str = "boolean_mask", axis: int | None = None
+) -> Tensor:
     """Takes the elements, or slices, of a tensor where a mask is True.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -25,6 +25,9 @@ from tideflow.ops.helpers.axes import brackets, merged, moved, normal_axis, scal
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 
 def _common_size(values: list[TensorShape], axis: int) -> int | None:
@@ -174,7 +177,7 @@ concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate
 
 
 @export("concat", ragged="concat")
-def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Tensor:
     """Joins tensors one after the other along an axis.
 
     Args:
@@ -448,7 +451,11 @@ split_v_op.refuses(
 
 @export("split")
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str = "split"
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: TensorLike = 0,
+    num: int | None = None,
+    name: str = "split",
 ) -> list[Tensor]:
     """Cuts a tensor along an axis into equal parts, or into parts of given sizes.
 
@@ -531,7 +538,7 @@ pack_op.refuses(([f32(2), f32(3)],), "must be equal, but are 2 and 3")
 
 
 @export("stack", ragged="stack")
-def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+def stack(values: TensorOrRagged, axis: int = 0, name: str = "stack") -> Tensor:
     """Stacks tensors of one shape along a new axis. Python values make a constant.
 
     Args:
@@ -614,7 +621,7 @@ unpack_op.refuses((f32(2), {"num": 3}), "Dimension must be 3 but is 2")
 
 
 @export("unstack")
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
+def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str = "unstack") -> list[Tensor]:
     """Takes apart the tensors that lie along an axis. The inverse of `tf.stack`.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, REAL, types
 from tideflow.ops.helpers.unsigned import by_order, widened
 from tideflow.ops.math import binary, casting, reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------- top k
 
@@ -145,7 +148,9 @@ top_k_v2_op.refuses((f32(), 1), "Shape must be at least rank 1 but is rank 0")
 
 
 @export("nn.top_k", "math.top_k")
-def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> tuple[Tensor, Tensor]:
+def top_k(
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Finds the largest elements of each row, the largest first; of equal ones, the first.
 
     Args:
@@ -243,7 +248,7 @@ in_top_k_v2_op.refuses((f32(2, 4), i32(3), 1), "Dimensions must be equal, but ar
 
 
 @export("nn.in_top_k", "math.in_top_k")
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Tells for each row whether its target is among the k largest predictions; ties at the border count.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.helpers.variables import as_signed
 from tideflow.ops.math import unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 Change = Callable[[Any, torch.Tensor, Any], None]
 
@@ -141,7 +144,9 @@ scatter_nd_op.refuses(
 
 
 @export("scatter_nd", "manip.scatter_nd")
-def scatter_nd(indices: Any, updates: Any, shape: Any, name: str | None = None) -> Tensor:
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: TensorLike, name: str | None = None
+) -> Tensor:
     """Puts slices into a tensor of zeros at index vectors; slices for one place are added.
 
     Args:
@@ -229,7 +234,9 @@ def _tensor_scatter_update_gradient(op, grad):
 
 
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
-def tensor_scatter_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """Makes a copy of a tensor with the slices at index vectors replaced.
 
     Args:
@@ -255,7 +262,9 @@ def _tensor_scatter_add_gradient(op, grad):
 
 
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
-def tensor_scatter_add(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_add(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """Makes a copy of a tensor with `updates` added to the slices at index vectors.
 
     Args:
@@ -280,7 +289,9 @@ def _tensor_scatter_sub_gradient(op, grad):
 
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")
-def tensor_scatter_sub(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_sub(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """Makes a copy of a tensor with `updates` subtracted from the slices at index vectors.
 
     Args:

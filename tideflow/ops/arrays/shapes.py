@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,10 @@ from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import INDEX
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike, TensorOrRagged
+    from tideflow.linalg.operator import LinearOperator
 
 expose(None, "newaxis")
 
@@ -67,7 +71,9 @@ def shape_of(
 
 
 @export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def shape(
+    input: TensorLike | SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.int32
+) -> Tensor:
     """The shape of a tensor: a constant where it is known.
 
     Args:
@@ -96,7 +102,9 @@ shape_n_op.samples(([f32(2, 3), f32()],), against=lambda input: [np.array(x.shap
 
 
 @export("shape_n")
-def shape_n(input: Sequence[Any], out_type: Any = dtypes.int32, name: str | None = None) -> list[Tensor]:
+def shape_n(
+    input: Sequence[Any], out_type: DTypeLike = dtypes.int32, name: str | None = None
+) -> list[Tensor]:
     """The shapes of several tensors.
 
     Args:
@@ -125,7 +133,9 @@ size_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.size)
 
 
 @export("size", ragged="size")
-def size(input: Any, name: str | None = None, out_type: Any = dtypes.int32) -> Tensor:
+def size(
+    input: TensorOrRagged | SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.int32
+) -> Tensor:
     """How many elements a tensor has: a constant where its shape is known.
 
     Args:
@@ -160,7 +170,7 @@ rank_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.ndim)
 
 
 @export("rank", ragged="rank")
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorOrRagged | SparseTensor, name: str | None = None) -> Tensor:
     """How many axes a tensor has: a constant where that is known.
 
     Args:
@@ -267,7 +277,7 @@ reshape_op.refuses((f32(2, 3), np.array([5], np.int32)), "6 elements to shape [5
 
 
 @export("reshape", "manip.reshape")
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> Tensor:
     """Gives the elements of a tensor, in the same order, another shape.
 
     Args:
@@ -342,7 +352,12 @@ expand_dims_op.refuses((f32(2), np.array(3, np.int32)), "dim 3 not in the interv
 
 
 @export("expand_dims", ragged="expand_dims")
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def expand_dims(
+    input: TensorOrRagged,
+    axis: TensorLike | None = None,
+    name: str | None = None,
+    dim: TensorLike | None = None,
+) -> Tensor:
     """Puts an axis of size 1 into the shape of a tensor.
 
     Args:
@@ -410,7 +425,12 @@ squeeze_op.refuses((f32(2, 1), {"squeeze_dims": [0]}), "expected a dimension of 
 
 
 @export("squeeze")
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+def squeeze(
+    input: TensorLike,
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
+    squeeze_dims: int | Sequence[int] | None = None,
+) -> Tensor:
     """Removes axes of size 1 from the shape of a tensor.
 
     Args:
@@ -454,7 +474,7 @@ ensure_shape_op.refuses((f32(2), {"shape": [3]}), "must be equal, but are 3 and 
 
 
 @export("ensure_shape")
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None) -> Tensor:
     """Checks the shape of a tensor in each step, so that it is known from here on.
 
     Args:
@@ -568,7 +588,9 @@ conjugate_transpose_op.samples(
 
 
 @export("transpose")
-def transpose(a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False) -> Tensor:
+def transpose(
+    a: TensorLike, perm: TensorLike | None = None, name: str = "transpose", conjugate: bool = False
+) -> Tensor:
     """Exchanges the axes of a tensor.
 
     Args:
@@ -596,7 +618,7 @@ def _reversed_axes(a: Tensor) -> Any:
 
 
 @export("matrix_transpose", "linalg.matrix_transpose", "linalg.transpose")
-def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """Transposes the matrices along the last two axes of a tensor.
 
     Args:
@@ -627,7 +649,7 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
 
 
 @export("linalg.adjoint", operator="adjoint")
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike | LinearOperator, name: str | None = None) -> Tensor:
     """The conjugate transposes of the matrices along the last two axes of a tensor.
 
     Args:
@@ -684,7 +706,7 @@ invert_permutation_op.samples(
 
 
 @export("invert_permutation", "math.invert_permutation")
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """Inverts a permutation: gives `y` with `y[x[i]] = i`.
 
     Args:

@@ -6,7 +6,7 @@ import builtins
 import inspect
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,6 +26,9 @@ from tideflow.ops.helpers.axes import as_sizes, brackets, moved, of_rank, size_s
 from tideflow.ops.helpers.samples import f32, i32, ref, resource
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 # ---------------------------------------------------------------------------------- begin and size
 
@@ -125,7 +128,7 @@ slice_op.refuses(
 
 
 @export("slice")
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """Cuts a part out of a tensor.
 
     Args:
@@ -382,16 +385,16 @@ strided_slice_op.refuses((f32(4), *_vectors([0, 0], [1, 1], [1, 1])), "input has
 
 @export("strided_slice")
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var: VariableLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """`input_[begin:end:strides]`, axis by axis: what Python's indexing of tensors is made of.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDEX
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 # ---------------------------------------------------------------------------------- places
 
@@ -100,10 +103,10 @@ _add_refusals(upper_bound_op)
 
 @export("searchsorted")
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: TensorLike,
+    values: TensorLike,
     side: str = "left",
-    out_type: Any = dtypes.int32,
+    out_type: DTypeLike = dtypes.int32,
     name: str | None = None,
 ) -> Tensor:
     """Finds where values belong in sorted rows.
@@ -134,7 +137,7 @@ def searchsorted(
 
 
 @export("sort")
-def sort(values: Any, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: int = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """Sorts the elements along an axis.
 
     Args:
@@ -191,7 +194,11 @@ def _sorted(values: Any, axis: Any, direction: str, want_places: bool) -> Tensor
 
 @export("argsort")
 def argsort(
-    values: Any, axis: int = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+    values: TensorLike,
+    axis: int = -1,
+    direction: str = "ASCENDING",
+    stable: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Finds the places of the elements along an axis in sorted order.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from tideflow.ops.helpers.axes import brackets, merged, of_rank
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX
 from tideflow.runtime.values import to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 # ---------------------------------------------------------------------------------- stitch
 
@@ -224,7 +227,7 @@ dynamic_partition_op.refuses((f32(3), _NUMBERS, {"num_partitions": 1}), "not in 
 
 @export("dynamic_partition")
 def dynamic_partition(
-    data: Any, partitions: Any, num_partitions: int, name: str | None = None
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
     """Deals the rows of a tensor out to several: row i goes to tensor `partitions[i]`.
 
@@ -291,7 +294,9 @@ list_diff_op.refuses((f32(2, 2), f32(2)), "Shape must be rank 1 but is rank 2")
 
 
 @export("setdiff1d")
-def setdiff1d(x: Any, y: Any, index_dtype: Any = dtypes.int32, name: str | None = None) -> Any:
+def setdiff1d(
+    x: TensorLike, y: TensorLike, index_dtype: DTypeLike = dtypes.int32, name: str | None = None
+) -> Any:
     """Finds the elements of one vector that another one does not have.
 
     Args:

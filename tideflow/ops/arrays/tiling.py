@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -36,6 +36,9 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, types
 from tideflow.ops.helpers.unsigned import modular
 from tideflow.ops.math import binary, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 # ---------------------------------------------------------------------------------- tile
 
@@ -96,7 +99,7 @@ tile_op.refuses((f32(2), np.array([1, 1], np.int32)), "Shape must be rank 2 but 
 
 
 @export("tile", "manip.tile", ragged="tile")
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorOrRagged, multiples: TensorLike, name: str | None = None) -> Tensor:
     """Repeats a tensor along its axes.
 
     Args:
@@ -331,7 +334,11 @@ mirror_pad_op.samples(
 
 @export("pad")
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: TensorLike = 0,
 ) -> Tensor:
     """Surrounds a tensor with a value, or with its own mirror image.
 
@@ -512,7 +519,7 @@ reverse_v2_op.refuses((f32(2, 3), np.array([0, -2], np.int32)), "axis 0 specifie
 
 
 @export("reverse", "reverse_v2", "manip.reverse")
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Reverses the order of the elements along some axes.
 
     Args:
@@ -613,8 +620,8 @@ reverse_sequence_op.refuses((f32(2, 3), np.array([1]), {"seq_dim": 1}), "must be
 
 @export("reverse_sequence")
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -703,7 +710,7 @@ roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape mu
 
 
 @export("roll", "manip.roll")
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
     """Moves the elements along some axes; those that fall off one end come in at the other.
 
     Args:
@@ -719,7 +726,9 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 
 @export("repeat")
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
+) -> Tensor:
     """Repeats each element of a tensor, or each slice along an axis.
 
     Args:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import collections
 import functools
 import logging
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -24,10 +24,13 @@ from tideflow.ops.control_flow import debugging, grouping, switches
 from tideflow.ops.control_flow.contexts import CondContext, inside
 from tideflow.ops.math import binary, casting, reductions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("cond")
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Callable | None = None,
     false_fn: Callable | None = None,
     strict: bool = False,
@@ -150,7 +153,7 @@ def _merge_results(on_false: Any, on_true: Any) -> Any:
 
 
 @export("contrib.framework.smart_cond")
-def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
+def smart_cond(pred: TensorLike, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
     """`tf.cond`, or a plain call of one function where `pred` is known already.
 
     Args:
@@ -172,7 +175,7 @@ def smart_cond(pred: Any, true_fn: Callable, false_fn: Callable, name: str | Non
 
 
 @export("contrib.framework.smart_constant_value")
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: TensorLike) -> bool | None:
     """Whether a condition is true, where that is known without running a step.
 
     Args:
@@ -197,7 +200,7 @@ def smart_constant_value(pred: Any) -> bool | None:
 
 @export("case")
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: Mapping[Tensor, Callable] | Sequence[tuple[TensorLike, Callable]],
     default: Callable | None = None,
     exclusive: bool = False,
     strict: bool = False,
@@ -296,7 +299,10 @@ def _assert_at_most(preds: list[Tensor], limit: int, message: str) -> Operation:
 
 @export("switch_case")
 def switch_case(
-    branch_index: Any, branch_fns: Any, default: Callable | None = None, name: str = "switch_case"
+    branch_index: TensorLike,
+    branch_fns: Mapping[int, Callable] | Sequence[Callable | tuple[int, Callable]],
+    default: Callable | None = None,
+    name: str = "switch_case",
 ) -> Any:
     """The result of one of many functions, chosen by its number.
 

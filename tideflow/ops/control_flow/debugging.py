@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.arrays import constants
 from tideflow.ops.helpers.samples import f32, i32, scratch, text
 from tideflow.ops.strings import formatting
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 
 def _summary(value: Any, summarize: int) -> str:
@@ -82,7 +85,7 @@ assert_op.refuses((False, [np.arange(5)]), "assertion failed: [0 1 2...]", error
 
 @export("Assert", "debugging.Assert")
 def Assert(
-    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+    condition: TensorLike, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Operation:
     """An operation that fails where `condition` is false, showing `data`.
 
@@ -153,7 +156,7 @@ print_op.samples(
 
 @export("Print")
 def Print(
-    input_: Any,
+    input_: TensorLike,
     data: Sequence[Any],
     message: str | None = None,
     first_n: int | None = None,
@@ -260,7 +263,7 @@ check_numerics_op.refuses(
 
 
 @export("check_numerics", "debugging.check_numerics", ragged="values")
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorOrRagged, message: str, name: str | None = None) -> Tensor:
     """`tensor` itself, of which a step makes sure that every element is a finite number.
 
     Its gradient is checked in the same way.

@@ -95,7 +95,9 @@ def _after_gate(gate: Operation, value: Any) -> Any:
 
 
 @export("with_dependencies")
-def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+def with_dependencies(
+    dependencies: Sequence[Any], output_tensor: Tensor | IndexedSlices, name: str | None = None
+) -> Any:
     """`output_tensor`, which is there only after `dependencies` have run.
 
     Args:

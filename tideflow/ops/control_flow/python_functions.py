@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,9 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_default_graph
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 _functions: dict[str, Callable] = {}  # by token, which is what a node knows of its function
 _tokens = itertools.count()
@@ -105,7 +108,11 @@ py_func_stateless_op.samples(covered_by="tests/ops/control_flow/test_python_func
 
 @export("py_func")
 def py_func(
-    func: Callable, inp: Sequence[Any], Tout: Any, stateful: bool = True, name: str | None = None
+    func: Callable,
+    inp: Sequence[Any],
+    Tout: DTypeLike | Sequence[DTypeLike],
+    stateful: bool = True,
+    name: str | None = None,
 ) -> Any:
     """A Python function of NumPy arrays as an operation.
 
@@ -143,7 +150,9 @@ def py_func(
 
 
 @export("numpy_function")
-def numpy_function(func: Callable, inp: Sequence[Any], Tout: Any, name: str | None = None) -> Any:
+def numpy_function(
+    func: Callable, inp: Sequence[Any], Tout: DTypeLike | Sequence[DTypeLike], name: str | None = None
+) -> Any:
     """A Python function of NumPy arrays, which may have effects, as an operation.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -15,6 +15,9 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import tensor_array_ops
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 
 @export("TensorArray")
@@ -40,15 +43,15 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: Tensor | None = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike | None = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ):
@@ -135,7 +138,7 @@ class TensorArray:
                 array._element_shape = self._element_shape
                 return array
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         """One element.
 
         Args:
@@ -149,7 +152,7 @@ class TensorArray:
         value.set_shape(self.element_shape)
         return value
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Writes one element.
 
         Args:
@@ -179,7 +182,7 @@ class TensorArray:
         with colocate_with(self._handle), name_scope(name, "TensorArrayStack", [self._handle]):
             return self.gather(creation.range(0, self.size()), name=name)
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Some elements as one tensor.
 
         Args:
@@ -218,7 +221,7 @@ class TensorArray:
             value.set_shape([None, *rest.as_list()])
         return value
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """Writes all elements.
 
         Args:
@@ -233,7 +236,7 @@ class TensorArray:
             count = shapes.shape(value)[0]
             return self.scatter(creation.range(0, count), value, name=name)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Writes some elements.
 
         Args:
@@ -251,7 +254,7 @@ class TensorArray:
                 flow = tensor_array_ops.scatter_op(self._handle, indices, value, self._flow, name=name)
         return self._with_flow(flow)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Writes all elements, which may differ in length.
 
         Args:

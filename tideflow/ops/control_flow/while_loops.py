@@ -7,7 +7,7 @@ through the body or leaves. Tensors that the functions take from outside enter a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import nest
@@ -21,6 +21,9 @@ from tideflow.ops.control_flow import switches
 from tideflow.ops.control_flow.contexts import LoopContext, inside, is_constant_enter
 from tideflow.ops.math import binary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("while_loop")
 def while_loop(
@@ -32,7 +35,7 @@ def while_loop(
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
 ) -> Any:
     """Repeats a function of some tensors while a condition on them is true.

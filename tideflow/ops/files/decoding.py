@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -34,6 +34,9 @@ from tideflow.ops.helpers.types import types
 from tideflow.ops.strings.numbers import parsed_number
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike, TensorOrRagged
 
 # ------------------------------------------------------------------------------------------------ raw bytes
 
@@ -118,11 +121,11 @@ decode_raw_op.refuses(
 
 @export("io.decode_raw", "decode_raw")
 def decode_raw(
-    input_bytes: Any = None,
-    out_type: Any = None,
+    input_bytes: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
-    bytes: Any = None,
+    bytes: TensorLike | None = None,
 ) -> Tensor:
     """The bytes of strings as numbers.
 
@@ -377,7 +380,7 @@ decode_csv_op.refuses((text("1,x"), [f32(1)]), "Expect 1 fields but have 2 in re
 
 @export("io.decode_csv", "decode_csv")
 def decode_csv(
-    records: Any,
+    records: TensorLike,
     record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
@@ -477,7 +480,7 @@ decode_compressed_op.refuses(
 
 
 @export("io.decode_compressed", "decode_compressed", ragged="values")
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(bytes: TensorOrRagged, compression_type: str = "", name: str | None = None) -> Tensor:
     """The contents of compressed strings.
 
     Args:
@@ -538,7 +541,7 @@ decode_json_example_op.refuses((text("{"),), "Error while parsing JSON", Invalid
 
 
 @export("io.decode_json_example", "decode_json_example")
-def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Example messages in protobuf's JSON form as serialized messages.
 
     Args:
@@ -594,7 +597,7 @@ serialize_tensor_op.samples(
 
 
 @export("io.serialize_tensor", "serialize_tensor")
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """A tensor as one string.
 
     Args:
@@ -673,7 +676,7 @@ parse_tensor_op.refuses(
 
 
 @export("io.parse_tensor", "parse_tensor")
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor that a string holds.
 
     Args:

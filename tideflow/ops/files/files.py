@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import mmap
 import os
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from tideflow.graph.schema import attr
 from tideflow.io.local_files import matching_paths, read_bytes, write_bytes
 from tideflow.ops.helpers.axes import of_rank, one_value
 from tideflow.ops.helpers.samples import scratch, text
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _EMPTY_FILE = text(os.devnull, shape=())
 
@@ -45,7 +48,7 @@ read_file_op.refuses((text(os.devnull),), "Shape must be rank 0 but is rank 1")
 
 
 @export("io.read_file", "read_file")
-def read_file(filename: Any, name: str | None = None) -> Tensor:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The whole contents of a file, read anew in each step.
 
     Args:
@@ -86,7 +89,7 @@ write_file_op.refuses((_EMPTY_FILE, text("a")), "Shape must be rank 0 but is ran
 
 
 @export("io.write_file", "write_file")
-def write_file(filename: Any, contents: Any, name: str | None = None) -> Operation:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
     """An operation that writes a file; directories are made where they are missing.
 
     Args:
@@ -139,7 +142,7 @@ matching_files_op.refuses((text("a", shape=(1, 1)),), "Shape must be at most ran
 
 
 @export("io.matching_files", "matching_files")
-def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match a pattern when the step runs.
 
     Args:

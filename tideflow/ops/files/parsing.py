@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import binary
 from tideflow.ops.sparse import construction as sparse_ops
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 FEATURE_TYPES = attr("list(type)", allowed=types("float int64 string"), minimum=0)
 _COUNT = attr("int", minimum=0)
@@ -288,7 +291,10 @@ parse_example_op.refuses(
 
 @export("io.parse_example", "parse_example")
 def parse_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """The features of a batch of serialized Example messages as tensors.
 
@@ -570,7 +576,10 @@ parse_single_example_op.refuses(
 
 @export("io.parse_single_example", "parse_single_example")
 def parse_single_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """The features of one serialized Example message as tensors.
 

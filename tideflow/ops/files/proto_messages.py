@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
@@ -23,6 +23,9 @@ from tideflow.ops.helpers import axes
 from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ------------------------------------------------------------------------------------------------ descriptors
 
@@ -264,7 +267,7 @@ decode_proto_op.refuses(
 
 @export("io.decode_proto")
 def decode_proto(
-    bytes: Any,
+    bytes: TensorLike,
     message_type: str,
     field_names: Sequence[str],
     output_types: Sequence[Any],
@@ -415,7 +418,7 @@ encode_proto_op.refuses(
 
 @export("io.encode_proto")
 def encode_proto(
-    sizes: Any,
+    sizes: TensorLike,
     values: Sequence[Any],
     field_names: Sequence[str],
     message_type: str,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,9 @@ from tideflow.ops.files.parsing import (
 from tideflow.ops.helpers import axes
 from tideflow.ops.helpers.samples import text
 from tideflow.runtime.values import to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _COUNT = attr("int", 0, minimum=0)
 _KEYS = attr("list(string)", minimum=0)
@@ -348,10 +351,10 @@ parse_sequence_example_op.refuses(
 
 @export("io.parse_sequence_example")
 def parse_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_names: Any = None,
+    example_names: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict, dict, dict]:
     """The features of a batch of serialized SequenceExample messages as tensors.
@@ -529,10 +532,10 @@ parse_single_sequence_example_op.refuses(
 
 @export("io.parse_single_sequence_example", "parse_single_sequence_example")
 def parse_single_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
+    example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict, dict]:
     """The features of one serialized SequenceExample message as tensors.

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from tideflow.ops.helpers.samples import SampleArray, f32, i32
 from tideflow.ops.helpers.types import FLOATS_COMPLEX
 from tideflow.ops.helpers.unsigned import add_kernel
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorOrRagged
 
 NAME_ARGUMENT = "name: A name for the operation."
 MISMATCH = (f32(2, 3), f32(2, 2)), "Dimensions must be equal, but are 3 and 2 along axis -1"
@@ -60,11 +63,11 @@ def unary(
 
     if sparse:
 
-        def function(x: Any, name: str | None = None) -> Any:
+        def function(x: TensorOrRagged | SparseTensor, name: str | None = None) -> Any:
             return of_values(op, op_type, x, name) if isinstance(x, SparseTensor) else op(x, name=name)
     else:
 
-        def function(x: Any, name: str | None = None) -> Tensor:
+        def function(x: TensorOrRagged, name: str | None = None) -> Tensor:
             return op(x, name=name)
 
     operand = "A tensor or SparseTensor" if sparse else "A tensor"
@@ -110,7 +113,7 @@ def binary(
         op.flops(flops)
     add_binary_samples(op, domain, against)
 
-    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+    def function(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
         return op(x, y, name=name)
 
     arguments = {

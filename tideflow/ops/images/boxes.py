@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.philox import Philox, Stream
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _SHORT_FLOATS = attr("type", dtypes.float32, allowed=types("float half"))
 # Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: opaque.
@@ -162,7 +165,9 @@ draw_boxes_v2_op.refuses((f32(6, 8, 3), _DRAWN, f32(2, 3)), "Shape must be rank 
 
 
 @export("image.draw_bounding_boxes")
-def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+def draw_bounding_boxes(
+    images: TensorLike, boxes: TensorLike, name: str | None = None, colors: TensorLike | None = None
+) -> Tensor:
     """Draws boxes on images.
 
     Args:
@@ -448,11 +453,11 @@ _add_sampling_refusals(sample_box_v2_op, 0.1)
 
 @export("image.sample_distorted_bounding_box")
 def sample_distorted_bounding_box(
-    image_size: Any,
-    bounding_boxes: Any,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
     seed: int | None = None,
     seed2: int | None = None,
-    min_object_covered: Any = 0.1,
+    min_object_covered: TensorLike = 0.1,
     aspect_ratio_range: Sequence[float] | None = None,
     area_range: Sequence[float] | None = None,
     max_attempts: int | None = None,

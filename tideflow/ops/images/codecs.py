@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import base64
 from io import BytesIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, vector
 from tideflow.ops.helpers.samples import SampleArray
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _JPEG_DECODING = {
     "channels": 0,
@@ -160,7 +163,7 @@ decode_jpeg_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidAr
 
 @export("image.decode_jpeg", "io.decode_jpeg")
 def decode_jpeg(
-    contents: Any,
+    contents: TensorLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -243,8 +246,8 @@ decode_and_crop_jpeg_op.refuses((_JPEG, [1, 1, 3, 3]), "does not lie within 3 by
 
 @export("image.decode_and_crop_jpeg", "io.decode_and_crop_jpeg")
 def decode_and_crop_jpeg(
-    contents: Any,
-    crop_window: Any,
+    contents: TensorLike,
+    crop_window: TensorLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -329,7 +332,7 @@ decode_png_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArg
 
 @export("image.decode_png", "io.decode_png")
 def decode_png(
-    contents: Any, channels: int = 0, dtype: Any = dtypes.uint8, name: str | None = None
+    contents: TensorLike, channels: int = 0, dtype: DTypeLike = dtypes.uint8, name: str | None = None
 ) -> Tensor:
     """Decodes a PNG file; JPEG files and GIF files of one frame too, to 8 bits.
 
@@ -371,7 +374,7 @@ decode_gif_op.refuses((_TEXT,), "Expected image (JPEG, PNG, or GIF)", InvalidArg
 
 
 @export("image.decode_gif", "io.decode_gif")
-def decode_gif(contents: Any, name: str | None = None) -> Tensor:
+def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     """Decodes all frames of a GIF file, each drawn over the one before.
 
     Args:
@@ -406,7 +409,7 @@ decode_bmp_op.refuses((_TEXT,), "Incomplete bmp content", InvalidArgumentError)
 
 
 @export("image.decode_bmp", "io.decode_bmp")
-def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
+def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
     """Decodes a BMP file.
 
     Args:
@@ -450,7 +453,9 @@ extract_jpeg_shape_op.refuses((_TEXT,), "Invalid JPEG data, size 12", InvalidArg
 
 
 @export("image.extract_jpeg_shape", "io.extract_jpeg_shape")
-def extract_jpeg_shape(contents: Any, output_type: Any = dtypes.int32, name: str | None = None) -> Tensor:
+def extract_jpeg_shape(
+    contents: TensorLike, output_type: DTypeLike = dtypes.int32, name: str | None = None
+) -> Tensor:
     """Reads the size of a JPEG file from its header; the file is not decoded.
 
     Args:
@@ -578,7 +583,7 @@ encode_jpeg_op.refuses((_pixels(4, 5),), "Shape must be rank 3 but is rank 2")
 
 @export("image.encode_jpeg", "io.encode_jpeg")
 def encode_jpeg(
-    image: Any,
+    image: TensorLike,
     format: str = "",
     quality: int = 95,
     progressive: bool = False,
@@ -687,7 +692,7 @@ encode_png_op.refuses((_pixels(4, 5, 5),), "image must have 1, 2, 3, or 4 channe
 
 
 @export("image.encode_png")
-def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """Encodes pixels as a PNG file.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.helpers.axes import brackets, of_rank, of_rank_at_least, one_v
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.math import binary, casting, positions, reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _FLOATS = attr("type", dtypes.float32, allowed=types("half bfloat16 float double"))
 _PICTURE = f32(2, 3, 4, 3, low=0.0)
@@ -121,7 +124,7 @@ rgb_to_hsv_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
 
 
 @export("image.rgb_to_hsv")
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colours from red, green and blue to hue, saturation and value.
 
     Args:
@@ -161,7 +164,7 @@ hsv_to_rgb_op.refuses((f32(2, 4),), "Dimension must be 3 but is 4")
 
 
 @export("image.hsv_to_rgb")
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Converts colours from hue, saturation and value to red, green and blue.
 
     Args:

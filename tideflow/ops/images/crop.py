@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,10 +18,13 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, vector
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.random.sources import device_generator
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _PIXELS = types("uint8 uint16 int8 int16 int32 int64 half float double")
 _METHOD = attr("string", "bilinear", allowed=("bilinear", "nearest"))
@@ -251,14 +254,14 @@ crop_and_resize_op.refuses(
 
 @export("image.crop_and_resize")
 def crop_and_resize(
-    image: Any,
-    boxes: Any,
-    box_ind: Any = None,
-    crop_size: Any = None,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike | None = None,
+    crop_size: TensorLike | None = None,
     method: str = "bilinear",
     extrapolation_value: float = 0,
     name: str | None = None,
-    box_indices: Any = None,
+    box_indices: TensorLike | None = None,
 ) -> Tensor:
     """Cuts boxes out of images and resizes them to one size.
 
@@ -515,9 +518,9 @@ extract_glimpse_op.refuses((f32(3, 8, 9, 3), [3, 4], _POINTS), "must be equal, b
 
 @export("image.extract_glimpse")
 def extract_glimpse(
-    input: Any,
-    size: Any,
-    offsets: Any,
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
     centered: bool = True,
     normalized: bool = True,
     uniform_noise: bool = True,

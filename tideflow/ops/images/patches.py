@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, INTEGERS, REAL
 from tideflow.ops.math import reductions, segments
 from tideflow.ops.nn.windows import Window, aten_padding, windows_of
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _GEOMETRY = ("ksizes", "strides", "rates", "padding")
 _PADDING = attr("string", allowed=("SAME", "VALID"))
@@ -149,7 +152,7 @@ image_patches_op.refuses(
 
 @export("image.extract_patches")
 def extract_patches(
-    images: Any,
+    images: TensorLike,
     sizes: Sequence[int],
     strides: Sequence[int],
     rates: Sequence[int],
@@ -179,7 +182,7 @@ def extract_patches(
 
 @export("image.extract_image_patches", "extract_image_patches")
 def extract_image_patches(
-    images: Any,
+    images: TensorLike,
     ksizes: Sequence[int] | None = None,
     strides: Sequence[int] | None = None,
     rates: Sequence[int] | None = None,
@@ -242,7 +245,7 @@ volume_patches_op.refuses(
 
 @export("extract_volume_patches")
 def extract_volume_patches(
-    input: Any, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
+    input: TensorLike, ksizes: Sequence[int], strides: Sequence[int], padding: str, name: str | None = None
 ) -> Tensor:
     """Takes every position of a sliding window over volumes, and puts its elements side by side as channels.
 

@@ -7,7 +7,7 @@ programs. `align_corners` makes the corners of input and output coincide.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,12 +20,15 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, vector
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32, i32, quantized
 from tideflow.ops.helpers.types import types
 from tideflow.ops.images import resampling
 from tideflow.ops.images.resampling import Taps
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _RULE = {"align_corners": False, "half_pixel_centers": False}
 
@@ -265,8 +268,8 @@ _add_interpolated_samples(resize_bilinear_op, against=bilinear_by_definition)
 
 @export("image.resize_bilinear")
 def resize_bilinear(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -317,8 +320,8 @@ _add_interpolated_samples(resize_bicubic_op, against=_bicubic_by_definition)
 
 @export("image.resize_bicubic")
 def resize_bicubic(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -400,8 +403,8 @@ _add_nearest_samples(resize_nearest_neighbor_op, against=_nearest_by_definition)
 
 @export("image.resize_nearest_neighbor")
 def resize_nearest_neighbor(
-    images: Any,
-    size: Any,
+    images: TensorLike,
+    size: TensorLike,
     align_corners: bool = False,
     name: str | None = None,
     half_pixel_centers: bool = False,
@@ -495,7 +498,9 @@ resize_area_op.refuses((f32(4, 6, 3), [7, 5]), "Shape must be rank 4 but is rank
 
 
 @export("image.resize_area")
-def resize_area(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
+def resize_area(
+    images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None
+) -> Tensor:
     """Resizes images: each new pixel is the mean of what it covers of the old ones.
 
     Args:

@@ -6,7 +6,7 @@ Of boxes with equal scores the first is preferred, as in TensorFlow 2; in 1.15 t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, scalar
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _ON_HOST = {"on_host": True, "differentiable": False}
 
@@ -271,11 +274,11 @@ nms_v3_op.refuses((_BOXES, _SCORES, 3, 1.5, 0.0), "iou_threshold must be in [0, 
 
 @export("image.non_max_suppression")
 def non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NO_LIMIT,
     name: str | None = None,
 ) -> Tensor:
     """Selects the best boxes, none of which overlaps a better one too much.
@@ -342,11 +345,11 @@ _add_refusals(nms_v4_op, 0.5, 0.0)
 
 @export("image.non_max_suppression_padded")
 def non_max_suppression_padded(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NO_LIMIT,
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
@@ -427,12 +430,12 @@ _add_refusals(nms_v5_op, 0.5, 0.0, 0.0)
 
 @export("image.non_max_suppression_with_scores")
 def non_max_suppression_with_scores(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
-    soft_nms_sigma: Any = 0.0,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NO_LIMIT,
+    soft_nms_sigma: TensorLike = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Selects the best boxes, where overlapping ones may lose score instead of being left out.
@@ -501,11 +504,11 @@ nms_overlaps_op.refuses((f32(6, 6), _SCORES[:3], 3, 0.5, 0.0), "Dimensions must 
 
 @export("image.non_max_suppression_overlaps")
 def non_max_suppression_overlaps(
-    overlaps: Any,
-    scores: Any,
-    max_output_size: Any,
-    overlap_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NO_LIMIT,
     name: str | None = None,
 ) -> Tensor:
     """Selects the best of things of which a table says by how much each two overlap.
@@ -654,12 +657,12 @@ combined_nms_op.refuses((*_COMBINED[:4], 1.5, 0.1), "iou_threshold must be in [0
 
 @export("image.combined_non_max_suppression")
 def combined_non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _NO_LIMIT,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _NO_LIMIT,
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,

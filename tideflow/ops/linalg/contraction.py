@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,11 +19,15 @@ from tideflow.ops.arrays import creation, diagonals, indexing, joining, shapes, 
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, reductions
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.linalg.operator import LinearOperator
+
 # ---------------------------------------------------------------------------------- tensordot
 
 
 @export("tensordot", "linalg.tensordot")
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """Products of the elements of two tensors, summed over some of their axes.
 
     Args:
@@ -140,7 +144,7 @@ def _free_shape(tensor: Tensor, axes: Any) -> TensorShape:
 
 
 @export("trace", "linalg.trace", operator="trace")
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike | LinearOperator, name: str | None = None) -> Tensor:
     """The sum of the diagonal of each matrix.
 
     Args:
@@ -156,7 +160,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
 
 
 @export("einsum", "linalg.einsum")
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: Any) -> Tensor:
     """A sum of products, written with a label for each axis: `"ij,jk->ik"` is the matrix product.
 
     Args:

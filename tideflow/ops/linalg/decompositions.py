@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -27,6 +27,10 @@ from tideflow.ops.linalg.matrices import (
     sides,
     square,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.linalg.operator import LinearOperator
 
 _POSITIVE = np.array([[4.0, 2.0, 0.6], [2.0, 3.0, 0.4], [0.6, 0.4, 2.0]])
 
@@ -83,7 +87,7 @@ cholesky_op.refuses((-_POSITIVE,), "Cholesky decomposition was not successful", 
 
 
 @export("cholesky", "linalg.cholesky", operator="cholesky")
-def cholesky(input: Any, name: str | None = None) -> Tensor:
+def cholesky(input: TensorLike | LinearOperator, name: str | None = None) -> Tensor:
     """The Cholesky factor of each positive definite matrix: the lower triangular L with L·Lᴴ = input.
 
     Args:
@@ -204,7 +208,7 @@ qr_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 
 
 @export("qr", "linalg.qr")
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The QR decomposition of each matrix: orthonormal columns Q and upper triangular R with Q·R = input.
 
     Args:
@@ -267,7 +271,9 @@ lu_op.refuses((np.zeros((2, 2)),), "Input is not invertible.", InvalidArgumentEr
 
 
 @export("linalg.lu")
-def lu(input: Any, output_idx_type: Any = "int32", name: str | None = None) -> tuple[Tensor, Tensor]:
+def lu(
+    input: TensorLike, output_idx_type: DTypeLike = "int32", name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The LU decomposition of each square matrix, with rows exchanged: L·U are the rows `p` of the input.
 
     Args:

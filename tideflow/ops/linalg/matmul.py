@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,10 @@ from tideflow.ops.helpers.flops import full_shape, size
 from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.math import casting, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.linalg.operator import LinearOperator
 
 
 def _product_sizes(
@@ -204,8 +208,8 @@ sparse_matmul_op.refuses((f32(2, 3), f32(4, 5)), "Dimensions must be equal, but 
 
 @export("sparse_matmul")
 def sparse_matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     a_is_sparse: bool = False,
@@ -359,8 +363,8 @@ batch_matmul_v2_op.refuses((f32(2, 2, 3), f32(3, 3, 4)), "Dimensions must be equ
 
 @export("matmul", "linalg.matmul", operator="matmul")
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike | LinearOperator,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
@@ -427,8 +431,8 @@ def _takes_hints(a: Tensor, b: Tensor, hinted: bool) -> bool:
 
 @export("linalg.matvec")
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,6 +30,10 @@ from tideflow.ops.linalg.matrices import (
     square,
 )
 from tideflow.ops.math import binary, casting, clipping, complex_numbers, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.linalg.operator import LinearOperator
 
 _REGULAR = np.array([[2.0, 0.5, 0.2], [0.5, 1.5, -0.3], [0.1, -0.4, 1.0]])
 
@@ -90,7 +94,7 @@ _add_refusals(det_op)
 
 
 @export("matrix_determinant", "linalg.det", operator="determinant")
-def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
+def matrix_determinant(input: TensorLike | LinearOperator, name: str | None = None) -> Tensor:
     """The determinant of each square matrix.
 
     Args:
@@ -137,7 +141,7 @@ _add_refusals(log_det_op)
 
 
 @export("linalg.slogdet")
-def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def slogdet(input: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The sign of the determinant of each square matrix, and the logarithm of its absolute value.
 
     Args:
@@ -152,7 +156,7 @@ def slogdet(input: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
 
 
 @export("linalg.logdet", operator="logdet")
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike | LinearOperator, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of each positive definite matrix.
 
     Args:
@@ -209,7 +213,9 @@ inverse_op.refuses((np.ones((2, 2)),), "Input is not invertible.", InvalidArgume
 
 
 @export("matrix_inverse", "linalg.inv", operator="inverse")
-def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def matrix_inverse(
+    input: TensorLike | LinearOperator, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """The inverse of each square matrix, or of its adjoint.
 
     Args:
@@ -283,7 +289,7 @@ square_root_op.refuses((f32(2, 3),), "Dimensions must be equal, but are 2 and 3"
 
 
 @export("matrix_square_root", "linalg.sqrtm")
-def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
+def matrix_square_root(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal square root of each square matrix: R with R·R = input, whose eigenvalues have no negative
     real part.
 
@@ -313,7 +319,7 @@ logarithm_op.refuses((c64(2, 3),), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("linalg.logm")
-def matrix_logarithm(input: Any, name: str | None = None) -> Tensor:
+def matrix_logarithm(input: TensorLike, name: str | None = None) -> Tensor:
     """The principal logarithm of each square matrix.
 
     Args:
@@ -378,7 +384,7 @@ _MOST_HALVINGS = 1100  # beyond any finite number
 
 
 @export("linalg.expm")
-def matrix_exponential(input: Any, name: str | None = None) -> Tensor:
+def matrix_exponential(input: TensorLike, name: str | None = None) -> Tensor:
     """The exponential of each square matrix: e^A = (e^(A/2ᵏ))^(2ᵏ), where A/2ᵏ is small enough for a short
     fraction.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,15 +16,18 @@ from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.linalg import spectra
 from tideflow.ops.math import casting, powers, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _OF_VECTORS = ["euclidean", 1, 2, np.inf]
 _OF_MATRICES = ["euclidean", "fro", 1, 2, np.inf]
 
 
 @export("norm", "linalg.norm")
 def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: int | Sequence[int] | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
@@ -115,7 +119,10 @@ def _check_order(order: Any, of_matrices: bool) -> None:
 
 @export("linalg.normalize")
 def normalize(
-    tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: int | Sequence[int] | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Divides a tensor by its norm.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import string
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import REAL
 from tideflow.ops.linalg.matrices import same_size
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------------- cross product
 
@@ -66,7 +69,7 @@ cross_op.refuses((f32(2, 3), f32(3)), "Shapes must be equal rank, but are 2 and 
 
 
 @export("cross", "linalg.cross")
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The vector product of each pair of vectors of three elements.
 
     Args:

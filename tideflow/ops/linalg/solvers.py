@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -34,6 +34,10 @@ from tideflow.ops.linalg.matrices import (
     square_solution,
 )
 from tideflow.ops.math import binary, casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+    from tideflow.linalg.operator import LinearOperator
 
 # ---------------------------------------------------------------------------------- square and triangular
 
@@ -92,7 +96,9 @@ _add_refusals(matrix_solve_op)
 
 
 @export("matrix_solve", "linalg.solve", operator="solve")
-def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def matrix_solve(
+    matrix: TensorLike | LinearOperator, rhs: TensorLike, adjoint: bool = False, name: str | None = None
+) -> Tensor:
     """Solves equations with square matrices: X with matrix·X = rhs.
 
     Args:
@@ -166,7 +172,7 @@ _add_refusals(triangular_solve_op)
 
 @export("matrix_triangular_solve", "linalg.triangular_solve")
 def matrix_triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """Solves equations with triangular matrices: X with matrix·X = rhs.
 
@@ -197,7 +203,7 @@ batch_triangular_solve_op.samples((MATRICES, f64(2, 2, 1)))
 
 
 @export("cholesky_solve", "linalg.cholesky_solve")
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """Solves equations by a Cholesky factor: X with A·X = rhs, where A = chol·cholᴴ.
 
     Args:
@@ -330,7 +336,11 @@ solve_ls_op.refuses((np.zeros((2, 2)), f64(2, 1), 0.0), "rank deficient", Invali
 
 @export("matrix_solve_ls", "linalg.lstsq")
 def matrix_solve_ls(
-    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike,
+    rhs: TensorLike,
+    l2_regularizer: TensorLike = 0.0,
+    fast: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """Solves equations as well as possible: the X for which matrix·X is nearest to rhs, by least squares.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,6 +30,9 @@ from tideflow.ops.linalg.matrices import (
     square,
 )
 from tideflow.ops.math import binary, casting, checks, complex_numbers, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------------- eigenvalues
 
@@ -119,7 +122,7 @@ eig_op.refuses(
 
 
 @export("self_adjoint_eig", "linalg.eigh")
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues and eigenvectors of each self-adjoint matrix.
 
     Args:
@@ -135,7 +138,7 @@ def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tens
 
 
 @export("self_adjoint_eigvals", "linalg.eigvalsh")
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of each self-adjoint matrix.
 
     Args:
@@ -295,7 +298,9 @@ svd_op.refuses((f32(3),), "Shape must be at least rank 2 but is rank 1")
 
 
 @export("svd", "linalg.svd")
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Any:
     """The singular value decomposition of each matrix: u·diag(s)·vᴴ.
 
     Args:
@@ -326,7 +331,9 @@ batch_svd_op.samples(f64(2, 2, 3))
 
 
 @export("linalg.matrix_rank")
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The rank of each matrix: how many of its singular values are not about zero.
 
     Args:
@@ -368,7 +375,9 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 
 
 @export("linalg.pinv")
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(
+    a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The pseudo-inverse of each matrix.
 
     Args:

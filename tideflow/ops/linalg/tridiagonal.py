@@ -7,7 +7,7 @@ so the upper one's last and the lower one's first element are never looked at.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.helpers.samples import c64, f32, f64
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg.matrices import check_matrices, same_size, sides
 from tideflow.ops.math import reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _TYPES = types("double float complex64 complex128")
 
@@ -110,7 +113,7 @@ tridiagonal_matmul_op.refuses((f32(2, 3), f32(2, 3), f32(2, 3), f32(3, 2)), "Dim
 
 @export("linalg.tridiagonal_matmul")
 def tridiagonal_matmul(
-    diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
+    diagonals: TensorLike, rhs: TensorLike, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
     """The product of tridiagonal matrices and `rhs`.
 
@@ -307,8 +310,8 @@ tridiagonal_solve_op.refuses(
 
 @export("linalg.tridiagonal_solve")
 def tridiagonal_solve(
-    diagonals: Any,
-    rhs: Any,
+    diagonals: TensorLike,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,

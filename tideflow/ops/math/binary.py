@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -35,6 +35,9 @@ from tideflow.ops.helpers.types import (
     types,
 )
 from tideflow.ops.math import casting
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 # -------------------------------------------------------------------------------- sums and products
 
@@ -166,7 +169,7 @@ mul_no_nan = binary(
 
 
 @export("math.multiply_no_nan")
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The product x * y, 0 where y is 0, even if x is infinite or not a number there.
 
     Args:
@@ -183,7 +186,7 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("scalar_mul", "math.scalar_mul")
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: TensorLike, x: TensorLike, name: str | None = None) -> Any:
     """The product of a scalar and a tensor or IndexedSlices.
 
     Args:
@@ -298,7 +301,7 @@ _QUOTIENT_TYPES = {dtype: dtypes.float32 for dtype in types("uint8 int8 uint16 i
 
 
 @export("truediv", "math.truediv", ragged="broadcast_values")
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """The quotient x / y as Python 3 has it: integers are divided as floating-point numbers.
 
     Args:
@@ -336,7 +339,7 @@ def _common_dtype(x: Tensor, y: Tensor) -> dtypes.DType:
 
 
 @export("divide", "math.divide", ragged="broadcast_values")
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
+def divide(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Any:
     """The quotient x / y by Python's operator: whatever `/` means for `x` and `y`.
 
     Args:
@@ -366,7 +369,7 @@ old_div = binary(
 
 
 @export("div")
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """The quotient x / y as Python 2 has it: of integers, rounded down.
 
     Args:
@@ -426,7 +429,7 @@ floor_div = binary(
 
 
 @export("floordiv", "math.floordiv", ragged="broadcast_values")
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """The quotient x / y, rounded down.
 
     Args:
@@ -505,7 +508,7 @@ raw_div_no_nan = binary(
 
 
 @export("div_no_nan", "math.divide_no_nan", ragged="broadcast_values")
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div_no_nan(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """The quotient x / y, 0 where y is 0.
 
     Args:
@@ -522,7 +525,7 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.reciprocal_no_nan")
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """The reciprocal of each element, 1 / x, and 0 where x is 0.
 
     Args:
@@ -673,7 +676,7 @@ equal_op.flops(per_output_element())
 
 
 @export("equal", "math.equal", ragged="broadcast_values")
-def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def equal(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """Tells where x == y, element by element.
 
     Args:
@@ -692,7 +695,7 @@ not_equal_op.flops(per_output_element())
 
 
 @export("not_equal", "math.not_equal", ragged="broadcast_values")
-def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
+def not_equal(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """Tells where x != y, element by element.
 
     Args:
@@ -748,7 +751,7 @@ def logical(
         (boolean(2, 3), boolean(3)), (boolean(), boolean()), (boolean(0, 2), boolean(2)), against=against
     )
 
-    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+    def function(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
         return op(x, y, name=name)
 
     arguments = {
@@ -778,7 +781,7 @@ logical_or = logical(
 
 
 @export("logical_xor", "math.logical_xor", ragged="broadcast_values")
-def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorOrRagged, y: TensorOrRagged, name: str = "LogicalXor") -> Tensor:
     """Tells where exactly one of x and y is True.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.elementwise import of_known_elements, same_shape
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import types
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike, TensorOrRagged
 
 # -------------------------------------------------------------------------------- casts
 
@@ -85,7 +88,7 @@ cast_op.samples(
 
 
 @export("cast", "dtypes.cast", ragged="values")
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+def cast(x: TensorOrRagged | SparseTensor, dtype: DTypeLike, name: str | None = None) -> Any:
     """Converts elements to another type, by value.
 
     Args:
@@ -173,7 +176,7 @@ bitcast_op.refuses((f32(3), {"type": dtypes.float64}), "Cannot bitcast due to sh
 
 
 @export("bitcast")
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """Reads the same bits as elements of another type.
 
     Args:
@@ -192,7 +195,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
 
 
 @export("saturate_cast", "dtypes.saturate_cast", ragged="values")
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+def saturate_cast(value: TensorOrRagged, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """Converts elements to another type; what lies beyond its range becomes the nearest number in it.
 
     Args:
@@ -214,7 +217,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
 
 
 @export("to_float")
-def to_float(x: Any, name: str = "ToFloat") -> Any:
+def to_float(x: TensorLike | SparseTensor, name: str = "ToFloat") -> Any:
     """Converts elements to float32.
 
     Args:
@@ -228,7 +231,7 @@ def to_float(x: Any, name: str = "ToFloat") -> Any:
 
 
 @export("to_double")
-def to_double(x: Any, name: str = "ToDouble") -> Any:
+def to_double(x: TensorLike | SparseTensor, name: str = "ToDouble") -> Any:
     """Converts elements to float64.
 
     Args:
@@ -242,7 +245,7 @@ def to_double(x: Any, name: str = "ToDouble") -> Any:
 
 
 @export("to_int32")
-def to_int32(x: Any, name: str = "ToInt32") -> Any:
+def to_int32(x: TensorLike | SparseTensor, name: str = "ToInt32") -> Any:
     """Converts elements to int32.
 
     Args:
@@ -256,7 +259,7 @@ def to_int32(x: Any, name: str = "ToInt32") -> Any:
 
 
 @export("to_int64")
-def to_int64(x: Any, name: str = "ToInt64") -> Any:
+def to_int64(x: TensorLike | SparseTensor, name: str = "ToInt64") -> Any:
     """Converts elements to int64.
 
     Args:
@@ -270,7 +273,7 @@ def to_int64(x: Any, name: str = "ToInt64") -> Any:
 
 
 @export("to_bfloat16")
-def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
+def to_bfloat16(x: TensorLike | SparseTensor, name: str = "ToBFloat16") -> Any:
     """Converts elements to bfloat16.
 
     Args:
@@ -284,7 +287,7 @@ def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
 
 
 @export("to_complex64")
-def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
+def to_complex64(x: TensorLike | SparseTensor, name: str = "ToComplex64") -> Any:
     """Converts elements to complex64.
 
     Args:
@@ -298,7 +301,7 @@ def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
 
 
 @export("to_complex128")
-def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
+def to_complex128(x: TensorLike | SparseTensor, name: str = "ToComplex128") -> Any:
     """Converts elements to complex128.
 
     Args:

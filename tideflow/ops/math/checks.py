@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
@@ -19,6 +19,9 @@ from tideflow.ops.arrays import constants, shapes, slicing
 from tideflow.ops.control_flow import conditionals, debugging, grouping
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.math import binary, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 def _check_now(holds: Any, data: Sequence[Any]) -> None:
@@ -49,8 +52,8 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
     """`assert_<name>(x, y)`; `word` names the comparison, here of tensors and in NumPy of arrays."""
 
     def check(
-        x: Any,
-        y: Any,
+        x: TensorLike,
+        y: TensorLike,
         data: Sequence[Any] | None = None,
         summarize: int | None = None,
         message: str | None = None,
@@ -89,8 +92,8 @@ _assert_equal = _comparison("equal", "==", "equal")
 
 @export("assert_equal", "debugging.assert_equal")
 def assert_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -127,7 +130,7 @@ def _sign_check(name: str, symbol: str, check_sides: Callable, zero_first: bool)
     """`assert_<name>(x)`: how every element compares with zero."""
 
     def check(
-        x: Any,
+        x: TensorLike,
         data: Sequence[Any] | None = None,
         summarize: int | None = None,
         message: str | None = None,
@@ -162,10 +165,10 @@ assert_non_positive = _public(_sign_check("non_positive", "<=", assert_less_equa
 
 @export("assert_near", "debugging.assert_near")
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -217,7 +220,9 @@ def _ten_units(dtype: dtypes.DType) -> float:
 
 
 @export("assert_type", "debugging.assert_type")
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_type(
+    tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None
+) -> Operation:
     """Checks the type of a tensor while the graph is built.
 
     Args:
@@ -240,7 +245,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
 
 
 @export("assert_integer", "debugging.assert_integer")
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Operation:
     """Checks while the graph is built that a tensor holds integers.
 
     Args:
@@ -264,7 +269,9 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 
 
 @export("assert_same_float_dtype", "debugging.assert_same_float_dtype")
-def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> dtypes.DType:
+def assert_same_float_dtype(
+    tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None
+) -> dtypes.DType:
     """Finds the floating-point type that tensors share.
 
     Args:
@@ -331,7 +338,7 @@ def assert_proper_iterable(values: Any) -> None:
 
 
 @export("assert_scalar", "debugging.assert_scalar")
-def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Tensor:
     """Checks while the graph is built that a tensor is a scalar.
 
     Args:
@@ -393,8 +400,8 @@ def _assert_rank(
 
 @export("assert_rank", "debugging.assert_rank")
 def assert_rank(
-    x: Any,
-    rank: Any,
+    x: TensorLike,
+    rank: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -431,8 +438,8 @@ def assert_rank(
 
 @export("assert_rank_at_least", "debugging.assert_rank_at_least")
 def assert_rank_at_least(
-    x: Any,
-    rank: Any,
+    x: TensorLike,
+    rank: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -469,7 +476,7 @@ def assert_rank_at_least(
 
 @export("assert_rank_in", "debugging.assert_rank_in")
 def assert_rank_in(
-    x: Any,
+    x: TensorLike,
     ranks: Iterable[Any],
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
@@ -518,7 +525,7 @@ def _is_one_of(found: Tensor, wanted: Sequence[Tensor]) -> Tensor:
 
 @export("debugging.assert_shapes")
 def assert_shapes(
-    shapes: Any,
+    shapes: Mapping[Any, Any] | Sequence[tuple[Any, Any]],
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -666,7 +673,7 @@ def _steps(x: Any) -> Tensor:
 
 
 @export("is_non_decreasing", "math.is_non_decreasing", "debugging.is_non_decreasing")
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Tells whether no element is smaller than the one before it, in row-major order.
 
     Args:
@@ -683,7 +690,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
 
 
 @export("is_strictly_increasing", "math.is_strictly_increasing", "debugging.is_strictly_increasing")
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Tells whether every element is greater than the one before it, in row-major order.
 
     Args:
@@ -704,7 +711,11 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 
 @export("verify_tensor_all_finite", "debugging.assert_all_finite")
 def verify_tensor_all_finite(
-    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+    t: TensorLike | None = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: TensorLike | None = None,
+    message: str | None = None,
 ) -> Tensor:
     """Passes a tensor on; the step fails with the message where an element is NaN or infinite.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -18,6 +18,9 @@ from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.math import binary, casting, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 clip_by_value_op = Op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T -> output: T", T=NUMERIC)
 
@@ -70,7 +73,9 @@ def _like(t: Any, values: Tensor) -> Any:
 
 
 @export("clip_by_value", ragged="values")
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+def clip_by_value(
+    t: TensorOrRagged, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Any:
     """Moves what lies outside two bounds to the nearer one.
 
     Args:
@@ -95,7 +100,9 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 
 @export("clip_by_norm")
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: TensorLike | None = None, name: str | None = None
+) -> Any:
     """Scales a tensor down where its Euclidean norm exceeds a bound.
 
     Args:
@@ -122,7 +129,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 
 
 @export("clip_by_average_norm")
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """Scales a tensor down where its Euclidean norm, divided by its number of elements, exceeds a bound.
 
     Args:
@@ -175,7 +182,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 
 @export("clip_by_global_norm")
 def clip_by_global_norm(
-    t_list: Sequence[Any], clip_norm: Any, use_norm: Any = None, name: str | None = None
+    t_list: Sequence[Any], clip_norm: TensorLike, use_norm: TensorLike | None = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
     """Scales tensors down together where their common Euclidean norm exceeds a bound.
 

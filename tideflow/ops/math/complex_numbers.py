@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import COMPLEX, REAL_PARTS
 from tideflow.ops.math import binary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorOrRagged
 
 COMPLEX_T = attr("type", "complex64", allowed=COMPLEX)
 REAL_T = attr("type", "float", allowed=REAL_PARTS)
@@ -52,7 +55,7 @@ real_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.real)
 
 
 @export("real", "math.real", ragged="values")
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """The real part of each element; real numbers are their own.
 
     Args:
@@ -81,7 +84,7 @@ imag_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.imag)
 
 
 @export("imag", "math.imag", ragged="values")
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """The imaginary part of each element; of real numbers, zeros.
 
     Args:
@@ -115,7 +118,7 @@ angle_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.angle)
 
 
 @export("angle", "math.angle", ragged="values")
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """The argument of each complex number, between -pi and pi; of real numbers, zeros.
 
     Args:
@@ -158,7 +161,7 @@ complex_op.samples(
 
 
 @export("complex", "dtypes.complex", ragged="broadcast_values")
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorOrRagged, imag: TensorOrRagged, name: str | None = None) -> Tensor:
     """Complex numbers of their parts: real + i * imag.
 
     Args:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -13,6 +13,9 @@ from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ops.sparse.with_dense import sparse_tensor_dense_add_op
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 def may_end_in_one(tensor: Tensor) -> bool:
@@ -53,12 +56,12 @@ def _squeezed_in_step(labels: Tensor, predictions: Tensor, expected_rank_diff: i
 
 @export("confusion_matrix", "math.confusion_matrix")
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    dtype: Any = dtypes.int32,
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Tensor:
     """Counts how often each class, by row, was predicted as each class, by column.
 

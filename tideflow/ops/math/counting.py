@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.helpers.axes import scalar
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import binary, casting, reductions, segments
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 bincount_op = Op(
     "Bincount",
@@ -73,7 +76,11 @@ bincount_op.refuses((i32(3, low=-5, high=0), 4, f32(3)), "must be non-negative",
 
 @export("bincount", "math.bincount")
 def bincount(
-    arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = dtypes.int32
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.int32,
 ) -> Tensor:
     """Counts how often each number occurs, or adds up the weights of its occurrences.
 

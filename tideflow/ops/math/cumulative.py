@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from tideflow.ops.helpers.axes import host_rank
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import FLOATS, INDEX, NUMERIC
 from tideflow.ops.math import binary, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _cumulative(name: str, allowed: tuple) -> Op:
@@ -104,7 +107,11 @@ _add_refusals(cumsum_op)
 
 @export("cumsum", "math.cumsum")
 def cumsum(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Running sums along an axis: of the elements up to each one.
 
@@ -146,7 +153,11 @@ _add_refusals(cumprod_op)
 
 @export("cumprod", "math.cumprod")
 def cumprod(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Running products along an axis: of the elements up to each one.
 
@@ -199,7 +210,11 @@ _add_refusals(cumulative_logsumexp_op)
 
 @export("math.cumulative_logsumexp")
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike,
+    axis: TensorLike = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Logarithms of running sums of exp(x) along an axis, computed without overflow.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.math import binary, casting, clipping, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _NUMBERS = types("int32 int64 float double")
 
@@ -85,7 +88,11 @@ histogram_op.refuses(
 
 @export("histogram_fixed_width")
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ) -> Tensor:
     """Counts the values in each of several equally wide bins.
 
@@ -106,7 +113,11 @@ def histogram_fixed_width(
 
 @export("histogram_fixed_width_bins")
 def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = dtypes.int32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = dtypes.int32,
+    name: str | None = None,
 ) -> Tensor:
     """Finds the bin of a histogram that each value falls in.
 
@@ -208,7 +219,7 @@ unravel_op.refuses((i32(2, low=0), np.array(7, np.int32)), "Shape must be rank 1
 
 
 @export("unravel_index")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: TensorLike, name: str | None = None) -> Tensor:
     """Converts indices into the flat elements of an array to places along its axes.
 
     Args:

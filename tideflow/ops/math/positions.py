@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.ops.helpers.axes import brackets, scalar
 from tideflow.ops.helpers.flops import per_reduced_element
 from tideflow.ops.helpers.samples import boolean, f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, QUANTIZED, REAL, types
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 COMPARABLE = REAL + QUANTIZED + (dtypes.bool,)
 
@@ -92,11 +95,11 @@ _add_refusals(arg_max_op)
 
 @export("argmax", "math.argmax")
 def argmax(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: TensorLike | None = None,
     name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the largest element along an axis; of equal ones, the first.
 
@@ -115,7 +118,9 @@ def argmax(
 
 
 @export("arg_max")
-def arg_max(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+def arg_max(
+    input: TensorLike, dimension: TensorLike, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """The deprecated name of `tf.argmax`.
 
     Args:
@@ -148,11 +153,11 @@ _add_refusals(arg_min_op)
 
 @export("argmin", "math.argmin")
 def argmin(
-    input: Any,
-    axis: Any = None,
+    input: TensorLike,
+    axis: TensorLike | None = None,
     name: str | None = None,
-    dimension: Any = None,
-    output_type: Any = dtypes.int64,
+    dimension: TensorLike | None = None,
+    output_type: DTypeLike = dtypes.int64,
 ) -> Tensor:
     """The position of the smallest element along an axis; of equal ones, the first.
 
@@ -171,7 +176,9 @@ def argmin(
 
 
 @export("arg_min")
-def arg_min(input: Any, dimension: Any, output_type: Any = dtypes.int64, name: str | None = None) -> Tensor:
+def arg_min(
+    input: TensorLike, dimension: TensorLike, output_type: DTypeLike = dtypes.int64, name: str | None = None
+) -> Tensor:
     """The deprecated name of `tf.argmin`.
 
     Args:

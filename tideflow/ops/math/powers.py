@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.flops import per_output_element
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_HALF_FIRST, types
 from tideflow.ops.math import binary, casting, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 
 def _power(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -65,7 +68,7 @@ raw_pow = elementwise.binary(
 
 
 @export("pow", "math.pow", ragged="broadcast_values")
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
     """x to the power y, element by element.
 
     Args:
@@ -81,7 +84,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.polyval")
-def polyval(coeffs: list, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: list, x: TensorLike, name: str | None = None) -> Tensor:
     """The value of a polynomial at x, by Horner's scheme.
 
     Args:
@@ -172,7 +175,7 @@ elementwise.add_binary_samples(atan2_op, (0.5, 2.0), np.arctan2)
 
 
 @export("atan2", "math.atan2", ragged="broadcast_values")
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorOrRagged, x: TensorOrRagged, name: str | None = None) -> Tensor:
     """The angle of the point (x, y), between -pi and pi.
 
     Args:
@@ -208,7 +211,7 @@ elementwise.add_binary_samples(next_after_op, (0.5, 2.0), np.nextafter)
 
 
 @export("math.nextafter")
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number that the type has after x1 on the way to x2.
 
     Args:

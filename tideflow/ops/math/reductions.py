@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -30,6 +30,9 @@ from tideflow.ops.helpers.types import INDEX, NUMERIC, QUANTIZED, REAL
 from tideflow.ops.math import binary, casting, cumulative, unary
 from tideflow.runtime.tensor_lists import sum_of
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike, TensorOrRagged
 
 
 def _reduction(name: str, allowed: tuple, **more: Any) -> Op:
@@ -176,11 +179,11 @@ def _reducer(name: str, op: Op, doc: str) -> Callable[..., Tensor]:
     """The public function of a reduction, under the name `name` and `math.name`."""
 
     def reduce(
-        input_tensor: Any,
-        axis: Any = None,
+        input_tensor: TensorOrRagged,
+        axis: TensorLike | None = None,
         keepdims: bool | None = None,
         name: str | None = None,
-        reduction_indices: Any = None,
+        reduction_indices: TensorLike | None = None,
         keep_dims: bool | None = None,
     ) -> Tensor:
         axis = renamed("axis", axis, "reduction_indices", reduction_indices)
@@ -439,7 +442,7 @@ _add_refusals(euclidean_norm_op)
 
 @export("math.reduce_euclidean_norm")
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The Euclidean norm over the given axes: the square root of the sum of squares.
 
@@ -605,7 +608,10 @@ accumulate_n_op.refuses(([f32(2), f32(3)], {"shape": None}), "must be equal, but
 
 @export("accumulate_n", "math.accumulate_n")
 def accumulate_n(
-    inputs: Sequence[Any], shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+    inputs: Sequence[Any],
+    shape: ShapeLike | None = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The sum of tensors of one shape and type, of which `shape` may tell more than they do.
 
@@ -640,7 +646,7 @@ def accumulate_n(
 
 @export("math.reduce_variance")
 def reduce_variance(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The variance over the given axes: the mean squared distance from the mean.
 
@@ -660,7 +666,7 @@ def reduce_variance(
 
 @export("math.reduce_std")
 def reduce_std(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: TensorLike | None = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The standard deviation over the given axes: the square root of the variance.
 
@@ -679,11 +685,11 @@ def reduce_std(
 
 @export("reduce_logsumexp", "math.reduce_logsumexp")
 def reduce_logsumexp(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The logarithm of the sum of exp(x) over the given axes, computed without overflow.
@@ -718,14 +724,14 @@ def reduce_logsumexp(
 
 @export("count_nonzero", "math.count_nonzero")
 def count_nonzero(
-    input_tensor: Any = None,
-    axis: Any = None,
+    input_tensor: TensorLike | None = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    dtype: Any = dtypes.int64,
+    dtype: DTypeLike = dtypes.int64,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keep_dims: bool | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """Counts the elements along the given axes that are not 0, or not the empty string.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.elementwise import described
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, NUMERIC, REAL, types
 from tideflow.ops.math import binary, casting, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 TINDICES = attr("type", allowed=INDICES)
 
@@ -110,7 +113,7 @@ SORTED_RESULT = (
 
 
 def _sorted_function(name: str, op: Op, doc: str) -> Any:
-    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+    def function(data: TensorLike, segment_ids: TensorLike, name: str | None = None) -> Tensor:
         return op(data, segment_ids, name=name)
 
     function.__name__ = function.__qualname__ = name
@@ -380,7 +383,9 @@ UNSORTED_RESULT = (
 
 
 def _unsorted_function(name: str, op: Op, doc: str) -> Any:
-    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    def function(
+        data: TensorOrRagged, segment_ids: TensorOrRagged, num_segments: TensorLike, name: str | None = None
+    ) -> Tensor:
         return op(data, segment_ids, num_segments, name=name)
 
     function.__name__ = function.__qualname__ = name
@@ -517,7 +522,9 @@ unsorted_segment_min = _unsorted_function(
 
 
 @export("unsorted_segment_mean", "math.unsorted_segment_mean", ragged="segments")
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_mean(
+    data: TensorOrRagged, segment_ids: TensorOrRagged, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The mean of the rows of each segment, 0 where there are none.
 
     Args:
@@ -550,7 +557,7 @@ def _segment_sizes(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tens
 
 @export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n", ragged="segments")
 def unsorted_segment_sqrt_n(
-    data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
+    data: TensorOrRagged, segment_ids: TensorOrRagged, num_segments: TensorLike, name: str | None = None
 ) -> Tensor:
     """The sum of the rows of each segment, divided by the square root of their number.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS, REAL_PARTS
 from tideflow.ops.math import reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # -------------------------------------------------------------------------------- Bessel functions
 
@@ -67,7 +70,7 @@ bessel_i1e = define_unary(
 
 
 @export("math.bessel_i0")
-def bessel_i0(x: Any, name: str | None = None) -> Tensor:
+def bessel_i0(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 0.
 
     Args:
@@ -82,7 +85,7 @@ def bessel_i0(x: Any, name: str | None = None) -> Tensor:
 
 
 @export("math.bessel_i1")
-def bessel_i1(x: Any, name: str | None = None) -> Tensor:
+def bessel_i1(x: TensorLike, name: str | None = None) -> Tensor:
     """The modified Bessel function of order 1.
 
     Args:
@@ -147,7 +150,7 @@ igamma_op.samples(*SAMPLES, against=_lower_gamma)
 
 
 @export("igamma", "math.igamma")
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The lower regularized incomplete gamma function: the share of the gamma integral of `a` that lies below
     `x`.
 
@@ -181,7 +184,7 @@ igammac_op.samples(*SAMPLES, against=lambda a, x: 1 - _lower_gamma(a, x))
 
 
 @export("igammac", "math.igammac")
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper regularized incomplete gamma function: the share of the gamma integral of `a` that lies above
     `x`.
 
@@ -268,7 +271,7 @@ zeta_op.samples(
 
 
 @export("zeta", "math.zeta")
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function: the sum of (q + n) ** -x over n = 0, 1, 2 and so on.
 
     Args:
@@ -317,7 +320,7 @@ polygamma_op.samples(
 
 
 @export("polygamma", "math.polygamma")
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
 
     Args:
@@ -408,7 +411,7 @@ betainc_op.refuses((f32(2, 3), f32(2, 3), f32(3)), "Shapes must be equal rank, b
 
 
 @export("betainc", "math.betainc")
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularized incomplete beta integral: the share of the beta integral of `a` and `b` that lies below
     `x`.
 
@@ -425,7 +428,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 
 
 @export("lbeta", "math.lbeta")
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function of the numbers along the last axis.
 
     Args:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -26,6 +26,9 @@ from tideflow.ops.helpers.references import slope
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, FLOATS_COMPLEX, SIGNED, SIGNED_NUMBERS, UNSIGNED
 from tideflow.ops.math import binary, complex_numbers
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorOrRagged
 
 # -------------------------------------------------------------------------------- laws of gradients
 
@@ -76,7 +79,7 @@ abs_op.samples(*unary_samples(FLOATS, (-1.0, 1.0)), i32(3), against=np.abs)
 
 
 @export("abs", "math.abs", ragged="values")
-def abs(x: Any, name: str | None = None) -> Any:
+def abs(x: TensorOrRagged | SparseTensor, name: str | None = None) -> Any:
     """The absolute value; of complex numbers, their real modulus.
 
     Args:
@@ -129,7 +132,7 @@ conj_op.samples(c64(2, 3), c64(), c64(0, 2), against=np.conj)
 
 
 @export("conj", "math.conj", ragged="values")
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorOrRagged, name: str | None = None) -> Tensor:
     """The complex conjugate of each element; real numbers are their own.
 
     Args:
@@ -278,7 +281,7 @@ sigmoid = unary(
 
 
 @export("log_sigmoid", "math.log_sigmoid", ragged="values")
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorOrRagged, name: str | None = None) -> Tensor:
     """The logarithm of the logistic function, exact where that vanishes.
 
     Args:
@@ -526,7 +529,7 @@ round_op.samples(
 
 
 @export("round", "math.round", ragged="values")
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorOrRagged, name: str | None = None) -> Tensor:
     """The nearest integer; halves go to the even one.
 
     Args:
@@ -583,7 +586,7 @@ logical_not_op.samples(boolean(2, 3), boolean(), against=np.logical_not)
 
 
 @export("logical_not", "math.logical_not", ragged="values")
-def logical_not(x: Any, name: str | None = None) -> Tensor:
+def logical_not(x: TensorOrRagged, name: str | None = None) -> Tensor:
     """Tells where x is False.
 
     Args:

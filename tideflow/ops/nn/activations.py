@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, NUMERIC, REAL, types
 from tideflow.ops.helpers.unsigned import add_kernel, widened
 from tideflow.ops.math import casting, reductions, unary
 from tideflow.ops.nn.windows import channels
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------- bias
 
@@ -92,7 +95,9 @@ bias_add_op.refuses((f32(5), f32(5)), "Shape must be at least rank 2 but is rank
 
 
 @export("nn.bias_add")
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+def bias_add(
+    value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None
+) -> Tensor:
     """Adds a vector to the channels of `value`.
 
     Args:
@@ -251,7 +256,7 @@ relu_op = _activation(
 
 
 @export("nn.relu")
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes max(x, 0) of every element.
 
     Args:
@@ -265,7 +270,7 @@ def relu(features: Any, name: str | None = None) -> Tensor:
 
 
 @export("nn.crelu")
-def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
     """Computes relu(x) and relu(-x) and joins the two, so that no information is lost.
 
     Args:
@@ -303,7 +308,7 @@ relu6_op = _activation(
 
 
 @export("nn.relu6")
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes min(max(x, 0), 6) of every element.
 
     Args:
@@ -343,7 +348,7 @@ leaky_relu_op.samples(
 
 
 @export("nn.leaky_relu")
-def leaky_relu(features: Any, alpha: float = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """Computes x of elements above 0 and alpha * x of those below.
 
     Args:
@@ -389,7 +394,7 @@ elu_op = _activation(
 
 
 @export("nn.elu")
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes x of elements above 0 and exp(x) - 1 of those below.
 
     Args:
@@ -424,7 +429,7 @@ selu_op = _activation(
 
 
 @export("nn.selu")
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes scale * x of elements above 0 and scale * alpha * (exp(x) - 1) of those below.
 
     The two constants keep activations of mean 0 and variance 1 at that from layer to layer.
@@ -466,7 +471,7 @@ softplus_op = _activation(
 
 
 @export("nn.softplus", "math.softplus")
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes log(exp(x) + 1) of every element.
 
     Args:
@@ -504,7 +509,7 @@ softsign_op = _activation(
 
 
 @export("nn.softsign", "math.softsign")
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """Computes x / (abs(x) + 1) of every element.
 
     Args:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -26,6 +27,9 @@ from tideflow.ops.nn.pooling import (
     maximum_reference,
     pooled_shape,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _ARGMAX = {**WINDOW, **SIMPLE, "include_batch_in_index": False}
 
@@ -80,14 +84,14 @@ max_pool_with_argmax_op.samples(
 
 @export("nn.max_pool_with_argmax")
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: Sequence[int],
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NHWC",
-    Targmax: Any = None,
+    Targmax: DTypeLike | None = None,
     name: str | None = None,
-    output_dtype: Any = None,
+    output_dtype: DTypeLike | None = None,
     include_batch_in_index: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Computes the maximum of each window of images, and where in the flattened image it is.

@@ -6,7 +6,7 @@ With a seed the candidates are TensorFlow's own. They are drawn on the host.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tideflow.runtime import candidates
 from tideflow.runtime.candidates import RESERVED_PER_CANDIDATE, Sampler
 from tideflow.runtime.philox import Stream
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _POSITIVE = attr("int", minimum=1)
 _SEEDS = {"seed": 0, "seed2": 0}
@@ -109,7 +112,7 @@ all_op.samples(
 
 @export("nn.all_candidate_sampler", "random.all_candidate_sampler")
 def all_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -164,7 +167,7 @@ _add_ranged_samples(uniform_op, np.ones_like)
 
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -204,7 +207,7 @@ _add_ranged_samples(log_uniform_op, lambda classes: np.log((classes + 2) / (clas
 
 @export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
 def log_uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -246,7 +249,7 @@ _add_ranged_samples(learned_unigram_op, np.ones_like)
 
 @export("nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler")
 def learned_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -345,7 +348,7 @@ fixed_unigram_op.refuses(
 
 @export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
 def fixed_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -460,8 +463,8 @@ compute_accidental_hits_op.refuses(
 
 @export("nn.compute_accidental_hits")
 def compute_accidental_hits(
-    true_classes: Any,
-    sampled_candidates: Any,
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
     num_true: int,
     seed: int | None = None,
     name: str | None = None,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
 from tideflow.ops.helpers.axes import as_sizes, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.nn.conv_kernels import (
@@ -48,6 +48,9 @@ from tideflow.ops.nn.windows import (
     spatial,
     windows_of,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 FORWARD = "input: T, filter: T -> output: T"
 TO_INPUT = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
@@ -294,15 +297,15 @@ conv2d_op.refuses((f32(1, 5, 5, 3), f32(3, 3, 3, 4), {**ONCE, "strides": [1, 0, 
 
 @export("nn.conv2d")
 def conv2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: int | Sequence[int] | None = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str | None = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: int | Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """Computes the 2-D convolution of images by a filter.
 
@@ -367,16 +370,16 @@ conv2d_backprop_input_op.samples(
 
 @export("nn.conv2d_backprop_input")
 def conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any = None,
-    out_backprop: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    input_sizes: TensorLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
+    padding: str | Sequence[Sequence[int]] | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """Computes the gradient of a 2-D convolution by its input: the transposed convolution.
 
@@ -433,14 +436,14 @@ conv2d_backprop_filter_op.samples(
 
 @export("nn.conv2d_backprop_filter")
 def conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
+    padding: str | Sequence[Sequence[int]],
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """Computes the gradient of a 2-D convolution by its filter.

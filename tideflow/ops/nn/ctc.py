@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -30,6 +30,9 @@ from tideflow.ops.helpers.axes import brackets, merged, of_rank
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.math import binary, casting, cumulative, positions, reductions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
@@ -303,14 +306,14 @@ ctc_loss_op.refuses((f32(6, 5), *_LABELS, np.array([6, 5], np.int32)), "Shape mu
 
 @export("nn.ctc_loss")
 def ctc_loss(
-    labels: Any,
-    inputs: Any = None,
-    sequence_length: Any = None,
+    labels: SparseTensor,
+    inputs: TensorLike | None = None,
+    sequence_length: TensorLike | None = None,
     preprocess_collapse_repeated: bool = False,
     ctc_merge_repeated: bool = True,
     ignore_longer_outputs_than_inputs: bool = False,
     time_major: bool = True,
-    logits: Any = None,
+    logits: TensorLike | None = None,
 ) -> Tensor:
     """Computes the CTC loss of each sequence of a batch: minus the logarithm of the probability of its
     labels.
@@ -355,10 +358,10 @@ def ctc_loss(
 
 @export("nn.ctc_loss_v2")
 def ctc_loss_v2(
-    labels: Any,
-    logits: Any,
-    label_length: Any,
-    logit_length: Any,
+    labels: TensorLike | SparseTensor,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
     logits_time_major: bool = True,
     unique: Any = None,
     blank_index: int | None = None,
@@ -444,7 +447,9 @@ def _dense_loss(
 
 
 @export("nn.collapse_repeated")
-def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def collapse_repeated(
+    labels: TensorLike, seq_length: TensorLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """Makes runs of the same label in each row one.
 
     Args:
@@ -474,7 +479,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
 
 
 @export("nn.ctc_unique_labels")
-def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Lists the different labels of each row, as `tf.nn.ctc_loss_v2` may be given them.
 
     Args:

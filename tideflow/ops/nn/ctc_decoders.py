@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.nn import ctc_beam_search
 from tideflow.ops.nn.ctc import checked_lengths, labels_of
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _TYPE = attr("type", "float", allowed=REAL_PARTS)
 
@@ -98,7 +101,7 @@ ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3
 
 @export("nn.ctc_greedy_decoder")
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
     """Decodes logits by taking the likeliest class of each step and removing blanks.
 
@@ -213,7 +216,11 @@ ctc_beam_search_decoder_op.refuses(
 
 @export("nn.ctc_beam_search_decoder")
 def ctc_beam_search_decoder(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int = 100,
+    top_paths: int = 1,
+    merge_repeated: bool = True,
 ) -> tuple[list[SparseTensor], Tensor]:
     """Decodes logits by a search for the likeliest labels, which keeps the best prefixes at each step.
 
@@ -241,7 +248,7 @@ def ctc_beam_search_decoder(
 
 @export("nn.ctc_beam_search_decoder_v2")
 def ctc_beam_search_decoder_v2(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
     """Decodes logits by a search for the likeliest labels; equal neighbours in a result stay.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import of_rank, size_product
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST
 from tideflow.ops.nn.convolution import (
@@ -36,6 +37,9 @@ from tideflow.ops.nn.convolution import (
     to_input_specialized,
 )
 from tideflow.ops.nn.windows import Window, channels, image_shape, spatial
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def in_groups(filter: np.ndarray) -> np.ndarray:
@@ -83,12 +87,12 @@ depthwise_conv2d_native_op.refuses(
 
 @export("nn.depthwise_conv2d_native")
 def depthwise_conv2d_native(
-    input: Any,
-    filter: Any,
-    strides: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """Convolves each channel of images by its own filters.
@@ -150,13 +154,13 @@ depthwise_conv2d_native_backprop_input_op.samples(
 
 @export("nn.depthwise_conv2d_native_backprop_input", "nn.depthwise_conv2d_backprop_input")
 def depthwise_conv2d_native_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
+    input_sizes: TensorLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """Computes the gradient of a depthwise convolution by its input.
@@ -213,13 +217,13 @@ depthwise_conv2d_native_backprop_filter_op.samples(
 
 @export("nn.depthwise_conv2d_native_backprop_filter", "nn.depthwise_conv2d_backprop_filter")
 def depthwise_conv2d_native_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NHWC",
-    dilations: Any = (1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """Computes the gradient of a depthwise convolution by its filter.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -21,12 +21,15 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers.axes import as_sizes, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.nn.pool_kernels import added_at
 from tideflow.runtime import distributions
 from tideflow.runtime.philox import Stream
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _NUMBERS = types("float double int32 int64")
 _REGIONS = "output: T, row_pooling_sequence: int64, col_pooling_sequence: int64"
@@ -196,7 +199,7 @@ _add_samples(fractional_max_pool_op, np.max)
 
 @export("nn.fractional_max_pool")
 def fractional_max_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: list[float],
     pseudo_random: bool = False,
     overlapping: bool = False,
@@ -290,7 +293,7 @@ _add_samples(fractional_avg_pool_op, np.mean)
 
 @export("nn.fractional_avg_pool")
 def fractional_avg_pool(
-    value: Any,
+    value: TensorLike,
     pooling_ratio: list[float],
     pseudo_random: bool = False,
     overlapping: bool = False,

@@ -6,7 +6,7 @@ first, following the parents, that is one sequence a beam.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +18,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.types import types
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 gather_tree_op = Op(
     "GatherTree",
@@ -102,7 +105,11 @@ gather_tree_op.refuses(
 
 @export("contrib.seq2seq.gather_tree")
 def gather_tree(
-    step_ids: Any, parent_ids: Any, max_sequence_lengths: Any, end_token: Any, name: str | None = None
+    step_ids: TensorLike,
+    parent_ids: TensorLike,
+    max_sequence_lengths: TensorLike,
+    end_token: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """Reads the whole sequence that ends in each beam of a beam search.
 

@@ -8,7 +8,7 @@ import torch
 from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import merged, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.linalg.matrices import same_size

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from tideflow.ops.arrays.constants import stop_gradient
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import as_sizes, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST
 from tideflow.ops.nn.pool_kernels import avg_pool_back, avg_pool_values, pool_arguments
@@ -40,6 +41,9 @@ from tideflow.ops.nn.pooling import (
     sliding_window,
     windows_in,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _mean_shape(value, *, ksize, strides, padding, data_format):
@@ -129,13 +133,13 @@ avg_pool_op.refuses(
 
 @export("nn.avg_pool", "nn.avg_pool2d")
 def avg_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """Computes the mean of each window of images, of the elements that lie inside.
 
@@ -175,9 +179,9 @@ avg_pool3d_op.samples(
 
 @export("nn.avg_pool3d")
 def avg_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NDHWC",
     name: str | None = None,

@@ -7,7 +7,8 @@ outside of the image takes no part. A NaN is never larger than what was found be
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -21,13 +22,16 @@ from tideflow.ops.arrays import tiling
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import SampleArray, f32, i32
 from tideflow.ops.helpers.types import REAL
 from tideflow.ops.helpers.unsigned import widened
 from tideflow.ops.math import unary
 from tideflow.ops.nn.pool_kernels import added_at, signed
 from tideflow.ops.nn.windows import Window, aten_padding, windows_of
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _WINDOW = {
     "strides": attr("list(int)", minimum=4),
@@ -144,14 +148,14 @@ dilation2d_op.refuses((f32(1, 4, 4, 3), f32(2, 2), _ONCE), "Shape must be rank 3
 
 @export("nn.dilation2d")
 def dilation2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    rates: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
+    rates: Sequence[int] | None = None,
     padding: str | None = None,
     name: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """Computes the grey-scale dilation of images: over each window the maximum of image plus filter.
 
@@ -182,7 +186,12 @@ def dilation2d(
 
 @export("nn.erosion2d")
 def erosion2d(
-    value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None
+    value: TensorLike,
+    kernel: TensorLike,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+    name: str | None = None,
 ) -> Tensor:
     """Computes the grey-scale erosion of images: over each window the minimum of image minus kernel.
 

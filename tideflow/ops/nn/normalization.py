@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,12 +17,15 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import merged, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.math import casting, reductions, unary
 from tideflow.ops.nn.softmax import is_zero
 from tideflow.ops.nn.windows import channels_first, from_channels_first, has_channels_first
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------- batch normalization
 
@@ -278,11 +281,11 @@ _add_batch_norm_samples(fused_batch_norm_v3_op)
 
 @export("nn.fused_batch_norm")
 def fused_batch_norm(
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any = None,
-    variance: Any = None,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
     epsilon: float = 0.001,
     data_format: str = "NHWC",
     is_training: bool = True,
@@ -547,7 +550,7 @@ lrn_op.refuses((f32(2, 3),), "Shape must be rank 4 but is rank 2")
 
 @export("nn.local_response_normalization", "nn.lrn")
 def local_response_normalization(
-    input: Any,
+    input: TensorLike,
     depth_radius: int = 5,
     bias: float = 1,
     alpha: float = 1,
@@ -633,7 +636,7 @@ l2_loss_op.samples(f32(2, 3), f32(), f32(0), against=lambda t: (t**2).sum() / 2)
 
 
 @export("nn.l2_loss")
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Computes half the sum of squares of all elements.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ from tideflow.ops.arrays import creation, shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
 from tideflow.ops.helpers.axes import merged, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL, types
 from tideflow.ops.nn.pool_kernels import (
@@ -36,6 +36,9 @@ from tideflow.ops.nn.pool_kernels import (
     pool_arguments,
 )
 from tideflow.ops.nn.windows import Window, channels, has_channels_first, image_shape, spatial, windows_of
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _MAX_TYPES = types("half bfloat16 float double int32 int64 uint8 int16 int8 uint16 qint8")
 _EXPLICIT = {
@@ -263,13 +266,13 @@ max_pool_op.refuses((f32(1, 5, 5, 3), {**INSIDE, "ksize": [2, 2, 2, 1]}), "batch
 
 @export("nn.max_pool")
 def max_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """Computes the maximum of each window of images.
 
@@ -300,9 +303,9 @@ def max_pool(
 
 @export("nn.max_pool2d")
 def max_pool2d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
@@ -392,9 +395,9 @@ max_pool3d_op.samples(
 
 @export("nn.max_pool3d")
 def max_pool3d(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: int | Sequence[int],
+    strides: int | Sequence[int],
     padding: str,
     data_format: str | None = "NDHWC",
     name: str | None = None,

@@ -20,7 +20,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import joining, shapes, slicing
 from tideflow.ops.helpers.axes import of_rank, size_product
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg import matmul

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -27,6 +27,9 @@ from tideflow.ops.helpers.samples import f32, i32, i64
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDICES
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, casting, checks, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _softmax_shape(logits):
@@ -66,7 +69,9 @@ softmax_op.refuses((f32(),), "Shape must be at least rank 1 but is rank 0")
 
 
 @export("nn.softmax", "math.softmax")
-def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """Computes exp(x) divided by its sum along an axis.
 
     Args:
@@ -136,7 +141,9 @@ log_softmax_op.samples(f32(2, 3), f32(3), f32(2, 2, 4), f32(0, 3), against=_nump
 
 
 @export("nn.log_softmax", "math.log_softmax")
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def log_softmax(
+    logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
+) -> Tensor:
     """Computes the logarithm of the softmax along an axis, x - log(sum(exp(x))).
 
     Args:
@@ -232,7 +239,11 @@ softmax_cross_entropy_with_logits_op.refuses(
 
 @export("nn.softmax_cross_entropy_with_logits_v2")
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any, logits: Any, axis: int | None = None, name: str | None = None, dim: int | None = None
+    labels: TensorLike,
+    logits: TensorLike,
+    axis: int | None = None,
+    name: str | None = None,
+    dim: int | None = None,
 ) -> Tensor:
     """Computes the cross entropy between distributions over classes and the softmax of logits.
 
@@ -289,9 +300,9 @@ def check_named(function: str, sentinel: Any, labels: Any, logits: Any) -> None:
 
 @export("nn.softmax_cross_entropy_with_logits")
 def softmax_cross_entropy_with_logits(
-    _sentinel: Any = None,
-    labels: Any = None,
-    logits: Any = None,
+    _sentinel: None = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
     dim: int = -1,
     name: str | None = None,
     axis: int | None = None,
@@ -412,7 +423,10 @@ sparse_softmax_cross_entropy_with_logits_op.refuses((f32(2, 4), i32(3, low=0, hi
 
 @export("nn.sparse_softmax_cross_entropy_with_logits")
 def sparse_softmax_cross_entropy_with_logits(
-    _sentinel: Any = None, labels: Any = None, logits: Any = None, name: str | None = None
+    _sentinel: None = None,
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Computes the cross entropy between the numbers of the right classes and the softmax of logits.
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph.op import Op
@@ -11,7 +12,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, INDICES, types
 from tideflow.ops.nn.convolution import (
@@ -34,6 +35,9 @@ from tideflow.ops.nn.convolution import (
     to_input_shape,
     to_input_specialized,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _VOLUME = {
     "strides": attr("list(int)", minimum=5),
@@ -62,14 +66,14 @@ conv3d_op.samples(
 
 @export("nn.conv3d")
 def conv3d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: Sequence[int] | None = None,
     padding: str | None = None,
     data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """Computes the 3-D convolution of volumes by a filter.
 
@@ -176,13 +180,13 @@ conv3d_backprop_filter_v2_op.samples(
 
 @export("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2")
 def conv3d_backprop_filter_v2(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: TensorLike,
+    out_backprop: TensorLike,
+    strides: Sequence[int],
     padding: str,
     data_format: str = "NDHWC",
-    dilations: Any = (1, 1, 1, 1, 1),
+    dilations: Sequence[int] = (1, 1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
     """Computes the gradient of a 3-D convolution by its filter.

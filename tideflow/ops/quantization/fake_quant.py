@@ -6,7 +6,7 @@ nudged range; what lies outside moves the range's ends instead.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -19,6 +19,9 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.quantization.quantized_numbers import rounded
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _BITS = {"num_bits": 8, "narrow_range": False}
 _ARGS = {"min": -6.0, "max": 6.0, **_BITS}
@@ -113,7 +116,7 @@ fake_quant_with_min_max_args_op.refuses(
 
 @export("quantization.fake_quant_with_min_max_args", "fake_quant_with_min_max_args")
 def fake_quant_with_min_max_args(
-    inputs: Any,
+    inputs: TensorLike,
     min: float = -6,
     max: float = 6,
     num_bits: int = 8,
@@ -171,8 +174,8 @@ fake_quant_with_min_max_args_gradient_op.samples(
 
 @export("quantization.fake_quant_with_min_max_args_gradient", "fake_quant_with_min_max_args_gradient")
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any,
-    inputs: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
     min: float = -6,
     max: float = 6,
     num_bits: int = 8,
@@ -237,7 +240,12 @@ fake_quant_with_min_max_vars_op.refuses((f32(2), f32(1), f32()), "Shape must be 
 
 @export("quantization.fake_quant_with_min_max_vars", "fake_quant_with_min_max_vars")
 def fake_quant_with_min_max_vars(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Rounds numbers to those that integers of a few bits would hold in a range that can be trained.
 
@@ -312,10 +320,10 @@ fake_quant_with_min_max_vars_gradient_op.samples(
 
 @export("quantization.fake_quant_with_min_max_vars_gradient", "fake_quant_with_min_max_vars_gradient")
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
@@ -403,7 +411,12 @@ fake_quant_with_min_max_vars_per_channel_op.refuses(
 
 @export("quantization.fake_quant_with_min_max_vars_per_channel", "fake_quant_with_min_max_vars_per_channel")
 def fake_quant_with_min_max_vars_per_channel(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Rounds numbers to those that integers of a few bits would hold in a range of each channel.
 
@@ -466,10 +479,10 @@ fake_quant_with_min_max_vars_per_channel_gradient_op.samples(
     "fake_quant_with_min_max_vars_per_channel_gradient",
 )
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,

@@ -7,7 +7,7 @@ so that 0 is exact), SCALED multiplies by one factor, so that 0 is 0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -33,6 +33,9 @@ from tideflow.ops.quantization.quantized_numbers import (
     rounded,
     step_of,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _F = np.float32
 _MODE = attr("string", "MIN_COMBINED", allowed=("MIN_COMBINED", "MIN_FIRST", "SCALED"))
@@ -177,10 +180,10 @@ quantize_v2_op.refuses((f32(2), [0.0], 1.0, {"T": dtypes.quint8}), "Shape must b
 
 @export("quantization.quantize", "quantize")
 def quantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
     mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     name: str | None = None,
@@ -211,10 +214,10 @@ def quantize(
 
 @export("quantize_v2")
 def quantize_v2(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     round_mode: str = "HALF_AWAY_FROM_ZERO",
@@ -334,7 +337,11 @@ dequantize_op.refuses((sample_of(dtypes.qint8, 2), 0.0, [1.0]), "Shape must be r
 
 @export("quantization.dequantize", "dequantize")
 def dequantize(
-    input: Any, min_range: Any, max_range: Any, mode: str = "MIN_COMBINED", name: str | None = None
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
 ) -> Tensor:
     """Computes the numbers that quantized integers stand for.
 
@@ -510,9 +517,9 @@ quantize_and_dequantize_v2_op.refuses(
 
 @export("quantization.quantize_and_dequantize")
 def quantize_and_dequantize(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,

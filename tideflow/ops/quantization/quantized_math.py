@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -36,6 +36,9 @@ from tideflow.ops.quantization.quantized_numbers import (
     step_of,
     zero_point,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _WIDE_TYPE = attr("type", "qint32", allowed=QUANTIZED)
 
@@ -345,11 +348,11 @@ quantized_relu_x_op.samples((_X, 2.5, -5.0, 9.0), law=_rectified_law)
 
 @export("nn.quantized_relu_x")
 def quantized_relu_x(
-    features: Any,
-    max_value: Any,
-    min_features: Any,
-    max_features: Any,
-    out_type: Any = dtypes.quint8,
+    features: TensorLike,
+    max_value: TensorLike,
+    min_features: TensorLike,
+    max_features: TensorLike,
+    out_type: DTypeLike = dtypes.quint8,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Computes min(max(x, 0), max_value) of the numbers that quantized integers stand for.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -37,6 +37,9 @@ from tideflow.ops.quantization.quantized_numbers import (
 )
 from tideflow.ops.quantization.quantized_numbers import quantized as quantize
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _F = np.float32
 _PADDING = attr("string", allowed=("SAME", "VALID"))
@@ -151,15 +154,15 @@ quantized_conv2d_op.refuses(
 
 @export("nn.quantized_conv2d")
 def quantized_conv2d(
-    input: Any,
-    filter: Any,
-    min_input: Any,
-    max_input: Any,
-    min_filter: Any,
-    max_filter: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
+    min_filter: TensorLike,
+    max_filter: TensorLike,
     strides: Sequence[int],
     padding: str,
-    out_type: Any = dtypes.qint32,
+    out_type: DTypeLike = dtypes.qint32,
     dilations: Sequence[int] = (1, 1, 1, 1),
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -250,9 +253,9 @@ _add_pool_samples(quantized_avg_pool_op, np.nanmean)
 
 @export("nn.quantized_avg_pool")
 def quantized_avg_pool(
-    input: Any,
-    min_input: Any,
-    max_input: Any,
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
     padding: str,
@@ -300,9 +303,9 @@ _add_pool_samples(quantized_max_pool_op, np.nanmax)
 
 @export("nn.quantized_max_pool")
 def quantized_max_pool(
-    input: Any,
-    min_input: Any,
-    max_input: Any,
+    input: TensorLike,
+    min_input: TensorLike,
+    max_input: TensorLike,
     ksize: Sequence[int],
     strides: Sequence[int],
     padding: str,

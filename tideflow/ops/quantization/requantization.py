@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -30,6 +30,9 @@ from tideflow.ops.quantization.quantized_numbers import (
     requantized,
     step_of,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _GIVEN = "input: Tinput, input_min: float, input_max: float"
 _ENDS = "input_min input_max"
@@ -363,7 +366,7 @@ quantized_concat_op.refuses(
 
 @export("quantization.quantized_concat", "quantized_concat")
 def quantized_concat(
-    concat_dim: Any, values: list, input_mins: list, input_maxes: list, name: str | None = None
+    concat_dim: TensorLike, values: list, input_mins: list, input_maxes: list, name: str | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Joins quantized tensors along an axis, in a range that holds all of theirs.
 

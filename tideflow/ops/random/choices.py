@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -38,6 +38,9 @@ from tideflow.runtime import distributions
 from tideflow.runtime.distributions import Source
 from tideflow.runtime.philox import Stream
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 # -------------------------------------------------------------------------------- orders and parts
 
@@ -83,7 +86,7 @@ shuffle_op.samples(
 
 
 @export("random_shuffle", "random.shuffle")
-def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """Puts the rows of a tensor in a random order.
 
     Args:
@@ -98,7 +101,9 @@ def random_shuffle(value: Any, seed: int | None = None, name: str | None = None)
 
 
 @export("random_crop", "image.random_crop")
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_crop(
+    value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None
+) -> Tensor:
     """Takes a part of a tensor from a random place.
 
     Args:
@@ -213,7 +218,11 @@ multinomial_op.refuses((f32(1, 2), -3), "must be non-negative but is -3")
 
 @export("multinomial", "random.multinomial")
 def multinomial(
-    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int | None = None,
+    name: str | None = None,
+    output_dtype: DTypeLike | None = None,
 ) -> Tensor:
     """Draws classes by their probabilities. The older name of `tf.random.categorical`.
 
@@ -238,7 +247,11 @@ def _drawn(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tenso
 
 @export("random.categorical")
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Draws classes by their probabilities.
 
@@ -288,7 +301,11 @@ stateless_multinomial_op.samples(
 
 @export("random.stateless_multinomial")
 def stateless_multinomial(
-    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = dtypes.int64, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Tensor:
     """Draws classes by their probabilities, which depend on nothing but the seed.
 
@@ -313,7 +330,11 @@ def _stateless_classes(logits: Any, num_samples: Any, seed: Any, dtype: Any) -> 
 
 @export("random.stateless_categorical")
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = dtypes.int64, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    dtype: DTypeLike = dtypes.int64,
+    name: str | None = None,
 ) -> Tensor:
     """Draws classes by their probabilities, which depend on nothing but the seed.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import io
 import struct
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +20,9 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.samples import f32
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _LOUDEST = 1 << 15
 _BITS = 16
@@ -203,7 +206,7 @@ decode_wav_op.refuses((_wav_sample(1), {"desired_samples": -2}), "samples must b
 
 @export("audio.decode_wav", "contrib.framework.python.ops.audio_ops.decode_wav")
 def decode_wav(
-    contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
+    contents: TensorLike, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Reads the sound of a WAV file with samples of 16 bits.
 
@@ -262,7 +265,7 @@ encode_wav_op.refuses((f32(3, 1), np.array(0, np.int32)), "sample_rate must be i
 
 
 @export("audio.encode_wav", "contrib.framework.python.ops.audio_ops.encode_wav")
-def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
+def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = None) -> Tensor:
     """Writes a sound as a WAV file with samples of 16 bits.
 
     Args:
@@ -346,7 +349,7 @@ audio_spectrogram_op.refuses(
 
 @export("contrib.framework.python.ops.audio_ops.audio_spectrogram")
 def audio_spectrogram(
-    input: Any, window_size: int, stride: int, magnitude_squared: bool = False, name: str | None = None
+    input: TensorLike, window_size: int, stride: int, magnitude_squared: bool = False, name: str | None = None
 ) -> Tensor:
     """Finds how strong each frequency of a sound is, window by window.
 
@@ -493,8 +496,8 @@ mfcc_op.refuses(
 
 @export("contrib.framework.python.ops.audio_ops.mfcc")
 def mfcc(
-    spectrogram: Any,
-    sample_rate: Any,
+    spectrogram: TensorLike,
+    sample_rate: TensorLike,
     upper_frequency_limit: float = 4000,
     lower_frequency_limit: float = 20,
     filterbank_channel_count: int = 40,

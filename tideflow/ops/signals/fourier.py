@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -29,6 +29,9 @@ from tideflow.ops.helpers.elementwise import described
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import COMPLEX, REAL_PARTS
 from tideflow.ops.math import binary, casting, complex_numbers, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _REAL_ATTR = attr("type", dtypes.float32, allowed=REAL_PARTS)
 _COMPLEX_ATTR = attr("type", dtypes.complex64, allowed=COMPLEX)
@@ -89,7 +92,7 @@ def _inverse(op_type: str, rank: int, forward: Callable, old: bool = False) -> O
 
 
 def _public(op: Op, word: str, doc: str) -> Callable[..., Tensor]:
-    def transform(input: Any, name: str | None = None) -> Tensor:
+    def transform(input: TensorLike, name: str | None = None) -> Tensor:
         return op(input, name=name)
 
     arguments = {"input": "A tensor of type complex64 or complex128, of at least as many axes."}
@@ -345,7 +348,7 @@ rfft_op = _real_forward("RFFT", 1, lambda *inputs, **types: irfft_op(*inputs, **
 
 
 @export("signal.rfft", "spectral.rfft")
-def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The spectrum of real signals along the last axis: its first fft_length / 2 + 1 frequencies.
 
     Args:
@@ -364,7 +367,7 @@ rfft2d_op = _real_forward("RFFT2D", 2, lambda *inputs, **types: irfft2d_op(*inpu
 
 
 @export("signal.rfft2d", "spectral.rfft2d")
-def rfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft2d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The spectrum of real signals over the last two axes; of the last one, the first half.
 
     Args:
@@ -383,7 +386,7 @@ rfft3d_op = _real_forward("RFFT3D", 3, lambda *inputs, **types: irfft3d_op(*inpu
 
 
 @export("signal.rfft3d", "spectral.rfft3d")
-def rfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def rfft3d(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The spectrum of real signals over the last three axes; of the last one, the first half.
 
     Args:
@@ -402,7 +405,7 @@ irfft_op = _real_inverse("IRFFT", 1, rfft_op)
 
 
 @export("signal.irfft", "spectral.irfft")
-def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft(input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None) -> Tensor:
     """The real signals of spectra along the last axis, of which the first half is given: undoes `rfft`.
 
     Args:
@@ -421,7 +424,9 @@ irfft2d_op = _real_inverse("IRFFT2D", 2, rfft2d_op)
 
 
 @export("signal.irfft2d", "spectral.irfft2d")
-def irfft2d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft2d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of spectra over the last two axes: undoes `rfft2d`.
 
     Args:
@@ -440,7 +445,9 @@ irfft3d_op = _real_inverse("IRFFT3D", 3, rfft3d_op)
 
 
 @export("signal.irfft3d", "spectral.irfft3d")
-def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
+def irfft3d(
+    input_tensor: TensorLike, fft_length: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The real signals of spectra over the last three axes: undoes `rfft3d`.
 
     Args:
@@ -459,7 +466,7 @@ def irfft3d(input_tensor: Any, fft_length: Any = None, name: str | None = None) 
 
 
 @export("signal.fftshift")
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:
     """Moves the zero frequency of a spectrum to the middle.
 
     Args:
@@ -474,7 +481,7 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 
 @export("signal.ifftshift")
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: int | Sequence[int] | None = None, name: str | None = None) -> Tensor:
     """Moves the zero frequency of a spectrum from the middle to the front: undoes `fftshift`.
 
     Args:
@@ -501,7 +508,7 @@ def _shifted(x: Any, axes: Any, sign: int, default_name: str, name: str | None) 
 
 @export("signal.dct", "spectral.dct")
 def dct(
-    input: Any,
+    input: TensorLike,
     type: int = 2,
     n: int | None = None,
     axis: int = -1,
@@ -542,7 +549,7 @@ def dct(
 
 @export("signal.idct", "spectral.idct")
 def idct(
-    input: Any,
+    input: TensorLike,
     type: int = 2,
     n: int | None = None,
     axis: int = -1,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.types import NUMERIC, REAL, types
 from tideflow.ops.math import segments
 from tideflow.ops.sparse import index_rows, parts, sparse_reductions, with_dense
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes, elements_of, parts_of
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _PAIR = "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64"
 _A, _B = np.array([[0, 1], [0, 2], [1, 0]]), np.array([[0, 0], [0, 2], [1, 1], [1, 2]])
@@ -114,7 +117,12 @@ sparse_add_op.refuses(
 
 
 @export("sparse.add", "sparse_add")
-def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+def sparse_add(
+    a: TensorLike | SparseTensor,
+    b: TensorLike | SparseTensor,
+    threshold: TensorLike | None = None,
+    thresh: TensorLike | None = None,
+) -> Any:
     """Adds two tensors of which at least one is sparse.
 
     Args:

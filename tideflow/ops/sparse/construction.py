@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -34,6 +34,9 @@ from tideflow.ops.sparse.index_rows import (
     rows_at,
     taken,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _NO_INDICES = np.zeros((0, 2), np.int64)
@@ -76,7 +79,7 @@ sparse_reorder_op.samples(
 
 
 @export("sparse.reorder", "sparse_reorder")
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """Puts the elements of a sparse tensor in order: row by row.
 
     Args:
@@ -173,7 +176,7 @@ def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
 
 
 @export("sparse.reshape", "sparse_reshape")
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def sparse_reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) -> SparseTensor:
     """Gives a sparse tensor another shape; its elements, read row by row, keep their order.
 
     Args:
@@ -202,7 +205,9 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
 
 
 @export("sparse_placeholder", "sparse.placeholder")
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_placeholder(
+    dtype: DTypeLike, shape: ShapeLike | None = None, name: str | None = None
+) -> SparseTensor:
     """Makes a SparseTensor that each step must be fed.
 
     Args:
@@ -233,7 +238,10 @@ def _placeholder_sizes(shape: Any, name: str | None) -> tuple[Tensor, Any]:
 
 @export("sparse.eye")
 def sparse_eye(
-    num_rows: Any, num_columns: Any = None, dtype: Any = dtypes.float32, name: str | None = None
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    dtype: DTypeLike = dtypes.float32,
+    name: str | None = None,
 ) -> SparseTensor:
     """Makes a sparse matrix with ones on its diagonal.
 
@@ -268,7 +276,9 @@ def _as_int64(value: Any, name: str) -> Tensor:
 
 
 @export("sparse.expand_dims")
-def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_expand_dims(
+    sp_input: SparseTensor, axis: int | None = None, name: str | None = None
+) -> SparseTensor:
     """Inserts an axis of size 1 into the shape of a sparse tensor.
 
     Args:
@@ -308,7 +318,9 @@ def sparse_expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | Non
 
 
 @export("sparse.transpose", "sparse_transpose")
-def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_transpose(
+    sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None
+) -> SparseTensor:
     """Puts the axes of a sparse tensor in another order.
 
     Args:
@@ -334,7 +346,7 @@ def sparse_transpose(sp_input: SparseTensor, perm: Any = None, name: str | None 
 
 
 @export("sparse.reset_shape", "sparse_reset_shape")
-def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def sparse_reset_shape(sp_input: SparseTensor, new_shape: TensorLike | None = None) -> SparseTensor:
     """Gives a sparse tensor a larger shape, or the smallest that holds its elements.
 
     Args:
@@ -384,7 +396,7 @@ def _at_least(wanted: Tensor, sizes: Tensor, known_sizes: TensorShape) -> Any:
 
 
 @export("sparse.retain", "sparse_retain")
-def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Keeps some of the elements of a sparse tensor.
 
     Args:
@@ -412,7 +424,11 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
 
 @export("sparse.merge", "sparse_merge")
 def sparse_merge(
-    sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+    sp_ids: SparseTensor | Sequence[SparseTensor],
+    sp_values: SparseTensor,
+    vocab_size: int | Sequence[int],
+    name: str | None = None,
+    already_sorted: bool = False,
 ) -> SparseTensor:
     """Replaces the last axis of sparse values by the ids that stand beside them.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -34,6 +34,9 @@ from tideflow.ops.sparse.index_rows import (
     parts_of,
     taken,
 )
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _INDICES = np.array([[0, 1], [0, 2], [1, 0]])
 _SIZES = np.array([2, 3])
@@ -275,12 +278,12 @@ class KeywordRequired:
 
 @export("sparse.split", "sparse_split")
 def sparse_split(
-    keyword_required: Any = KeywordRequired(),
-    sp_input: Any = None,
+    keyword_required: KeywordRequired = KeywordRequired(),
+    sp_input: SparseTensor | None = None,
     num_split: int | None = None,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     name: str | None = None,
-    split_dim: Any = None,
+    split_dim: TensorLike | None = None,
 ) -> list[SparseTensor]:
     """Cuts a sparse tensor into parts along an axis.
 
@@ -380,7 +383,9 @@ sparse_slice_op.refuses(
 
 
 @export("sparse.slice", "sparse_slice")
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def sparse_slice(
+    sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None
+) -> SparseTensor:
     """Takes a block out of a sparse tensor.
 
     Args:
@@ -549,7 +554,7 @@ sparse_fill_empty_rows_op.refuses(
 
 @export("sparse.fill_empty_rows", "sparse_fill_empty_rows")
 def sparse_fill_empty_rows(
-    sp_input: Any, default_value: Any, name: str | None = None
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
 ) -> tuple[SparseTensor, Tensor]:
     """Puts a value into every row of a sparse tensor that has no element.
 

@@ -11,7 +11,7 @@ import itertools
 import math
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -34,6 +34,9 @@ from tideflow.ops.helpers.types import types
 from tideflow.ops.sparse.index_rows import as_sparse, check_order, check_parts, joined, rows_at
 from tideflow.runtime.resources import ResourceManager, owned
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _SPARSE = "sparse_indices: int64, sparse_values: T, sparse_shape: int64"
 _CELLS = attr("type", dtypes.string, allowed=types("string variant"))
@@ -180,7 +183,9 @@ _add_serialize_samples(serialize_sparse_op, _serialize_sparse_law)
 
 
 @export("io.serialize_sparse", "serialize_sparse")
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+def serialize_sparse(
+    sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
+) -> Tensor:
     """Serializes a sparse tensor.
 
     Args:
@@ -236,7 +241,9 @@ serialize_many_sparse_op.refuses(
 
 
 @export("io.serialize_many_sparse", "serialize_many_sparse")
-def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = dtypes.string) -> Tensor:
+def serialize_many_sparse(
+    sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = dtypes.string
+) -> Tensor:
     """Serializes each of the sparse tensors along the first axis.
 
     Args:
@@ -404,7 +411,7 @@ _add_deserialize_refusals(deserialize_many_sparse_op)
 
 @export("io.deserialize_many_sparse", "deserialize_many_sparse")
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """Makes one sparse tensor of many serialized ones, with a new first axis.
 

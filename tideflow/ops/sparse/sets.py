@@ -6,7 +6,7 @@ An element may stand there more than once; it counts once. Results are sparse, e
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.samples import i32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.sparse.index_rows import check_inside, check_order, parts_of
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 ELEMENTS = types("int8 int16 int32 int64 uint8 uint16 string")
 _RESULT = "result_indices: int64, result_values: T, result_shape: int64"
@@ -296,7 +299,7 @@ set_size_op.refuses(
 
 
 @export("sets.size", "sets.set_size")
-def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """Counts the different elements of each set.
 
     Args:
@@ -340,7 +343,9 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
 
 
 @export("sets.intersection", "sets.set_intersection")
-def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_intersection(
+    a: TensorLike | SparseTensor, b: TensorLike | SparseTensor, validate_indices: bool = True
+) -> SparseTensor:
     """Finds the elements that are in both sets, for each pair of sets.
 
     Args:
@@ -359,7 +364,12 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
 
 
 @export("sets.difference", "sets.set_difference")
-def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def set_difference(
+    a: TensorLike | SparseTensor,
+    b: TensorLike | SparseTensor,
+    aminusb: bool = True,
+    validate_indices: bool = True,
+) -> SparseTensor:
     """Finds the elements of one set that are not in the other, for each pair of sets.
 
     Args:
@@ -379,7 +389,9 @@ def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool 
 
 
 @export("sets.union", "sets.set_union")
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_union(
+    a: TensorLike | SparseTensor, b: TensorLike | SparseTensor, validate_indices: bool = True
+) -> SparseTensor:
     """Finds the elements that are in either set, for each pair of sets.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,6 +24,9 @@ from tideflow.ops.helpers.types import NUMERIC, REAL
 from tideflow.ops.math import casting, reductions, segments
 from tideflow.ops.sparse import index_rows
 from tideflow.ops.sparse.index_rows import check_parts
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _INPUTS = "input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32"
 _SPARSE = "output_indices: int64, output_values: T, output_shape: int64"
@@ -197,9 +200,9 @@ sum_op.samples((_INDICES, c64(4), _SIZES, [2]))
 @export("sparse.reduce_sum", "sparse_reduce_sum")
 def sparse_reduce_sum(
     sp_input: SparseTensor,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Adds up the elements of a sparse tensor over axes.
@@ -227,9 +230,9 @@ sparse_sum_op = _sparse_op("SparseReduceSumSparse", NUMERIC, _total, sum)
 @export("sparse.reduce_sum_sparse", "sparse_reduce_sum_sparse")
 def sparse_reduce_sum_sparse(
     sp_input: SparseTensor,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """Adds up the elements of a sparse tensor over axes, to a sparse tensor.
@@ -257,9 +260,9 @@ max_op = _dense_op("SparseReduceMax", REAL, _largest, undefined_gradient, max)
 @export("sparse.reduce_max", "sparse_reduce_max")
 def sparse_reduce_max(
     sp_input: SparseTensor,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """Finds the largest element of a sparse tensor over axes; what is not there does not count.
@@ -287,9 +290,9 @@ sparse_max_op = _sparse_op("SparseReduceMaxSparse", REAL, _largest, max)
 @export("sparse.reduce_max_sparse", "sparse_reduce_max_sparse")
 def sparse_reduce_max_sparse(
     sp_input: SparseTensor,
-    axis: Any = None,
+    axis: TensorLike | None = None,
     keepdims: bool | None = None,
-    reduction_axes: Any = None,
+    reduction_axes: TensorLike | None = None,
     keep_dims: bool | None = None,
 ) -> SparseTensor:
     """Finds the largest element of a sparse tensor over axes, to a sparse tensor.

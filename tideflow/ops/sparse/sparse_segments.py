@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,10 +17,13 @@ from tideflow.graph.schema import attr
 from tideflow.ops.arrays import indexing, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import merged, of_rank
-from tideflow.ops.helpers.finite_differences import pulled_back
+from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS, INDICES, REAL
 from tideflow.ops.math import segments
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
@@ -193,7 +196,11 @@ counted_sum_op = _counted_op("SparseSegmentSumWithNumSegments", REAL, None, _sum
 
 @export("sparse_segment_sum", "sparse.segment_sum")
 def sparse_segment_sum(
-    data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """Computes the sums of segments of the rows `data[indices]`.
 
@@ -236,7 +243,11 @@ counted_mean_op = _counted_op(
 
 @export("sparse_segment_mean", "sparse.segment_mean")
 def sparse_segment_mean(
-    data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """Computes the means of segments of the rows `data[indices]`.
 
@@ -282,7 +293,11 @@ counted_sqrt_n_op = _counted_op(
 
 @export("sparse_segment_sqrt_n", "sparse.segment_sqrt_n")
 def sparse_segment_sqrt_n(
-    data: Any, indices: Any, segment_ids: Any, name: str | None = None, num_segments: Any = None
+    data: TensorLike,
+    indices: TensorLike,
+    segment_ids: TensorLike,
+    name: str | None = None,
+    num_segments: TensorLike | None = None,
 ) -> Tensor:
     """Computes sums of segments of the rows `data[indices]`, divided by the square root of the number of
     rows.

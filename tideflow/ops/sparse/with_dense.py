@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -28,6 +28,9 @@ from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.sparse import construction, index_rows
 from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 torch.sparse.check_sparse_tensor_invariants.disable()  # some versions of torch warn unless this is set
 TINDICES = attr("type", allowed=INDICES)
@@ -139,10 +142,10 @@ sparse_to_dense_op.refuses(
 
 @export("sparse_to_dense")
 def sparse_to_dense(
-    sparse_indices: Any,
-    output_shape: Any,
-    sparse_values: Any,
-    default_value: Any = 0,
+    sparse_indices: TensorLike,
+    output_shape: TensorLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
@@ -176,7 +179,10 @@ def sparse_to_dense(
 
 @export("sparse.to_dense", "sparse_tensor_to_dense")
 def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """Makes a dense tensor of a sparse one.
 
@@ -202,7 +208,7 @@ def sparse_tensor_to_dense(
 
 
 @export("sparse.to_indicator", "sparse_to_indicator")
-def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+def sparse_to_indicator(sp_input: SparseTensor, vocab_size: TensorLike, name: str | None = None) -> Tensor:
     """Makes a dense tensor that is true at the ids which stand along the last axis of a sparse one.
 
     Args:
@@ -226,7 +232,7 @@ def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None)
 
 
 @export("sparse.from_dense")
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """Makes a sparse tensor of the elements of a dense one that are not 0, or "".
 
     Args:
@@ -558,7 +564,11 @@ sparse_tensor_dense_matmul_op.refuses(
 
 @export("sparse.sparse_dense_matmul", "sparse.matmul", "sparse_tensor_dense_matmul")
 def sparse_tensor_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor,
+    b: TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """Multiplies a sparse matrix by a dense one.
 
@@ -589,7 +599,7 @@ def sparse_tensor_dense_matmul(
 
 
 @export("sparse.mask", "sparse_mask")
-def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Leaves out some of the slices of an IndexedSlices.
 
     Args:

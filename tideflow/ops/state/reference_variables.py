@@ -8,7 +8,7 @@ lost, torn or half done.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -32,6 +32,9 @@ from tideflow.ops.helpers.variables import (
 from tideflow.ops.state import resource_variables
 from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import empty_like_type
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 
 def is_reference(variable: Any) -> bool:
@@ -117,7 +120,7 @@ is_variable_initialized_op.samples(ref(f32(2, 3)), ref(f32()), against=lambda va
 
 
 @export("is_variable_initialized")
-def is_variable_initialized(variable: Any) -> Tensor:
+def is_variable_initialized(variable: VariableLike | Tensor) -> Tensor:
     """Whether a variable has a value.
 
     Args:
@@ -180,8 +183,8 @@ assign_op.refuses((ref(f32(2, 3)), f32(2, 4)), "Dimension 1 in both shapes must 
 
 @export("assign")
 def assign(
-    ref: Any,
-    value: Any,
+    ref: VariableLike | Tensor,
+    value: TensorLike,
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
@@ -244,7 +247,9 @@ assign_add_op.flops(per_input_element())
 
 
 @export("assign_add")
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(
+    ref: VariableLike | Tensor, value: TensorLike, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Adds a value to a variable.
 
     Args:
@@ -266,7 +271,9 @@ assign_sub_op.flops(per_input_element())
 
 
 @export("assign_sub")
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(
+    ref: VariableLike | Tensor, value: TensorLike, use_locking: bool | None = None, name: str | None = None
+) -> Any:
     """Subtracts a value from a variable.
 
     Args:
@@ -310,7 +317,7 @@ count_up_to_op.refuses((ref(i64(2)), {"limit": 3}), "Shape must be rank 0 but is
 
 
 @export("count_up_to")
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
+def count_up_to(ref: VariableLike | Tensor, limit: int, name: str | None = None) -> Tensor:
     """Adds 1 to a variable, up to a limit.
 
     Args:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import collections
 import itertools
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.arrays import constants
 from tideflow.runtime.resources import owned
 from tideflow.runtime.values import to_numpy
 from tideflow.runtime.waiting import StepContext
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 _DROPPED_HANDLES_KEPT = 10
 
@@ -174,7 +177,9 @@ get_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handles.p
 
 
 @export("get_session_tensor")
-def get_session_tensor(handle: Any, dtype: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def get_session_tensor(
+    handle: str | TensorHandle, dtype: DTypeLike, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """A value that an earlier step has kept.
 
     Args:
@@ -215,7 +220,7 @@ delete_session_tensor_op.samples(covered_by="tests/ops/state/test_session_handle
 
 
 @export("delete_session_tensor")
-def delete_session_tensor(handle: Any, name: str | None = None) -> tuple[Tensor, Operation]:
+def delete_session_tensor(handle: str | TensorHandle, name: str | None = None) -> tuple[Tensor, Operation]:
     """Lets a value go that an earlier step has kept.
 
     Args:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -31,6 +31,10 @@ from tideflow.ops.helpers.variables import as_signed, check_dtype, same_shape, s
 from tideflow.ops.math import casting
 from tideflow.ops.state.reference_variables import is_reference
 from tideflow.ops.state.resource_variables import variable_shape
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike, VariableLike
 
 # ------------------------------------------------------------------------------------------------- rows taken
 
@@ -356,7 +360,11 @@ def _scatter_function(
     """The public function: the op on references, or the op on handles followed by a read."""
 
     def scatter(
-        ref: Any, indices: Any, updates: Any, use_locking: bool = use_locking, name: str | None = None
+        ref: VariableLike | Tensor,
+        indices: TensorLike,
+        updates: TensorLike,
+        use_locking: bool = use_locking,
+        name: str | None = None,
     ) -> Any:
         if is_reference(ref):
             return reference_op(ref, indices, updates, use_locking=use_locking, name=name)
@@ -671,7 +679,11 @@ scatter_nd_non_aliasing_add_op.samples(
 
 @export("batch_scatter_update")
 def batch_scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
+    ref: VariableLike | Tensor,
+    indices: TensorLike,
+    updates: TensorLike,
+    use_locking: bool = True,
+    name: str | None = None,
 ) -> Any:
     """Replaces rows of a variable batch by batch: `ref[i, ..., indices[i, ..., j]] = updates[i, ..., j]`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -187,7 +187,7 @@ edit_distance_op.refuses(
 
 @export("edit_distance")
 def edit_distance(
-    hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance"
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str | None = "edit_distance"
 ) -> Tensor:
     """Computes Levenshtein's distance between sequences: how many insertions, deletions and replacements make
     one of the other.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +26,9 @@ from tideflow.runtime.fingerprints import (
     keyed_hashes,
 )
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 _BUCKETS = dict(num_buckets=attr("int", minimum=1), on_host=True, differentiable=False)
 
@@ -74,7 +77,10 @@ string_to_hash_bucket_op.refuses((_STRINGS, {"num_buckets": 0}), "num_buckets")
 
 @export("strings.to_hash_bucket", "string_to_hash_bucket", ragged="values")
 def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+    string_tensor: TensorOrRagged | None = None,
+    num_buckets: int | None = None,
+    name: str | None = None,
+    input: TensorOrRagged | None = None,
 ) -> Tensor:
     """Assigns each string to one of so many buckets, by TensorFlow's first hash function.
 
@@ -104,7 +110,7 @@ _add_bucket_samples(string_to_hash_bucket_fast_op, fingerprint64)
 
 
 @export("strings.to_hash_bucket_fast", "string_to_hash_bucket_fast", ragged="values")
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+def string_to_hash_bucket_fast(input: TensorOrRagged, num_buckets: int, name: str | None = None) -> Tensor:
     """Assigns each string to one of so many buckets, by its fingerprint, which never changes.
 
     Args:
@@ -148,7 +154,7 @@ string_to_hash_bucket_strong_op.refuses(
 
 @export("strings.to_hash_bucket_strong", "string_to_hash_bucket_strong", ragged="values")
 def string_to_hash_bucket_strong(
-    input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
+    input: TensorOrRagged, num_buckets: int, key: Sequence[int], name: str | None = None
 ) -> Tensor:
     """Assigns each string to one of so many buckets, by a hash under a key.
 
@@ -242,7 +248,7 @@ fingerprint_op.refuses((f32(2), b"md5"), "Unsupported method: md5")
 
 
 @export("fingerprint")
-def fingerprint(data: Any, method: Any = "farmhash64", name: str | None = None) -> Tensor:
+def fingerprint(data: TensorLike, method: TensorLike = "farmhash64", name: str | None = None) -> Tensor:
     """Computes eight bytes for each row of data that depend on nothing but its contents.
 
     Args:

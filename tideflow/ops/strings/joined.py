@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +26,9 @@ from tideflow.ops.helpers.types import INDICES
 from tideflow.ops.math import reductions, segments
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 string_join_op = Op(
     "StringJoin",
@@ -68,7 +72,7 @@ string_join_op.refuses(([text("a"), text("b", "c")],), "Dimension 0 in both shap
 
 
 @export("strings.join", "string_join", ragged="values")
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+def string_join(inputs: Sequence[TensorLike], separator: str = "", name: str | None = None) -> Tensor:
     """Joins the strings at the same place of several tensors.
 
     Args:
@@ -158,12 +162,12 @@ def _last_axis_first(strings: Tensor) -> Tensor:
 
 @export("strings.reduce_join", "reduce_join", ragged="reduce_join")
 def reduce_join(
-    inputs: Any,
-    axis: Any = None,
+    inputs: TensorOrRagged,
+    axis: TensorLike | None = None,
     keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: TensorLike | None = None,
     keepdims: bool | None = None,
 ) -> Tensor:
     """Joins strings along axes.
@@ -256,7 +260,11 @@ unsorted_segment_join_op.refuses(
 
 @export("strings.unsorted_segment_join")
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike,
+    segment_ids: TensorLike,
+    num_segments: TensorLike,
+    separator: str = "",
+    name: str | None = None,
 ) -> Tensor:
     """Joins the strings of each segment, in the order in which they stand.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from tideflow.ops.helpers.samples import boolean, c64, f32, f64, i32, i64, text
 from tideflow.ops.helpers.types import REAL, types
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorOrRagged
 
 
 def _style(dtype: DType, precision: int, scientific: bool, shortest: bool, width: int, fill: str) -> str:
@@ -126,7 +129,7 @@ as_string_op.refuses((f32(2), {"fill": "x"}), "Fill argument not supported", Inv
 
 @export("strings.as_string", "dtypes.as_string", "as_string", ragged="values")
 def as_string(
-    input: Any,
+    input: TensorOrRagged,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -226,7 +229,10 @@ string_to_number_op.refuses(
 
 @export("strings.to_number", "string_to_number", ragged="values")
 def string_to_number(
-    string_tensor: Any = None, out_type: Any = dtypes.float32, name: str | None = None, input: Any = None
+    string_tensor: TensorOrRagged | None = None,
+    out_type: DTypeLike = dtypes.float32,
+    name: str | None = None,
+    input: TensorOrRagged | None = None,
 ) -> Tensor:
     """Reads each string as a number.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.errors import InvalidArgumentError
@@ -17,6 +17,9 @@ from tideflow.ops.helpers.samples import text
 from tideflow.ops.strings.strings import each
 from tideflow.runtime import regex
 from tideflow.runtime.values import to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 _ON_HOST = dict(on_host=True, differentiable=False)
 
@@ -96,7 +99,7 @@ static_regex_full_match_op.samples(
 
 
 @export("strings.regex_full_match", ragged="values")
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorOrRagged, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Tells whether the whole of each string matches a regular expression.
 
     Args:
@@ -173,7 +176,11 @@ static_regex_replace_op.samples(
 
 @export("strings.regex_replace", "regex_replace", ragged="values")
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorOrRagged,
+    pattern: TensorLike,
+    rewrite: TensorLike,
+    replace_global: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     r"""Rewrites the matches of a regular expression in each string.
 

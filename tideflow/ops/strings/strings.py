@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import INDICES
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorOrRagged
 
 
 def each(function: Callable, *arrays: np.ndarray) -> np.ndarray:
@@ -67,7 +70,7 @@ string_length_op.samples(
 
 
 @export("strings.length", ragged="values")
-def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def string_length(input: TensorOrRagged, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """Counts the bytes or characters of each string.
 
     Args:
@@ -115,7 +118,7 @@ string_lower_op.samples(
 
 
 @export("strings.lower", ragged="values")
-def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_lower(input: TensorOrRagged, encoding: str = "", name: str | None = None) -> Tensor:
     """Makes upper case letters lower case.
 
     Args:
@@ -155,7 +158,7 @@ string_upper_op.samples(
 
 
 @export("strings.upper", ragged="values")
-def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_upper(input: TensorOrRagged, encoding: str = "", name: str | None = None) -> Tensor:
     """Makes lower case letters upper case.
 
     Args:
@@ -190,7 +193,7 @@ string_strip_op.samples(
 
 
 @export("strings.strip", "string_strip", ragged="values")
-def string_strip(input: Any, name: str | None = None) -> Tensor:
+def string_strip(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """Removes whitespace from both ends of each string.
 
     Args:
@@ -272,7 +275,13 @@ substr_op.refuses((text("abc"), np.int32([1]), np.int32(1)), "Shape must be rank
 
 
 @export("strings.substr", "substr", ragged="values")
-def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def substr(
+    input: TensorOrRagged,
+    pos: TensorOrRagged,
+    len: TensorOrRagged,
+    name: str | None = None,
+    unit: str = "BYTE",
+) -> Tensor:
     """Takes a part of each string.
 
     Args:
@@ -323,7 +332,7 @@ encode_base64_op.samples(
 
 
 @export("io.encode_base64", "encode_base64", ragged="values")
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(input: TensorOrRagged, pad: bool = False, name: str | None = None) -> Tensor:
     """Encodes each string in web-safe base64.
 
     Args:
@@ -368,7 +377,7 @@ decode_base64_op.refuses((text("Y"),), "Invalid character or length", InvalidArg
 
 
 @export("io.decode_base64", "decode_base64", ragged="values")
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """Decodes strings from web-safe base64, whether padded or not.
 
     Args:

@@ -6,7 +6,7 @@ import codecs
 import unicodedata
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.types import INDICES
 from tideflow.ops.strings.strings import each
 from tideflow.runtime.unicode_tables import CODE_POINTS, script_numbers
 from tideflow.runtime.values import to_numpy, to_torch
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorOrRagged
 
 _ON_HOST = dict(on_host=True, differentiable=False)
 _ERRORS = attr("string", "replace", allowed=("strict", "replace", "ignore"))
@@ -355,7 +358,7 @@ unicode_transcode_op.refuses(
 
 @export("strings.unicode_transcode", ragged="values")
 def unicode_transcode(
-    input: Any,
+    input: TensorOrRagged,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -425,7 +428,7 @@ unicode_script_op.samples(
 
 
 @export("strings.unicode_script", ragged="values")
-def unicode_script(input: Any, name: str | None = None) -> Tensor:
+def unicode_script(input: TensorOrRagged, name: str | None = None) -> Tensor:
     """Tells which script each code point belongs to.
 
     Args:

@@ -15,7 +15,9 @@ from tideflow.contrib.framework.nests import yield_flat_paths as yield_flat_path
 from tideflow.graph.nest import assert_same_structure as assert_same_structure
 from tideflow.graph.nest import flatten as flatten
 from tideflow.graph.nest import get_traverse_shallow_structure as get_traverse_shallow_structure
+from tideflow.graph.nest import is_nested as _is_sequence
 from tideflow.graph.nest import is_nested as is_nested
-from tideflow.graph.nest import is_nested as is_sequence
 from tideflow.graph.nest import map_structure as map_structure
 from tideflow.graph.nest import pack_sequence_as as pack_sequence_as
+
+is_sequence = _is_sequence

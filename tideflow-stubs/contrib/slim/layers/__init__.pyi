@@ -2,16 +2,16 @@
 
 from tideflow.contrib.layers import avg_pool2d as avg_pool2d
 from tideflow.contrib.layers import avg_pool3d as avg_pool3d
+from tideflow.contrib.layers import conv1d as _convolution1d
 from tideflow.contrib.layers import conv1d as conv1d
-from tideflow.contrib.layers import conv1d as convolution1d
+from tideflow.contrib.layers import conv2d as _convolution2d
 from tideflow.contrib.layers import conv2d as conv2d
-from tideflow.contrib.layers import conv2d as convolution2d
+from tideflow.contrib.layers import conv2d_transpose as _convolution2d_transpose
 from tideflow.contrib.layers import conv2d_transpose as conv2d_transpose
-from tideflow.contrib.layers import conv2d_transpose as convolution2d_transpose
+from tideflow.contrib.layers import conv3d as _convolution3d
 from tideflow.contrib.layers import conv3d as conv3d
-from tideflow.contrib.layers import conv3d as convolution3d
+from tideflow.contrib.layers import conv3d_transpose as _convolution3d_transpose
 from tideflow.contrib.layers import conv3d_transpose as conv3d_transpose
-from tideflow.contrib.layers import conv3d_transpose as convolution3d_transpose
 from tideflow.contrib.layers import max_pool2d as max_pool2d
 from tideflow.contrib.layers import max_pool3d as max_pool3d
 from tideflow.contrib.layers.arrangement import dense_to_sparse as dense_to_sparse
@@ -26,9 +26,9 @@ from tideflow.contrib.layers.arrangement import spatial_softmax as spatial_softm
 from tideflow.contrib.layers.arrangement import stack as stack
 from tideflow.contrib.layers.arrangement import unit_norm as unit_norm
 from tideflow.contrib.layers.convolutions import convolution as convolution
-from tideflow.contrib.layers.convolutions import convolution2d_in_plane as conv2d_in_plane
+from tideflow.contrib.layers.convolutions import convolution2d_in_plane as _conv2d_in_plane
 from tideflow.contrib.layers.convolutions import convolution2d_in_plane as convolution2d_in_plane
-from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_conv2d
+from tideflow.contrib.layers.convolutions import separable_convolution2d as _separable_conv2d
 from tideflow.contrib.layers.convolutions import separable_convolution2d as separable_convolution2d
 from tideflow.contrib.layers.dense import bias_add as bias_add
 from tideflow.contrib.layers.dense import dropout as dropout
@@ -57,10 +57,19 @@ from tideflow.contrib.layers.penalties import l1_regularizer as l1_regularizer
 from tideflow.contrib.layers.penalties import l2_regularizer as l2_regularizer
 from tideflow.contrib.layers.penalties import sum_regularizer as sum_regularizer
 from tideflow.contrib.layers.scaling import variance_scaling_initializer as variance_scaling_initializer
+from tideflow.contrib.layers.scaling import xavier_initializer as _xavier_initializer_conv2d
 from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer
-from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer_conv2d
 from tideflow.contrib.layers.summaries import summarize_activation as summarize_activation
 from tideflow.contrib.layers.summaries import summarize_activations as summarize_activations
 from tideflow.contrib.layers.summaries import summarize_collection as summarize_collection
 from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tensor
 from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
+
+conv2d_in_plane = _conv2d_in_plane
+convolution1d = _convolution1d
+convolution2d = _convolution2d
+convolution2d_transpose = _convolution2d_transpose
+convolution3d = _convolution3d
+convolution3d_transpose = _convolution3d_transpose
+separable_conv2d = _separable_conv2d
+xavier_initializer_conv2d = _xavier_initializer_conv2d

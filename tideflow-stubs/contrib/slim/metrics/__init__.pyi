@@ -30,10 +30,14 @@ from tideflow.contrib.metrics import streaming_true_negatives as streaming_true_
 from tideflow.contrib.metrics import streaming_true_negatives_at_thresholds as streaming_true_negatives_at_thresholds
 from tideflow.contrib.metrics import streaming_true_positives as streaming_true_positives
 from tideflow.contrib.metrics import streaming_true_positives_at_thresholds as streaming_true_positives_at_thresholds
-from tideflow.metrics.means import mean as streaming_mean
-from tideflow.metrics.means import mean_tensor as streaming_mean_tensor
-from tideflow.metrics.means import percentage_below as streaming_percentage_less
+from tideflow.metrics.means import mean as _streaming_mean
+from tideflow.metrics.means import mean_tensor as _streaming_mean_tensor
+from tideflow.metrics.means import percentage_below as _streaming_percentage_less
 from tideflow.ops.sparse.sets import set_difference as set_difference
 from tideflow.ops.sparse.sets import set_intersection as set_intersection
 from tideflow.ops.sparse.sets import set_size as set_size
 from tideflow.ops.sparse.sets import set_union as set_union
+
+streaming_mean = _streaming_mean
+streaming_mean_tensor = _streaming_mean_tensor
+streaming_percentage_less = _streaming_percentage_less

@@ -11,4 +11,6 @@ from tideflow.contrib.layers.utilities import last_dimension as last_dimension
 from tideflow.contrib.layers.utilities import n_positive_integers as n_positive_integers
 from tideflow.contrib.layers.utilities import two_element_tuple as two_element_tuple
 from tideflow.ops.control_flow.conditionals import smart_cond as smart_cond
-from tideflow.ops.control_flow.conditionals import smart_constant_value as constant_value
+from tideflow.ops.control_flow.conditionals import smart_constant_value as _constant_value
+
+constant_value = _constant_value
