@@ -1,6 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
 from tideflow.platform.config import VirtualDeviceConfiguration as VirtualDeviceConfiguration
+from tideflow.platform.config import enable_tensor_float_32_execution as enable_tensor_float_32_execution
 from tideflow.platform.config import get_device_policy as get_device_policy
 from tideflow.platform.config import get_memory_growth as get_memory_growth
 from tideflow.platform.config import get_synchronous_execution as get_synchronous_execution
@@ -13,3 +14,4 @@ from tideflow.platform.config import set_memory_growth as set_memory_growth
 from tideflow.platform.config import set_synchronous_execution as set_synchronous_execution
 from tideflow.platform.config import set_virtual_device_configuration as set_virtual_device_configuration
 from tideflow.platform.config import set_visible_devices as set_visible_devices
+from tideflow.platform.config import tensor_float_32_execution_enabled as tensor_float_32_execution_enabled
