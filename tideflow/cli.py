@@ -50,7 +50,7 @@ def _add_run(commands: Commands) -> None:
     parser.add_argument(
         "--insecure",
         action="store_true",
-        help="the network is trusted: tasks on other machines need no cluster key",
+        help="tasks and clients need no cluster key: everybody who can reach them is trusted",
     )
     parser.add_argument("script", metavar="SCRIPT", help="the program")
     parser.add_argument(

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import tideflow as tf
-from tests.cluster.clusters import cluster_of, free_addresses, servers
+from tests.cluster.clusters import cluster_of, free_addresses, processes, servers
 from tideflow.cluster import client, keys, sockets
 from tideflow.ops.control_flow.optionals import Optional
 from tideflow.ops.distributed.variants import pack, unpack
@@ -69,12 +69,22 @@ def test_a_client_does_not_wait_for_ever(monkeypatch):
             session._executor._session(StepContext(0.01))
 
 
+def test_a_client_of_another_user_is_refused_at_once(tmp_path, monkeypatch):
+    """What the other user has is another key. The client does not wait until the server might let it in."""
+    (address,) = free_addresses(1)
+    with processes({"local": [address]}, ("local", 0)):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+        with tf.Graph().as_default(), tf.Session(f"grpc://{address}") as session:
+            with pytest.raises(tf.errors.UnauthenticatedError, match="let the same user start both"):
+                session.run(tf.constant(1))
+
+
 def test_a_network_that_is_trusted_needs_no_key(monkeypatch):
     monkeypatch.delenv(keys.INSECURE, raising=False)
     with pytest.raises(tf.errors.FailedPreconditionError, match="--insecure"):
         sockets.resolve("192.0.2.1:2222", None, keys.network_is_trusted())
     monkeypatch.setenv(keys.INSECURE, "1")
-    assert sockets.resolve("192.0.2.1:2222", None, keys.network_is_trusted()) == ("192.0.2.1", 2222)
+    assert sockets.resolve("192.0.2.1:2222", None, keys.network_is_trusted()) == ("192.0.2.1", 2222, None)
 
 
 # ------------------------------------------------------------------------------------------------- servers

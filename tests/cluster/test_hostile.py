@@ -1,9 +1,13 @@
 """Strangers at a server's port: they get nothing, do no harm, and the next good client is served."""
 
+import errno
 import json
 import os
+import select
 import socket
 import struct
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -13,7 +17,7 @@ import torch
 import zmq
 
 from tests.cluster.kinds import KINDS, Echo, Ok, Push, Wait
-from tideflow.cluster import keys, protocol, sockets, wire
+from tideflow.cluster import keys, listening, pieces, protocol, sockets, wire
 from tideflow.cluster.connection import Connection
 from tideflow.cluster.transport import Identity, Listener, Peer
 from tideflow.cluster.wire import Envelope
@@ -23,18 +27,19 @@ from tideflow.graph.errors import (
     DeadlineExceededError,
     FailedPreconditionError,
     InvalidArgumentError,
+    ResourceExhaustedError,
     UnauthenticatedError,
     UnavailableError,
 )
-from tideflow.runtime.waiting import StepContext
 
 SOON = 30.0
 _ESTABLISHED = "01"  # of /proc/net/tcp
 KEY = keys.generate()
 
 
-def a_peer(address, **options):
-    return Peer(address, kinds=KINDS, **options)
+def a_peer(address, key=None, **options):
+    """A peer with this key, or with none at all."""
+    return Peer(address, kinds=KINDS, key=key, insecure=key is None, **options)
 
 
 class Server:
@@ -43,6 +48,7 @@ class Server:
     def __init__(self, **options):
         self.seen = []
         self.key = options.get("key")
+        options["insecure"] = self.key is None
         self.listener = Listener(
             "127.0.0.1:0",
             self._handle,
@@ -131,24 +137,100 @@ def test_strangers_that_connect_and_send_nothing(server):
         stranger.close()
 
 
+def test_more_strangers_than_may_wait(monkeypatch):
+    """Who comes then has to wait until the others have left."""
+    monkeypatch.setattr(listening, "MAX_STRANGERS", 8)
+    server = Server(key=KEY)
+    place = ("127.0.0.1", server.listener.port)
+    strangers = [socket.create_connection(place, timeout=SOON) for _ in range(8)]
+    _await(lambda: not server.listener._listening._is_open)
+    with socket.socket() as late:
+        late.setblocking(False)
+        assert late.connect_ex(place) == errno.EINPROGRESS
+        assert not select.select([], [late], [], 0)[1]
+    for stranger in strangers:
+        stranger.close()
+    _await(lambda: server.listener._listening._is_open)
+    assert server.serves()
+    server.listener.close()
+
+
+def test_a_stranger_who_announces_much_is_cut_off(server):
+    """Without a key, a connection holds one piece at most."""
+    with socket.create_connection(("127.0.0.1", server.listener.port), timeout=SOON) as stranger:
+        stranger.sendall(GREETING.replace(b"NULL\0", b"CURVE" if server.key else b"NULL\0"))
+        sent = 0
+        with pytest.raises(OSError):
+            stranger.sendall(b"\x06" + struct.pack(">Q", 1 << 30))  # a command of 1 GB
+            while sent < 64 << 20:
+                stranger.sendall(bytes(1 << 16))
+                sent += 1 << 16
+            raise AssertionError("64 MB of a message were taken from a stranger")
+
+
+def test_a_message_that_stops_in_the_middle_is_let_go_with_its_connection(open_server):
+    frame = bytes(pieces.whole_piece(None))
+    first = wire.encode(Push(), Envelope(request=1))[0].ljust(len(frame), b" ")
+    with zmq.Context() as context, context.socket(zmq.DEALER) as sock:
+        sock.linger = 0
+        sock.connect(f"tcp://{open_server.listener.address}")
+        sock.send(first)
+        for _ in range(10):
+            sock.send(frame)
+        _await(lambda: open_server.listener._unfinished.held_bytes() >= 11 * len(frame))
+    _await(lambda: open_server.listener._unfinished.held_bytes() == 0)
+
+
+def _await(condition):
+    """Waits until ZeroMQ's and the listener's threads have done something."""
+    deadline = time.monotonic() + SOON
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+_FEW_FILES = """
+import resource, sys
+from tests.cluster.kinds import KINDS
+from tideflow.cluster.transport import Listener
+listener = Listener("127.0.0.1:0", lambda message, reply: reply(message), kinds=KINDS)
+import os
+resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 6,) * 2)
+print(listener.port, flush=True)
+sys.stdin.read()
+listener.close()
+"""
+
+
+def test_a_server_without_file_descriptors_turns_connections_away():
+    """It does not try to accept them without an end; afterwards it serves again."""
+    with subprocess.Popen(
+        [sys.executable, "-c", _FEW_FILES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        place = ("127.0.0.1", int(process.stdout.readline()))
+        strangers = [socket.create_connection(place, timeout=SOON) for _ in range(20)]
+        assert _is_hung_up(strangers[-1])  # those that were accepted are greeted
+        for stranger in strangers:
+            stranger.close()
+        peer = Peer(f"127.0.0.1:{place[1]}", kinds=KINDS)
+        peer.connect(SOON)
+        assert peer.call(Echo({"x": 1}), Echo, SOON).fields == {"x": 1}
+        peer.close()
+        process.communicate("")
+        assert process.returncode == 0
+
+
+def _is_hung_up(stranger):
+    try:
+        return stranger.recv(1) == b""
+    except OSError:
+        return True
+
+
 # ------------------------------------------------------------------------------------------------ wrong key
 
 
-def _one_attempt(peer, monkeypatch):
-    """A context whose time is over once the peer has tried to connect."""
-    context, borrow = StepContext(SOON), peer._borrow
-
-    def only_once(given):
-        try:
-            return borrow(given)
-        finally:
-            context.deadline = time.monotonic()
-
-    monkeypatch.setattr(peer, "_borrow", only_once)
-    return context
-
-
-REFUSED = (UnauthenticatedError, UnavailableError)  # which of them depends on the side that hangs up first
+REFUSED = UnauthenticatedError
 
 
 @pytest.mark.parametrize(
@@ -159,11 +241,22 @@ def test_another_key(there, here, monkeypatch):
     peer = a_peer(server.listener.address, key=here)
     with pytest.raises(REFUSED, match="cluster key"):
         peer.call(Push(), Ok, SOON)
-    with pytest.raises((*REFUSED, DeadlineExceededError), match="cluster key"):
-        peer.connect(context=_one_attempt(peer, monkeypatch))
+    with pytest.raises(REFUSED, match="cluster key"):
+        peer.connect(SOON)
     assert server.serves() and server.seen == ["echo"]
     peer.close()
     server.listener.close()
+
+
+def test_a_server_on_the_loopback_has_a_key_unless_told_otherwise():
+    listener = Listener("127.0.0.1:0", lambda message, reply: reply(message), kinds=KINDS)
+    mine, strange = Peer(listener.address, kinds=KINDS), a_peer(listener.address)
+    assert mine.call(Echo({"x": 1}), Echo, SOON).fields == {"x": 1}
+    with pytest.raises(REFUSED, match="this one has none"):
+        strange.call(Echo(), Echo, SOON)
+    mine.close()
+    strange.close()
+    listener.close()
 
 
 def test_the_servers_public_key_alone_is_not_enough():
@@ -255,7 +348,8 @@ def test_a_server_of_another_version(monkeypatch):
 
 def forged(header, *frames, incarnation=0):
     text = json.dumps(header).encode()
-    return [wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 3, incarnation, 0, len(text)) + text, *frames]
+    prefix = wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 3, incarnation, 0, len(frames), len(text))
+    return [prefix + text, *frames]
 
 
 def hello(**fields):
@@ -290,17 +384,16 @@ def test_frames_that_are_no_message_get_no_answer(dealer):
     assert isinstance(error, FailedPreconditionError) and not dealer.poll(0)
 
 
-def test_a_message_over_the_limit_costs_the_connection():
+def test_a_message_over_the_limit_is_refused(monkeypatch):
+    """It is not kept, and the connection goes on."""
+    monkeypatch.setattr(sockets, "lend", lambda data, borrower: None)  # through the socket
     server = Server(max_message_bytes=1 << 20)
     peer = a_peer(server.listener.address)
-    connection, _ = peer._borrow(StepContext())
-    connection._share = None  # through the socket
-    connection.send(Push(tensors=[torch.zeros(1 << 20)]))
-    ready = sockets.poll(connection.polled, int(1000 * SOON))
-    with pytest.raises(UnavailableError, match="bad: the connection broke"):
-        connection.take(0, ready, "bad")
-    connection.close(linger=0)
-    assert server.serves() and server.seen == ["echo"]
+    with pytest.raises(ResourceExhaustedError, match="at most 1048576 are kept"):
+        peer.call(Push(tensors=[torch.zeros(1 << 20)]), Ok, SOON)
+    assert peer.call(Echo({"y": 2}, tensors=[torch.zeros(100_000)]), Ok, SOON).fields == {"y": 2}
+    assert server.listener._unfinished.held_bytes() == 0
+    assert server.serves() and set(server.seen) == {"echo"}
     peer.close()
     server.listener.close()
 
@@ -334,7 +427,7 @@ def test_a_client_that_leaves_before_its_answer():
         else:
             reply(message)
 
-    listener = Listener("127.0.0.1:0", late, kinds=KINDS)
+    listener = Listener("127.0.0.1:0", late, kinds=KINDS, insecure=True)
     peer = a_peer(listener.address)
     peer.start(Wait()).cancel()
     assert asked.wait(SOON)
@@ -351,7 +444,7 @@ def test_a_server_that_does_not_speak_the_protocol(monkeypatch):
         with pytest.raises(DeadlineExceededError, match="/job:ps at 127"):
             peer.call(Echo(), Ok, timeout=0.3)
         monkeypatch.setattr(sockets, "HANDSHAKE_MS", 200)
-        with pytest.raises(REFUSED, match="/job:ps at 127"):
+        with pytest.raises(UnavailableError, match="/job:ps at 127"):
             peer.call(Echo(), Ok, SOON)
         peer.close()
 

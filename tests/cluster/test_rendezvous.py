@@ -70,18 +70,18 @@ def test_values_for_other_tasks_are_sent_before_the_step_waits():
 
 def test_values_that_come_before_their_step_are_kept_and_those_that_come_after_it_dropped():
     table = RendezvousTable()
-    table.deliver("step", [("edge", 4)])
+    table.deliver("step", [("edge", torch.tensor(4))])
     assert _begin(table, "step").take("edge") == 4
     table.finish("step")
-    table.deliver("step", [("edge", 5)])
+    table.deliver("step", [("edge", torch.tensor(5))])
     with pytest.raises(tf.errors.AbortedError, match="before"):
         _begin(table, "step")
 
 
 def test_values_of_a_step_that_never_begins_are_discarded():
     table = RendezvousTable(early_seconds=-1.0)
-    table.deliver("never", [("edge", 6)])
-    table.deliver("other", [("edge", 7)])
+    table.deliver("never", [("edge", torch.tensor(6))])
+    table.deliver("other", [("edge", torch.tensor(7))])
     assert list(table._early) == ["other"]
 
 
@@ -131,3 +131,16 @@ def test_a_thread_waits_until_a_step_has_returned():
     table.finish("step")
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_values_of_steps_that_have_not_begun_are_bounded():
+    table = RendezvousTable(early_bytes=20_000)
+    table.deliver("early", [("edge", torch.zeros(2000))])
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="step other are refused: it has not begun"):
+        table.deliver("other", [("edge", torch.zeros(2000))])
+    rendezvous = _begin(table, "early")
+    table.deliver("early", [("large", torch.zeros(10_000))])  # of a step that runs
+    assert rendezvous.take("edge").numel() == 2000 and rendezvous.take("large").numel() == 10_000
+    table.deliver("other", [("edge", torch.zeros(2000))])  # there is room again
+    table.abort("other", tf.errors.AbortedError(None, None, "failed elsewhere"))
+    table.deliver("third", [("edge", torch.zeros(2000))])

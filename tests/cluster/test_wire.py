@@ -37,7 +37,10 @@ def only(tensor, **options):
 def framed(header, *frames, tail=b""):
     """The frames of a message with this header, right or wrong."""
     text = header if isinstance(header, bytes) else json.dumps(header).encode()
-    return [wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 0, 0, 0, len(text)) + text + tail, *frames]
+    return [
+        wire._PREFIX.pack(b"TIDE", wire.VERSION, 0, 0, 0, 0, len(frames), len(text)) + text + tail,
+        *frames,
+    ]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

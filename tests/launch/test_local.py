@@ -42,6 +42,15 @@ def test_every_task_is_told_its_place():
     assert not Path(key).exists()  # it went with the job
 
 
+def test_a_new_key_goes_with_a_launcher_that_is_killed():
+    with launched("--ps", 0, "--key", "new", REPORT, "--does", "worker=stay") as job:
+        told_once = json.loads(job.sees(r"\[worker 0\] told (.*)").group(1))
+        assert Path(told_once["key"]).exists()
+        job.process.kill()
+        job.process.wait()
+        assert not Path(told_once["key"]).exists()
+
+
 def test_a_chief_of_its_own_and_no_flags():
     with launched("--ps", 0, "--chief", "--flags", "never", REPORT) as job:
         assert job.ends() == 0, job.text
@@ -142,6 +151,8 @@ def test_the_example_learns():
         (["--min-workers", "1", REPORT], "--min-workers is for --ray"),
         (["--key", "/nowhere/key", REPORT], "cluster key /nowhere/key cannot be read"),
         (["--ray", "auto", "--slurm", REPORT], "not allowed with argument --ray"),
+        (["--insecure", "--key", "new", REPORT], "not allowed with argument --insecure"),
+        (["--insecure", "--slurm", REPORT], "--insecure is for tasks on this machine"),
         ([], "the following arguments are required: SCRIPT"),
     ],
 )

@@ -10,6 +10,10 @@ import sys
 
 import torch
 
+from tideflow.cluster.collectives import RemoteStore, StoreKeeper
+from tideflow.cluster.dispatch import Dispatch
+from tideflow.cluster.transport import Listener, Peer
+from tideflow.cluster.worker_threads import WorkerThreads
 from tideflow.graph.errors import OpError
 from tideflow.runtime.collectives import Collectives, Member, Terms
 from tideflow.runtime.process_groups import ProcessGroups
@@ -20,10 +24,21 @@ _SECONDS = 100  # no test waits longer, whatever goes wrong
 
 def main(rank: int, size: int, port: int, scenario: str) -> None:
     tasks = Collectives()
-    tasks.others = ProcessGroups(rank, size, f"127.0.0.1:{port}", timeout_seconds=_SECONDS)
+    tasks.others = ProcessGroups(rank, store_at(f"127.0.0.1:{port}", rank), timeout_seconds=_SECONDS)
     print(json.dumps(globals()[scenario](tasks, rank, size)), flush=True)
     sys.stdin.read()  # whoever leaves first would be missed by the others, the store above all
     os._exit(0)
+
+
+def store_at(address, rank):
+    """The store of collectives, which task 0 keeps."""
+    if rank:
+        return RemoteStore(Peer(address))
+    store, threads = StoreKeeper(), WorkerThreads(2, "test")
+    dispatch = Dispatch(threads)
+    store.serve(dispatch)
+    Listener(address, dispatch)
+    return store
 
 
 def meet(tasks, kind, value, instance, size, device="/cpu:0", shape=(2,), seconds=_SECONDS, **terms):

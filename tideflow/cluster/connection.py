@@ -11,12 +11,14 @@ from typing import Any
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
-from tideflow.cluster import protocol, shared_memory, sockets, wire
+from tideflow.cluster import keys, protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
 from tideflow.cluster.messages import Hello, Kinds, Message, Welcome, expect
+from tideflow.cluster.pieces import cut, joined, whole_piece
 from tideflow.cluster.sockets import POLLIN, poll
 from tideflow.cluster.wire import Buffer, Envelope
 from tideflow.graph import errors
+from tideflow.graph.errors import UnauthenticatedError
 from tideflow.runtime.waiting import StepContext
 
 CHECK_SECONDS = 0.05  # a waiting thread checks so often whether its step was cancelled
@@ -60,14 +62,14 @@ class Connection:
 
     def __init__(
         self,
-        address: str,
+        address: tuple[str, int],
         name: str,
         greeting: Hello,
         kinds: Kinds,
         key: Key | None,
         sleep: Callable[[str], int],
     ):
-        self.name, self._kinds = name, kinds
+        self.name, self._kinds, self._whole = name, kinds, whole_piece(key)
         self._events = 0
         try:
             self._socket, self._monitor = _context().socket(zmq.DEALER), _context().socket(zmq.PAIR)
@@ -76,8 +78,8 @@ class Connection:
         # A thread that waits for an answer polls for the answer, and for the end of the connection.
         self.polled = [(self._socket, POLLIN), (self._monitor, POLLIN)]
         try:
-            self._open(f"tcp://{address}", key)
-            self._await_handshake(sleep, key)
+            self._open(f"tcp://{sockets.joined(*address)}", key)
+            self._await_handshake(address, sleep, key)
             self.remote = self._greet(greeting, sleep)
         except BaseException:
             self.close(linger=0)
@@ -91,7 +93,7 @@ class Connection:
 
     def _open(self, endpoint: str, key: Key | None) -> None:
         dealer = self._socket
-        sockets.prepare(dealer, sockets.default_max_message_bytes())
+        sockets.prepare(dealer, key)
         dealer.reconnect_ivl = -1  # a broken connection is reported, not reopened silently
         dealer.connect_timeout = sockets.HANDSHAKE_MS
         dealer.sndhwm = 0  # `Window` bounds what is under way, in bytes
@@ -103,23 +105,31 @@ class Connection:
         self._monitor.connect(monitor)
         dealer.connect(endpoint)
 
-    def _await_handshake(self, sleep: Callable[[str], int], key: Key | None) -> None:
+    def _await_handshake(
+        self, address: tuple[str, int], sleep: Callable[[str], int], key: Key | None
+    ) -> None:
         while not self._events & _UP:
             if self._events & _NO_MEMBER:
-                has = "has one" if key is not None else "has none"
-                raise errors.unauthenticated(
-                    f"{self.name} refused the connection: both sides need the same cluster key "
-                    f"(TIDEFLOW_CLUSTER_KEY names its file); this one {has}.",
-                )
-            if self._events & _HUNG_UP:  # the server cannot read the handshake, or is being killed
+                raise self._refused(key)
+            if self._events & _HUNG_UP:  # as a server does that has another key, or that is being killed
+                if sockets.is_greeted_at(address):
+                    raise self._refused(key)
                 raise errors.unavailable(
-                    f"{self.name} hung up while greeted: it is going down, or has another cluster key.",
+                    f"{self.name} hung up while greeted: it is going down, or is no task."
                 )
             if self._events & _DOWN:
                 raise errors.unavailable(f"{self.name} cannot be reached: nobody answers there.")
             ready = poll(self.polled, sleep(f"Connecting to {self.name}"))
             if self._monitor in ready:
                 self._read_monitor()
+
+    def _refused(self, key: Key | None) -> UnauthenticatedError:
+        has = "has none" if key is None else f"has {key.origin}"
+        return errors.unauthenticated(
+            f"{self.name} refused the connection: both sides need the same cluster key; this one {has}. Let "
+            f"{keys.VARIABLE} name one file on both sides, or let the same user start both; or start both "
+            f"with {keys.INSECURE}=1.",
+        )
 
     def _greet(self, greeting: Hello, sleep: Callable[[str], int]) -> Welcome:
         request, what = next(_numbers), f"Greeting {self.name}"
@@ -144,7 +154,10 @@ class Connection:
 
     def _send_frames(self, frames: list[Buffer]) -> None:
         try:
-            sockets.send(self._socket, frames)
+            for piece in cut(
+                frames, self._whole
+            ):  # each by itself: the first leaves while the last is copied
+                sockets.send(self._socket, [piece])
         except zmq.Again:  # the socket has no connection any more
             raise errors.unavailable(f"{self.name} is gone: the connection broke.") from None
 
@@ -159,14 +172,17 @@ class Connection:
 
     def acknowledged(self, ready: Collection[Any], what: str) -> int:
         """The number of the last posted message that the other side has handled, if it said so on one of the
-        `ready` sockets; otherwise 0.
+        `ready` sockets; otherwise 0. Raises the error with which it refused one.
         """
         frames = self._received(ready, what)
-        return 0 if frames is None else wire.open_envelope(frames[0]).request
+        if frames is None:
+            return 0
+        wire.raise_failure(wire.decode(frames, self._kinds))
+        return wire.open_envelope(frames[0]).request
 
-    def _received(self, ready: Collection[Any], what: str) -> list[zmq.Frame] | None:
+    def _received(self, ready: Collection[Any], what: str) -> list[Buffer] | None:
         if self._socket in ready:  # first: a message that came before the connection broke still counts
-            return sockets.receive(self._socket)
+            return joined(sockets.receive(self._socket), self._whole)
         if self._monitor in ready:
             self._read_monitor()
         if self._events & _DOWN:

@@ -1,21 +1,30 @@
-"""The cluster key: one secret that every task of a cluster has, from which both ends of CURVE are derived."""
+"""The cluster key: one secret that every task of a cluster has, from which both ends of CURVE are derived.
+
+Between machines it is a file that `tideflow keygen` makes. On the loopback, where no file is named, it is the
+key of the user: made when a task or a client first needs it, in a folder that nobody else can open. So the
+programs of one user reach each other, and those of other users do not.
+"""
 
 from __future__ import annotations
 
+import errno
 import functools
 import hashlib
 import os
 import secrets
 import stat
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import zmq
 from zmq.utils import z85
 
 from tideflow.graph import errors
+from tideflow.graph.errors import OpError
+from tideflow.runtime.private_folder import NotPrivate, private_folder
 
 VARIABLE = "TIDEFLOW_CLUSTER_KEY"
-INSECURE = "TIDEFLOW_INSECURE"  # set to 1 where the network is trusted
+INSECURE = "TIDEFLOW_INSECURE"  # set to 1 where everybody who can reach the tasks is trusted
 _BYTES = 32
 _LABEL = "tideflow-cluster-key-1"
 
@@ -23,10 +32,11 @@ _LABEL = "tideflow-cluster-key-1"
 @dataclass(frozen=True)
 class Key:
     """A cluster's secret. A process that has it knows the servers' key, and the one client key that they
-    admit.
+    admit. `origin` says in errors which key it is.
     """
 
     secret: bytes = field(repr=False)
+    origin: str = field(default="one", compare=False)
 
     def server(self) -> tuple[bytes, bytes]:
         """The public and secret key of every server of the cluster."""
@@ -59,7 +69,12 @@ def write(key: Key, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         raise errors.not_found(f"The key {path} cannot be written: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as file:
-        file.write(f"{_LABEL} {key.secret.hex()}\n")
+        file.write(text_of(key))
+
+
+def text_of(key: Key) -> str:
+    """The content of the key's file."""
+    return f"{_LABEL} {key.secret.hex()}\n"
 
 
 def read(path: str | os.PathLike[str]) -> Key:
@@ -76,6 +91,10 @@ def read(path: str | os.PathLike[str]) -> Key:
         raise errors.failed_precondition(
             f"The cluster key {path} is open to others (mode {mode & 0o777:o}): chmod 600 {path}."
         )
+    return _key_in(content, path, f"the one in {path}")
+
+
+def _key_in(content: bytes, path: str | os.PathLike[str], origin: str) -> Key:
     label, _, digits = content.decode("ascii", "replace").strip().partition(" ")
     try:
         secret = bytes.fromhex(digits)
@@ -85,7 +104,7 @@ def read(path: str | os.PathLike[str]) -> Key:
         raise errors.invalid_argument(
             f"{path} is not a cluster key: `tideflow keygen` writes '{_LABEL}' and {2 * _BYTES} digits.",
         )
-    return Key(secret)
+    return Key(secret, origin)
 
 
 def from_environment() -> Key | None:
@@ -95,5 +114,65 @@ def from_environment() -> Key | None:
 
 
 def network_is_trusted() -> bool:
-    """Whether TIDEFLOW_INSECURE says that tasks on other machines need no key."""
+    """Whether TIDEFLOW_INSECURE says that tasks and clients need no key."""
     return os.environ.get(INSECURE) == "1"
+
+
+# ----------------------------------------------------------------------------------------- the user's own key
+
+
+def of_user() -> Key:
+    """The key of this user for the loopback, made on first use."""
+    try:
+        path = private_folder("keys") / "loopback.key"
+        if not os.path.lexists(path):
+            _make_once(path)
+        return _read_own(path)
+    except NotPrivate as error:
+        reason = str(error)
+    except OSError as error:
+        reason = f"{error.filename} cannot be used: {error.strerror}"
+    except OpError as error:
+        reason = error.message.rstrip(".")
+    raise errors.failed_precondition(
+        f"There is no key of this user, with which tasks on the loopback authenticate: {reason}. Mend that, "
+        f"or let XDG_CACHE_HOME name a folder of your own, or let {VARIABLE} name a key that `tideflow "
+        f"keygen` made; or say that every user of this machine is trusted, by --insecure or {INSECURE}=1.",
+    )
+
+
+def _make_once(path: Path) -> None:
+    """Writes a new key, complete when it appears. Of several processes that do so at once, one succeeds, and
+    all of them read that one's key.
+    """
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    write(generate(), draft)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass
+    finally:
+        os.unlink(draft)
+
+
+def _read_own(path: Path) -> Key:
+    """The key in a file that must be this user's own, real, and closed to others."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise NotPrivate(f"{path} is a link, and not a file") from None
+        raise
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise NotPrivate(f"{path} is not a file")
+        if found.st_uid != os.geteuid():
+            raise NotPrivate(f"{path} belongs to the user with number {found.st_uid}")
+        if found.st_mode & 0o077:
+            raise NotPrivate(
+                f"{path} is open to others (mode {found.st_mode & 0o777:o}): delete it, others may know it"
+            )
+        return _key_in(os.read(descriptor, 1024), path, f"that of its user, in {path}")
+    finally:
+        os.close(descriptor)

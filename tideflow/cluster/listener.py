@@ -7,6 +7,7 @@ import logging
 import os
 import socket
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -16,11 +17,13 @@ from zmq.auth.thread import ThreadAuthenticator
 
 from tideflow.cluster import messages, protocol, shared_memory, sockets, wire
 from tideflow.cluster.keys import Key
+from tideflow.cluster.listening import ListeningSocket
 from tideflow.cluster.messages import Acknowledged, Hello, Kinds, Message
+from tideflow.cluster.pieces import Assemblies, cut, whole_piece
 from tideflow.cluster.protocol import Identity, Load
 from tideflow.cluster.wire import Buffer, Envelope
 from tideflow.graph import errors
-from tideflow.graph.errors import OpError
+from tideflow.graph.errors import OpError, ResourceExhaustedError
 
 MAX_OPEN_REQUESTS = 65536  # of all clients together
 
@@ -79,8 +82,10 @@ class Listener:
 
     `handle` must be quick. It, or any other thread later, calls `reply(answer)` once; for a posted message,
     whose sender waits for no answer, `reply` is None. `kinds` are the kinds of message that are taken. Port 0
-    takes a free one: see `port`. Off loopback a `key` is needed, unless the network is trusted (`insecure`).
-    A client may have at most `max_pending` requests without an answer.
+    takes a free one: see `port`. Without a `key`, clients on the loopback authenticate with the user's own,
+    and off the loopback one is needed, unless everybody who can reach the port is trusted (`insecure`). A
+    client may have at most `max_pending` requests without an answer. Messages that have not all arrived hold
+    at most `max_message_bytes` together.
     """
 
     def __init__(
@@ -95,7 +100,7 @@ class Listener:
         max_message_bytes: int | None = None,
         max_pending: int = 256,
     ):
-        host, port = sockets.resolve(address, key, insecure)
+        host, port, key = sockets.resolve(address, key, insecure)
         self.identity = identity or Identity()
         self._handle, self._kinds, self._load = handle, kinds, Load(max_pending, MAX_OPEN_REQUESTS)
         self._calls: deque[Callable[[], None]] = deque()
@@ -105,9 +110,10 @@ class Listener:
         self._awake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         limit = max_message_bytes or sockets.default_max_message_bytes()
-        self._router, self._guard = self._bind(sockets.joined(host, port), key, limit)
-        self.port = int(self._router.getsockopt_string(zmq.LAST_ENDPOINT).rpartition(":")[2])
-        self.address = sockets.joined(host, self.port)
+        self._unfinished = Assemblies(limit, whole_piece(key))
+        self._listening, self._router, self._guard = self._bind(host, port, key)
+        self._monitor = self._listening.attach(self._router)
+        self.port, self.address = self._listening.port, self._listening.address
         self._thread = threading.Thread(target=self._serve, name=f"tideflow-{self.address}", daemon=True)
         self._thread.start()
 
@@ -121,42 +127,48 @@ class Listener:
             self._thread.join()
 
     def _bind(
-        self, address: str, key: Key | None, max_message_bytes: int
-    ) -> tuple[zmq.Socket[bytes], ThreadAuthenticator | None]:
-        guard = None
+        self, host: str, port: int, key: Key | None
+    ) -> tuple[ListeningSocket, zmq.Socket[bytes], ThreadAuthenticator | None]:
         try:
-            guard = _authenticator(key, self._context) if key is not None else None
-            router = self._context.socket(zmq.ROUTER)
-            sockets.prepare(router, max_message_bytes)
-            router.router_mandatory = True  # an answer to a client that has left is an error, not silence
-            router.sndhwm = sockets.QUEUED_MESSAGES
-            if key is not None:
-                router.curve_server = True
-                router.curve_publickey, router.curve_secretkey = key.server()
-            router.bind(f"tcp://{address}")
-            return router, guard
-        except zmq.ZMQError as error:
-            if guard is not None:
-                guard.stop()
+            listening = ListeningSocket(host, port, self._unfinished.disconnected)
+        except OSError as error:
             self._context.destroy(linger=0)
             self._close_waker()
+            address = sockets.joined(host, port)
             raise errors.unknown(f"Could not start a server at {address}: {error.strerror}.") from None
+        guard = _authenticator(key, self._context) if key is not None else None
+        router = self._context.socket(zmq.ROUTER)
+        sockets.prepare(router, key)
+        router.router_mandatory = True  # an answer to a client that has left is an error, not silence
+        router.sndhwm = sockets.QUEUED_MESSAGES
+        if key is not None:
+            router.curve_server = True
+            router.curve_publickey, router.curve_secretkey = key.server()
+        return listening, router, guard
 
     # ---- on the listener's thread
 
     def _serve(self) -> None:
-        watched = [(self._router, sockets.POLLIN), (self._awake, sockets.POLLIN)]
+        sources = (self._router, self._awake, self._monitor)
+        watched = [(source, sockets.POLLIN) for source in sources]
+        awake = self._awake.fileno()
         try:
             while not self._closing:
                 ready = sockets.poll(watched, 1000)
+                if self._monitor in ready:
+                    self._listening.watch()
                 if self._router in ready:
                     self._receive_batch()
-                if any(one is not self._router for one in ready):
+                if awake in ready:
                     self._awake.recv(4096)
+                if not ready:
+                    self._listening.review(time.monotonic())
                 self._run_calls()
             self._run_calls()
         finally:
+            self._router.disable_monitor()
             self._router.close()
+            self._listening.close()
             if self._guard is not None:
                 self._guard.stop()
             self._context.term()
@@ -181,21 +193,40 @@ class Listener:
     def _receive_batch(self) -> None:
         """Receives while messages are there: asking for the next one costs less than polling for it."""
         for _ in range(_BATCH):
-            client, *frames = sockets.receive(self._router)
+            client, *parts = sockets.receive(self._router)
             try:
-                self._receive(client.bytes, frames)
+                for part in parts:
+                    self._take(client.bytes, part)
             except Exception:
                 _log.exception("%s: a message was dropped", self.address)
             self._run_calls()
             if not int(self._router.getsockopt(zmq.EVENTS)) & sockets.POLLIN:
                 return
 
-    def _receive(self, client: bytes, frames: list[Buffer]) -> None:
+    def _take(self, client: bytes, piece: zmq.Frame) -> None:
+        """Takes a piece of a message; most messages have one."""
+        if not self._unfinished.has(client):
+            try:
+                envelope = wire.open_envelope(piece)
+            except OpError as error:
+                self._refuse(client, wire.request_of(piece), error)
+                return
+            if not envelope.frames and len(piece) < self._unfinished.whole:
+                self._receive(client, envelope, [piece])
+                return
+            self._listening.watch()  # an earlier connection with the same descriptor is known to be closed
+            self._unfinished.begin(client, int(piece.get(zmq.SRCFD)), envelope)
+        envelope = self._unfinished.envelope(client)
         try:
-            envelope = wire.open_envelope(frames[0] if frames else b"")
+            frames = self._unfinished.add(client, piece)
         except OpError as error:
-            self._refuse(client, wire.request_of(frames[0]) if frames else None, error)
+            self._refuse(client, envelope.request, error)
+            self._acknowledge(client, envelope)
             return
+        if frames is not None:
+            self._receive(client, envelope, frames)
+
+    def _receive(self, client: bytes, envelope: Envelope, frames: list[Buffer]) -> None:
         reply = None
         if not envelope.flags & protocol.POSTED:
             try:
@@ -207,7 +238,15 @@ class Listener:
         try:
             self._decode_and_handle(envelope, frames, reply)
         except Exception as error:
-            self._report(error, reply)
+            if reply is not None:
+                self._report(error, reply)
+            else:
+                _log.warning("%s: a posted message was dropped: %s", self.address, error)
+                if isinstance(error, ResourceExhaustedError):  # the sender learns it before it posts more
+                    self._refuse(client, envelope.request, error)
+        self._acknowledge(client, envelope)
+
+    def _acknowledge(self, client: bytes, envelope: Envelope) -> None:
         if envelope.flags & protocol.ACKNOWLEDGE:
             self._send(client, wire.encode(Acknowledged(), Envelope(request=envelope.request)))
 
@@ -226,11 +265,9 @@ class Listener:
         else:
             raise errors.failed_precondition(f"Who sends '{message.kind}' must say hello first.")
 
-    def _report(self, error: Exception, reply: Reply | None) -> None:
-        """Answers with the error of a handler, or logs it where the sender wants no answer."""
-        if reply is None:
-            _log.warning("%s: a posted message was dropped: %s", self.address, error)
-        elif not reply.answered:
+    def _report(self, error: Exception, reply: Reply) -> None:
+        """Answers with the error of a handler."""
+        if not reply.answered:
             reply(wire.failure_of(error))
         else:
             _log.error("%s: after its answer, a request failed", self.address, exc_info=error)
@@ -259,7 +296,7 @@ class Listener:
 
     def _send(self, client: bytes, frames: list[Buffer]) -> None:
         try:
-            sockets.send(self._router, [client, *frames])
+            sockets.send(self._router, [client, *cut(frames, self._unfinished.whole)])
         except zmq.Again:
             _log.debug("%s: a client does not read its answers; one is dropped", self.address)
         except zmq.ZMQError as error:

@@ -284,14 +284,36 @@ class LeaveJob(Message, frozen=True, tag="leave_job"):
     finished: bool
 
 
-class FindStore(Message, frozen=True, tag="find_store"):
-    """Asks the chief for the port of the store at which collectives meet."""
+class SetInStore(Message, frozen=True, tag="set_in_store"):
+    """Has the chief put a value into the store at which collectives meet."""
+
+    key: str
+    value: bytes
 
 
-class StorePort(Message, frozen=True, tag="store_port"):
-    """The port of the chief's store."""
+class AddInStore(Message, frozen=True, tag="add_in_store"):
+    """Has the chief add to a number of the store."""
 
-    port: Annotated[int, Meta(ge=1, le=65535)]
+    key: str
+    amount: int
+
+
+class StoreSum(Message, frozen=True, tag="store_sum"):
+    """The number after the addition."""
+
+    number: int
+
+
+class FindInStore(Message, frozen=True, tag="find_in_store"):
+    """Asks the chief for values of the store."""
+
+    keys: list[str]
+
+
+class InStore(Message, frozen=True, tag="in_store"):
+    """The values of these keys, null where there is none."""
+
+    values: list[bytes | None]
 
 
 # -------------------------------------------------------------------------------------- from a client to a
@@ -435,8 +457,11 @@ CLUSTER = Kinds(
     Heartbeat,
     Alive,
     LeaveJob,
-    FindStore,
-    StorePort,
+    SetInStore,
+    AddInStore,
+    StoreSum,
+    FindInStore,
+    InStore,
     CreateSession,
     SessionCreated,
     ExtendSession,

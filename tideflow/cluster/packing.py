@@ -76,7 +76,12 @@ def context_of(seconds: float | None, traced: bool) -> StepContext:
 
 def is_small(parcel: Parcel) -> bool:
     """Whether a parcel may travel beside a request, where the window of posted messages does not count it."""
-    return sum(0 if value is DEAD else size_of(value) for _, value in parcel) <= _SMALL_BYTES
+    return bytes_of(parcel) <= _SMALL_BYTES
+
+
+def bytes_of(parcel: Parcel) -> int:
+    """About how many bytes the values of a parcel have."""
+    return sum(0 if value is DEAD else size_of(value) for _, value in parcel)
 
 
 def pack(parcel: Parcel) -> tuple[list[str], list[Any]]:

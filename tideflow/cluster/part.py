@@ -80,8 +80,9 @@ class RegisteredPart:
     ) -> LocalPlan:
         request = dataclasses.replace(self._request, feed_shapes=shapes, hook=hook)
         plan = compile_step(request, self._resources, self._placement, replace)
-        uncertain = [n for n in walk(plan.program) if n.definition.blocking or n.definition.takes_any_time]
-        self._may_block = not all(plan.suspendable and node.definition.suspendable for node in uncertain)
+        kinds = [node.definition for node in walk(plan.program)]
+        uncertain = [kind for kind in kinds if kind.blocking or kind.touches == "python"]
+        self._may_block = not all(plan.suspendable and kind.suspendable for kind in uncertain)
         self.is_suspendable = plan.suspendable
         return plan
 

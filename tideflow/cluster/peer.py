@@ -293,11 +293,11 @@ class Peer:
     def _new(self, context: StepContext) -> Connection:
         if self._closed:
             raise errors.cancelled(f"{self.name}: this end of the connection is closed.")
-        address = sockets.joined(*sockets.resolve(self.address, self._key, self._insecure))
+        host, port, key = sockets.resolve(self.address, self._key, self._insecure)
         context = _within(context, CONNECT_SECONDS)
         greeting = protocol.hello(self._me, self.task, shared_memory.host_memory())
         sleep = lambda what: sleep_ms(context, what, self.is_closed)
-        connection = Connection(address, self.name, greeting, self._kinds, self._key, sleep)
+        connection = Connection((host, port), self.name, greeting, self._kinds, key, sleep)
         self.incarnation = connection.remote.incarnation
         return connection
 

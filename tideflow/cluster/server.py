@@ -8,7 +8,6 @@ receives the messages for all three, and `dispatch.py` says which handler takes 
 from __future__ import annotations
 
 import atexit
-import functools
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,13 +18,13 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tideflow.cluster import keys
 from tideflow.cluster.client_sessions import ClientSessions
 from tideflow.cluster.cluster_spec import ClusterSpec, ServerDef
-from tideflow.cluster.collectives import StoreKeeper, TaskGroups
+from tideflow.cluster.collectives import RemoteStore, StoreKeeper, TaskGroups
 from tideflow.cluster.dispatch import Dispatch
 from tideflow.cluster.heartbeats import Heartbeats
 from tideflow.cluster.machine import Record, story
 from tideflow.cluster.master import Master
 from tideflow.cluster.membership import Membership
-from tideflow.cluster.messages import Done, FindStore, Message, ResetCluster, StorePort
+from tideflow.cluster.messages import Done, Message, ResetCluster
 from tideflow.cluster.part_service import PartService
 from tideflow.cluster.server_def import SCHEME, make_server_def
 from tideflow.cluster.tasks import LocalTask, RemoteTask, Task, task_name
@@ -37,7 +36,6 @@ from tideflow.graph import errors
 from tideflow.graph.errors import UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.runtime.devices import Placement
-from tideflow.runtime.waiting import StepContext
 from tideflow.session.config import apply_config
 
 if TYPE_CHECKING:
@@ -56,9 +54,10 @@ def server_at(address: str) -> Server | None:
 
 @export("train.Server", "distribute.Server")
 class Server:
-    """One task of a cluster, which listens at its address from when it is made. Off the loopback, tasks
-    authenticate with the cluster key that TIDEFLOW_CLUSTER_KEY names; `insecure` says that the network is
-    trusted.
+    """One task of a cluster, which listens at its address from when it is made. Tasks and clients
+    authenticate with the cluster key that TIDEFLOW_CLUSTER_KEY names; without one, those on the loopback do
+    so with a key of their user, and others are refused. `insecure`, or TIDEFLOW_INSECURE=1, says that
+    everybody who can reach the address is trusted, and needs no key.
 
     Args:
       server_or_cluster_def: A `tf.train.ServerDef`, or a cluster as `tf.train.ClusterSpec` takes it.
@@ -67,7 +66,7 @@ class Server:
       protocol: The protocol; `"grpc"` if None.
       config: The configuration of sessions that bring none.
       start: Whether its heartbeats begin at once; if not, `start()` begins them.
-      insecure: Whether tasks off the loopback need no cluster key, because the network is trusted.
+      insecure: Whether nobody needs a key, because everybody who can reach the address is trusted.
 
     Raises:
       ValueError: If the task is not one of the cluster.
@@ -93,10 +92,10 @@ class Server:
         host = addresses[self._task].rpartition(":")[0] or "localhost"
         self._steps_record, self._tasks_record = Record(), Record()
         self._membership = Membership(self._task, list(addresses), self._tasks_record)
-        self._store = StoreKeeper(host)
+        self._store = StoreKeeper()
+        self._remote = self._remote_tasks(identity)
         self._groups = self._task_groups(list(addresses), host)
         self._worker = Worker(self._task, self._placement(), self._groups, self._steps_record)
-        self._remote = self._remote_tasks(identity)
         self._tasks: dict[str, Task] = {  # in the order of the cluster
             name: self._remote.get(name) or LocalTask(self._worker) for name in addresses
         }
@@ -175,7 +174,6 @@ class Server:
         self._worker.close()
         if self._groups is not None:
             self._groups.close()
-        self._store.close()
         self._listener.close()
         for task in self._remote.values():
             task.peer.close()
@@ -252,15 +250,8 @@ class Server:
         if len(tasks) == 1 or chief is None:
             return None
         ranks = sorted(tasks, key=lambda task: (task != chief, task))
-        find_store = functools.partial(self._find_store, chief)
-        return TaskGroups(ranks.index(self._task), len(ranks), host, find_store, self._insecure)
-
-    def _find_store(self, chief: str, context: StepContext) -> str:
-        """Where the chief keeps the store of collectives."""
-        if chief == self._task:
-            return self._store.address()
-        peer = self._remote[chief].peer
-        return f"{peer.address.rpartition(':')[0]}:{peer.call(FindStore(), StorePort, context=context).port}"
+        store = self._store if chief == self._task else RemoteStore(self._remote[chief].peer)
+        return TaskGroups(ranks.index(self._task), store, host, self._insecure)
 
     def _leave(self) -> None:
         """Tells the other tasks that this one ends, and stops, at the end of the process."""

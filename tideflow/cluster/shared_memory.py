@@ -28,13 +28,13 @@ import torch
 from tideflow.cluster.messages import HostMemory, SegmentName
 from tideflow.graph import errors
 
-WORTH_BYTES = 1 << 20  # a smaller tensor is as quick through the socket
+WORTH_BYTES = 128 << 10  # a smaller tensor is as quick through the socket, encrypted as it is there
 _PAGE = 4096  # holds the state, so that the tensor behind it is aligned for any kernel
 _FREE, _SENT, _TAKEN, _DROPPED = range(4)
 _SEALS = getattr(fcntl, "F_SEAL_SHRINK", 2) | getattr(fcntl, "F_SEAL_GROW", 4)
 _IDLE_SECONDS = 60.0  # a free segment is kept for so long, to be used again
 _UNCLAIMED_SECONDS = 300.0  # a segment that was not mapped for so long was lost with its connection
-_MAPPED_SEGMENTS = 64  # a receiver keeps at most so many mapped
+_MAPPED_SEGMENTS = 256  # a receiver keeps at most so many mapped
 
 
 def default_limit() -> int:

@@ -5,27 +5,30 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import torch
 import zmq
 
-from tideflow.cluster import shared_memory
+from tideflow.cluster import keys, shared_memory
 from tideflow.cluster.keys import Key
 from tideflow.cluster.messages import SegmentName
+from tideflow.cluster.pieces import COPY_BYTES, whole_piece
 from tideflow.graph import errors
 
 SILENCE_SECONDS = 5  # a connection whose packets are not acknowledged for so long counts as broken
 HANDSHAKE_MS = 10_000
 LINGER_MS = 2000
-_COPY_BYTES = 1 << 20
+_PROBE_SECONDS = 2.0
+_ZMTP_SIGNATURE = b"\xff"  # the first byte that a ZeroMQ socket sends
+_CURVE_BYTES = 1024  # more than an encrypted piece has around it
 POSTED_BYTES, POSTED_MESSAGES = 64 << 20, 64  # posted to one peer and not handled there yet
 QUEUED_MESSAGES = 4 * POSTED_MESSAGES  # that ZeroMQ holds for a connection; peers that count have fewer
 
 
 def default_max_message_bytes() -> int:
-    """The largest tensor that a task receives: half of the machine's memory."""
+    """What the messages that have not all arrived may hold at a task: half of the machine's memory."""
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
@@ -40,9 +43,10 @@ def split_address(address: str) -> tuple[str, int]:
     return {"*": "0.0.0.0", "": "127.0.0.1"}.get(host, host.strip("[]")), int(port)
 
 
-def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int]:
-    """The numeric host and the port of an address. An address off loopback is refused without a `key`, unless
-    the network is trusted (`insecure`).
+def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int, Key | None]:
+    """The numeric host and the port of an address, and the key with which tasks there authenticate: the one
+    that is given; otherwise none where `insecure` says so, and on the loopback the user's own. Off the
+    loopback an address is refused without either.
     """
     host, port = split_address(address)
     try:
@@ -50,14 +54,16 @@ def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int]:
     except (OSError, UnicodeError) as error:
         raise errors.unavailable(f"The host of '{address}' is not known: {error}.") from None
     number = str(min(found, key=lambda entry: entry[0] != socket.AF_INET)[4][0])
-    if key is None and not insecure and not ipaddress.ip_address(number.partition("%")[0]).is_loopback:
-        raise errors.failed_precondition(
-            f"'{address}' is not on this machine's loopback: tasks there authenticate and encrypt with a "
-            "cluster key. Make one with `tideflow keygen`, give every task the file, and name it in "
-            "TIDEFLOW_CLUSTER_KEY; or say that the network is trusted, by `tideflow run --insecure` or "
-            "TIDEFLOW_INSECURE=1.",
-        )
-    return number, port
+    if key is not None or insecure:
+        return number, port, key
+    if ipaddress.ip_address(number.partition("%")[0]).is_loopback:
+        return number, port, keys.of_user()
+    raise errors.failed_precondition(
+        f"'{address}' is not on this machine's loopback: tasks there authenticate and encrypt with a "
+        "cluster key. Make one with `tideflow keygen`, give every task the file, and name it in "
+        "TIDEFLOW_CLUSTER_KEY; or say that the network is trusted, by `tideflow run --insecure` or "
+        "TIDEFLOW_INSECURE=1.",
+    )
 
 
 def joined(host: str, port: int) -> str:
@@ -71,15 +77,25 @@ def joined(host: str, port: int) -> str:
 POLLIN, AT_ONCE, AND_MORE = int(zmq.POLLIN), int(zmq.NOBLOCK), int(zmq.NOBLOCK | zmq.SNDMORE)
 
 
-def prepare(sock: zmq.Socket[bytes], max_message_bytes: int) -> None:
-    """Makes the settings that both ends have. The kernel's keepalive probes notice a broken network. ZeroMQ's
-    own heartbeats would not do: they wait behind the frame that is being sent, so that a large tensor on a
-    slow line would look like a broken connection.
+def prepare(sock: zmq.Socket[bytes], key: Key | None) -> None:
+    """Makes the settings that both ends have, with this key. The largest thing that may be announced is a
+    piece, because ZeroMQ takes memory for it before it knows who is at the other end. The kernel's keepalive
+    probes notice a broken network. ZeroMQ's own heartbeats would not do: they wait behind what is being sent,
+    so that a large tensor on a slow line would look like a broken connection.
     """
     sock.linger, sock.ipv6, sock.rcvhwm = LINGER_MS, True, QUEUED_MESSAGES
-    sock.handshake_ivl, sock.maxmsgsize = HANDSHAKE_MS, max_message_bytes
+    sock.handshake_ivl, sock.maxmsgsize = HANDSHAKE_MS, whole_piece(key) + _CURVE_BYTES
     sock.tcp_keepalive, sock.tcp_keepalive_idle, sock.tcp_keepalive_intvl = 1, 1, 1
     sock.tcp_keepalive_cnt, sock.tcp_maxrt = SILENCE_SECONDS, 1000 * SILENCE_SECONDS
+
+
+def is_greeted_at(address: tuple[str, int]) -> bool:
+    """Whether a ZeroMQ socket at an address greets who connects, as it does before it asks for a key."""
+    try:
+        with socket.create_connection(address, _PROBE_SECONDS) as probe:
+            return probe.recv(1) == _ZMTP_SIGNATURE
+    except OSError:
+        return False
 
 
 def poll(polled: list[tuple[Any, int]], milliseconds: int) -> list[Any]:
@@ -88,24 +104,24 @@ def poll(polled: list[tuple[Any, int]], milliseconds: int) -> list[Any]:
 
 
 def receive(sock: zmq.Socket[bytes]) -> list[zmq.Frame]:
-    """The frames of a message that has arrived; zmq.Again if there is none."""
-    frames = [sock.recv(AT_ONCE, False)]
-    while frames[-1].more:
-        frames.append(sock.recv(AT_ONCE, False))
-    return frames
+    """The parts of a message that has arrived; zmq.Again if there is none."""
+    parts = [sock.recv(AT_ONCE, False)]
+    while parts[-1].more:
+        parts.append(sock.recv(AT_ONCE, False))
+    return parts
 
 
-def send(sock: zmq.Socket[bytes], frames: Sequence[Any]) -> None:
-    """Gives frames to ZeroMQ without waiting, all or none; large tensors are not copied."""
-    *front, last = frames
-    for frame in front:
-        sock.send(frame, AND_MORE, _is_small(frame))
+def send(sock: zmq.Socket[bytes], parts: Iterable[Any]) -> None:
+    """Gives the parts of one message to ZeroMQ without waiting, all or none."""
+    *front, last = parts
+    for part in front:
+        sock.send(part, AND_MORE, _is_small(part))
     sock.send(last, AT_ONCE, _is_small(last))
 
 
-def _is_small(frame: Any) -> bool:
-    """Whether copying a frame costs less than having pyzmq's own thread release its memory later."""
-    return type(frame) is bytes or frame.nbytes < _COPY_BYTES
+def _is_small(part: Any) -> bool:
+    """Whether ZeroMQ gets a copy; a larger part must not change until it is sent."""
+    return type(part) is bytes or part.nbytes < COPY_BYTES
 
 
 def lend(data: torch.Tensor, borrower: int) -> SegmentName | None:

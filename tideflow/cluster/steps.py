@@ -81,6 +81,10 @@ class StepTable:
         """Whether the step's part has begun here and has not returned."""
         return step in self._running
 
+    def is_early(self, step: str) -> bool:
+        """Whether the step's part has not begun here, and may yet do so."""
+        return step not in self._running and step not in self._over
+
     def begin(self, step: str, session: str, tasks: Sequence[str]) -> None:
         """The step's part begins. The step belongs to a master's `session`, and runs on `tasks`. Raises if it
         must not begin, because it has failed elsewhere or has begun here before.

@@ -26,12 +26,12 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DT_BFLOAT16, DT_BOOL, DT_FLOAT, DT_STRING, DType
 from tideflow.graph.errors import OpError
 
-VERSION = 2
+VERSION = 3
 MAX_HEADER_BYTES = 16 << 20
 INLINE_BYTES = 64 << 10  # a smaller tensor travels in frame 0: copying it costs less than a frame
 
 _MAGIC = b"TIDE"
-_PREFIX = struct.Struct("<4sHHQQII")  # magic, version, flags, request, incarnation, pid, bytes of JSON
+_PREFIX = struct.Struct("<4sHHQQIII")  # magic, version, the envelope's fields, bytes of JSON
 _MAGIC_AND_VERSION = (_MAGIC, VERSION)
 _LENGTH_BYTES = 8  # of each string
 _TYPES = {  # by TensorFlow's number; quantized values travel as the integers they are stored as
@@ -53,13 +53,14 @@ Attach: TypeAlias = Callable[[SegmentName, int], Buffer]  # a segment and a leng
 
 class Envelope(NamedTuple):
     """What the transport adds to a message: flags, the number of the request, the incarnation of the task
-    that it is for, and the process that sends it.
+    that it is for, the process that sends it, and how many frames are behind the first one.
     """
 
     flags: int = 0
     request: int = 0
     incarnation: int = 0
     pid: int = 0
+    frames: int = 0  # `encode` counts them
 
 
 # ---------------------------------------------------------------------------------------------------- encode
@@ -87,7 +88,7 @@ def encode(
         raise errors.invalid_argument(
             f"Message '{message.kind}' has a field that is not JSON: {error}."
         ) from None
-    prefix = _PREFIX.pack(_MAGIC, VERSION, *envelope, len(header))
+    prefix = _PREFIX.pack(_MAGIC, VERSION, *envelope[:-1], len(frames), len(header))
     return [b"".join([prefix, header, *inline]), *frames]
 
 

@@ -98,7 +98,8 @@ class Op:
         is_model_state: bool = False,
         awaited: bool = True,
         waits_in_functions: bool = False,
-        takes_any_time: bool = False,
+        touches: str = "",
+        reads_file: str = "",
         holds_step_values: str = "",
         as_number: str = "",
         may_overflow: bool = False,
@@ -135,8 +136,10 @@ class Op:
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
           awaited: False for an op that may wait, but for which no other op waits.
           waits_in_functions: Whether it waits only in the functions of its own dataset.
-          takes_any_time: Whether its kernel calls the user's Python code, so that its duration is
-            unpredictable.
+          touches: What its kernel reaches outside of the session: "files" (it may read or write files that
+            the graph names), or "python" (it calls Python functions of the process, which take any time). A
+            session that does not trust its graph refuses it.
+          reads_file: The input that names the only file that it reads, if it does no more than that.
           holds_step_values: The type attribute of an op that holds a step's values: it is placed with them.
           as_number: The op on Python numbers, for counters of loops: `"{} + {}"`.
           may_overflow: Whether that number may leave the range of the op's type.
@@ -169,7 +172,8 @@ class Op:
         self.is_model_state = is_model_state
         self.awaited = awaited
         self.waits_in_functions = waits_in_functions
-        self.takes_any_time = takes_any_time
+        self.touches = touches
+        self.reads_file = reads_file
         self.holds_step_values = holds_step_values
         self.as_number = as_number
         self.may_overflow = may_overflow

@@ -41,8 +41,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"give the program {', '.join(f'--{name}' for name in FLAGS)} besides TF_CONFIG: those that "
         "its text defines (auto, the default), all, or none",
     )
-    cluster.add_argument(
-        "--key", metavar="FILE", help="the cluster key of the tasks; 'new' makes one for this job alone"
+    secret = cluster.add_mutually_exclusive_group()
+    secret.add_argument(
+        "--key",
+        metavar="FILE",
+        help="the cluster key of the tasks; 'new' makes one for this job alone (default: on this machine the "
+        "user's own, elsewhere a new one)",
+    )
+    secret.add_argument(
+        "--insecure",
+        action="store_true",
+        help="no key: every user of this machine is trusted, and can run steps in the tasks",
     )
     for job, what in (("worker", "a worker"), ("ps", "a parameter server")):
         cluster.add_argument(f"--{job}-cpus", type=_amount, metavar="N", help=f"the CPUs of {what}")
@@ -105,7 +114,13 @@ def launch(arguments: argparse.Namespace) -> int:
         )
     from tideflow.launch import local  # loaded when asked for
 
-    return local.launch(plan, port=arguments.port, key=arguments.key, plain=arguments.plain)
+    return local.launch(
+        plan,
+        port=arguments.port,
+        key=arguments.key,
+        insecure=arguments.insecure,
+        plain=arguments.plain,
+    )
 
 
 def plan_of(arguments: argparse.Namespace) -> Plan:
@@ -138,6 +153,8 @@ def _check(arguments: argparse.Namespace) -> None:
         raise ValueError("--ship FOLDER is for --ray")
     if arguments.ray is None and arguments.min_workers is not None:
         raise ValueError("--min-workers is for --ray")
+    if arguments.insecure and (arguments.ray is not None or arguments.kubernetes or arguments.slurm):
+        raise ValueError("--insecure is for tasks on this machine; elsewhere they always have a key")
     if not _file_of(arguments).is_file():
         raise ValueError(f"there is no file {_file_of(arguments)}")
     if arguments.min_workers is not None and arguments.min_workers > arguments.workers:

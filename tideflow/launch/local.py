@@ -6,7 +6,6 @@ import contextlib
 import os
 import queue
 import signal
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from tideflow.cluster import keys
 from tideflow.cluster.ports import reserved
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, threads_of
-from tideflow.launch.processes import TaskProcess, is_free
+from tideflow.launch.processes import TaskProcess, file_in_memory, is_free, path_of
 from tideflow.launch.shell import Ended, Event, Output, Shell, Started
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import view_of
@@ -24,12 +23,19 @@ NEW_KEY = "new"  # a key for this job alone
 _QUEUED_LINES = 10_000  # lines that are not shown yet; a task that writes more is blocked
 
 
-def launch(plan: Plan, *, port: int | None = None, key: str | None = None, plain: bool = False) -> int:
+def launch(
+    plan: Plan,
+    *,
+    port: int | None = None,
+    key: str | None = None,
+    insecure: bool = False,
+    plain: bool = False,
+) -> int:
     """Runs the job to its end; returns its exit code, which is the chief's."""
     supervision = Supervision(plan.tasks, plan.chief, plan.restarts, plan.grace)
     with (
         addresses_of(plan.tasks, port) as addresses,
-        key_file(key) as secret,
+        key_file(key, insecure) as secret,
         view_of(supervision, plain) as view,
     ):
         cluster = cluster_of(addresses)
@@ -107,21 +113,24 @@ def _visible_gpus() -> list[str]:
 
 
 @contextlib.contextmanager
-def key_file(key: str | None) -> Iterator[dict[str, str]]:
-    """The environment variable with the path of the cluster key; none without a key.
-
-    A new key is deleted after the `with` block.
+def key_file(key: str | None, insecure: bool = False) -> Iterator[dict[str, str]]:
+    """The environment variables that tell tasks which key they have: the file `key`, one that is made for the
+    `with` block and held in memory (NEW_KEY), none at all (`insecure`); or what they find by themselves,
+    which on this machine is the key of the user.
     """
-    if key is None:
+    if insecure:
+        yield {keys.INSECURE: "1", keys.VARIABLE: ""}
+    elif key is None:
         yield {}
     elif key != NEW_KEY:
         keys.read(key)
         yield {keys.VARIABLE: str(Path(key).absolute())}
     else:
-        with tempfile.TemporaryDirectory(prefix="tideflow-") as folder:
-            path = Path(folder, "cluster.key")
-            keys.write(keys.generate(), path)
-            yield {keys.VARIABLE: str(path)}
+        descriptor = file_in_memory("cluster.key", keys.text_of(keys.generate()))
+        try:
+            yield {keys.VARIABLE: path_of(descriptor)}
+        finally:
+            os.close(descriptor)
 
 
 # ----------------------------------------------------------------------------------------------- the machine

@@ -48,6 +48,21 @@ def is_free(port: int, host: str = "127.0.0.1") -> bool:
     return True
 
 
+def file_in_memory(name: str, content: str) -> int:
+    """The descriptor of a file in memory that only this user can read. It disappears with this process, even
+    if that is killed.
+    """
+    descriptor = os.memfd_create(name)
+    os.fchmod(descriptor, 0o600)
+    os.write(descriptor, content.encode())
+    return descriptor
+
+
+def path_of(descriptor: int) -> str:
+    """The path at which other processes open a file of this process."""
+    return f"/proc/{os.getpid()}/fd/{descriptor}"
+
+
 class TaskProcess:
     """A process that runs a program as a task.
 
@@ -167,12 +182,9 @@ class RayHost:
         return f"pid {self._process.pid} on {self._host}"
 
     def _in_memory(self, name: str, content: str) -> str:
-        """The path of a file in memory that only this user can read. It disappears with this process."""
         if name not in self._files:
-            self._files[name] = os.memfd_create(name)
-            os.fchmod(self._files[name], 0o600)
-            os.write(self._files[name], content.encode())
-        return f"/proc/{os.getpid()}/fd/{self._files[name]}"
+            self._files[name] = file_in_memory(name, content)
+        return path_of(self._files[name])
 
     def news(self, timeout: float, most: int = 1000) -> list[News]:
         """The news since the last call, at most `most`. Waits up to `timeout` seconds for the first."""

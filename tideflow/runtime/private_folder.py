@@ -49,4 +49,9 @@ def check_private(folder: Path) -> None:
 
 def _cache_directory() -> Path:
     named = os.environ.get("XDG_CACHE_HOME", "")
-    return Path(named) if os.path.isabs(named) else Path.home() / ".cache"
+    if os.path.isabs(named):
+        return Path(named)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError:  # neither HOME nor the system's list of users says where it is
+        raise NotPrivate("the home folder of this user is not known, and XDG_CACHE_HOME is not set") from None

@@ -1,36 +1,35 @@
 """Collectives between processes, through torch.distributed: Gloo on CPUs, NCCL on GPUs.
 
-The tasks find each other through a key-value store that the first of them keeps. Every member of a group
-announces itself there; when all have, each process knows which processes take part. Each instance has a
+The tasks find each other through a key-value store that one of them keeps. Every member of a group announces
+itself there; when all have, each process knows which processes take part. Each instance has a
 process group of its own, so that processes may run their instances in different orders. Once a member is lost
 or a step has stopped waiting, that process group cannot be used again: later rounds of the instance fail.
 """
 
 from __future__ import annotations
 
-import contextlib
 import datetime
+import functools
 import ipaddress
 import re
-import socket
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import torch
 
 from tideflow.graph import errors
-from tideflow.graph.errors import OpError
+from tideflow.graph.errors import OpError, UnavailableError
 from tideflow.runtime.collectives import Member, Terms
 
 _SHORTEST_SLEEP, _LONGEST_SLEEP = 20e-6, 2e-3  # seconds between two checks whether an exchange is done
 
 
 _REDUCE_OPS = {"Add": "SUM", "Mul": "PRODUCT", "Min": "MIN", "Max": "MAX"}  # torch's names
+A = TypeVar("A")
 _Exchange = Callable[[Terms, "Group", Any, Member], torch.Tensor]
 
 
@@ -45,41 +44,48 @@ class Group:
         return sorted(self.members)
 
 
+class Store(Protocol):
+    """The key-value store at which the tasks meet; UnavailableError where it cannot be reached."""
+
+    def set(self, key: str, value: bytes) -> None:
+        """Puts a value under a key."""
+
+    def add(self, key: str, amount: int) -> int:
+        """Adds to the number under a key, which is 0 at first; the sum."""
+
+    def find(self, keys: Sequence[str]) -> list[bytes | None]:
+        """The values under these keys, None where there is none."""
+
+
 class ProcessGroups:
     """This task's connections to the tasks it does collectives with.
 
-    `address` (host:port) is where the task of rank 0 keeps the store; `host` is where others reach this task.
-    `incarnation` tells this run of the cluster from earlier ones at the same address. These connections are
-    neither authenticated nor encrypted: off the loopback, `insecure` must be True.
+    `store` is where they meet; `host` is where others reach this task. The connections are neither
+    authenticated nor encrypted: off the loopback, `insecure` must be True.
     """
 
     def __init__(
         self,
         rank: int,
-        size: int,
-        address: str,
+        store: Store,
         host: str = "127.0.0.1",
-        incarnation: str = "",
         timeout_seconds: float = 600.0,
         insecure: bool = False,
     ):
-        store_host, _, port = address.rpartition(":")
-        for name in (store_host, host):
-            if not insecure and not _is_loopback(name):
-                raise ValueError(
-                    f"Collectives with '{name}' would be neither authenticated nor encrypted: they stay on "
-                    "the loopback unless insecure=True is said."
-                )
-        self.rank, self.size = rank, size
-        self._store_at = store_host, int(port)
+        if not insecure and not _is_loopback(host):
+            raise ValueError(
+                f"Collectives with '{host}' would be neither authenticated nor encrypted: they stay on "
+                "the loopback unless insecure=True is said."
+            )
+        self.rank = rank
+        self._store, self._is_store_reached = store, False
         self._host = host
-        self._prefix = f"tideflow/{incarnation}"
         self._timeout = datetime.timedelta(seconds=timeout_seconds)
         self._lock = threading.Lock()
-        self._made_store: Any = None
         self._announced: set[tuple[int, str]] = set()
         self._groups: dict[int, Group] = {}
         self._process_groups: dict[tuple[int, Any, str], Any] = {}
+        self._torch_stores: list[Any] = []
         self._broken: dict[tuple[int, Any], str] = {}
 
     # -------------------------------------------------------------------------------- members
@@ -95,7 +101,7 @@ class ProcessGroups:
         with self._lock:
             is_new = (key, device) not in self._announced
             self._announced.add((key, device))
-        prefix = f"{self._prefix}/group/{key}"
+        prefix = f"group/{key}"
         if is_new:
             number = self._asked(lambda store: store.add(f"{prefix}/count", 1), member)
             if number > terms.group_size:
@@ -103,7 +109,7 @@ class ProcessGroups:
                     f"Device '{device}' of task {self.rank} is one more than the {terms.group_size} members "
                     f"of group {key}: the group is complete, or the task has been restarted alone.",
                 )
-            announced = f"{self.rank} {terms.group_size}"
+            announced = f"{self.rank} {terms.group_size}".encode()
             self._asked(lambda store: store.set(f"{prefix}/{number}", announced), member)
         found = self._awaited(
             [f"{prefix}/{number}" for number in range(1, terms.group_size + 1)],
@@ -171,9 +177,9 @@ class ProcessGroups:
     def _broadcast(
         self, terms: Terms, group: Group, value: torch.Tensor | None, member: Member
     ) -> torch.Tensor:
-        key = f"{self._prefix}/sender/{terms.group_key}/{terms.instance_key}"
+        key = f"sender/{terms.group_key}/{terms.instance_key}"
         if value is not None:
-            self._asked(lambda store: store.set(key, str(self.rank)), member)
+            self._asked(lambda store: store.set(key, str(self.rank).encode()), member)
         (sender,) = self._awaited([key], f"the sender in {terms.what}", member)
         if value is not None and int(sender) != self.rank:
             raise errors.invalid_argument(f"Tasks {self.rank} and {sender} both send in {terms.what}")
@@ -195,14 +201,15 @@ class ProcessGroups:
     def _process_group(self, terms: Terms, group: Group, device: torch.device, member: Member) -> Any:
         key = terms.group_key, terms.instance_key, device.type
         if key not in self._process_groups:
-            name = "/".join(map(str, (self._prefix, "instance", *key)))
+            name = "/".join(map(str, ("instance", *key)))
             # Its constructor blocks until all tasks call it, and cannot be cancelled: wait for them first.
-            self._asked(lambda store: store.set(f"{name}/{self.rank}", "here"), member)
+            self._asked(lambda store: store.set(f"{name}/{self.rank}", b"here"), member)
             there = [f"{name}/{rank}" for rank in group.ranks]
             self._awaited(there, f"tasks {group.ranks} to begin {terms.what}", member)
-            store = _distributed().PrefixStore(name, self._store(member))
+            store = _torch_store()(self._store, name, self._timeout)
             made = self._made_process_group(store, group.ranks.index(self.rank), len(group.ranks), device)
             self._process_groups[key] = made
+            self._torch_stores.append(store)  # torch itself keeps only the half of it that is not Python
         return self._process_groups[key]
 
     def _made_process_group(self, store: Any, rank: int, size: int, device: torch.device) -> Any:
@@ -229,53 +236,77 @@ class ProcessGroups:
 
     # -------------------------------------------------------------------------------- the store
 
-    def _store(self, member: Member) -> Any:
-        with self._lock:
-            if self._made_store is None:
-                host, port = self._store_at
-                if self.rank != 0:
-                    self._wait_for_first_task(member)
-                self._made_store = _distributed().TCPStore(
-                    host,
-                    port,
-                    self.size,
-                    is_master=self.rank == 0,
-                    timeout=self._timeout,
-                    wait_for_workers=False,
-                )
-            return self._made_store
-
-    def _wait_for_first_task(self, member: Member) -> None:
-        """Waits until the store can be reached: torch's own wait for it cannot be cancelled."""
-        host, port = self._store_at
+    def _asked(self, question: Callable[[Store], A], member: Member) -> A:
+        """What the store answers. The task that keeps it may start later than this one."""
         for pause in _pauses():
-            member.time_left(f"Task {self.rank} waits for task 0 at {host}:{port}")
-            with contextlib.suppress(OSError), socket.create_connection(self._store_at, timeout=1):
-                return
-            time.sleep(pause)
-
-    def _asked(self, question: Callable[[Any], Any], member: Member) -> Any:
-        try:
-            return question(self._store(member))
-        except RuntimeError as error:
-            host, port = self._store_at
-            raise errors.unavailable(
-                f"The store of collectives at {host}:{port}, of task 0, is lost: {error}"
-            ) from error
+            try:
+                answer = question(self._store)
+            except UnavailableError as error:
+                if self._is_store_reached:
+                    raise errors.unavailable(f"The store of collectives is lost: {error.message}") from None
+                member.time_left(f"Task {self.rank} waits for the store of collectives")
+                time.sleep(pause)
+            else:
+                self._is_store_reached = True
+                return answer
+        raise AssertionError("there is always another pause")
 
     def _awaited(self, keys: list[str], what: str, member: Member) -> list[str]:
         """The values of these keys, once the store has all of them."""
-        pauses = _pauses()
-        while not self._asked(lambda store: store.check(keys), member):
+        for pause in _pauses():
+            found = self._asked(lambda store: store.find(keys), member)
+            values = [value.decode() for value in found if value is not None]
+            if len(values) == len(keys):
+                return values
             member.time_left(f"Task {self.rank} waits for {what}")
-            time.sleep(next(pauses))
-        return [self._asked(partial(_value_in_store, key), member).decode() for key in keys]
+            time.sleep(pause)
+        raise AssertionError("there is always another pause")
 
     def close(self) -> None:
         """Closes all connections; exchanges that still run fail."""
         for made in list(self._process_groups):
             self._process_groups.pop(made).abort()
-        self._made_store = None
+
+
+@functools.lru_cache(maxsize=1)
+def _torch_store() -> Any:
+    """The class of torch's stores that ask a `Store`, with a prefix before every key."""
+
+    class TorchStore(_distributed().Store):  # type: ignore[misc]
+        def __init__(self, store: Store, prefix: str, timeout: datetime.timedelta):
+            super().__init__()
+            self._store, self._prefix, self._seconds = store, prefix, timeout.total_seconds()
+
+        def set(self, key: str, value: bytes | str) -> None:
+            content = value.encode() if isinstance(value, str) else bytes(value)
+            self._store.set(f"{self._prefix}/{key}", content)
+
+        def add(self, key: str, amount: int) -> int:
+            return self._store.add(f"{self._prefix}/{key}", amount)
+
+        def check(self, keys: Sequence[str]) -> bool:
+            return None not in self._found(keys)
+
+        def get(self, key: str) -> bytes:
+            self.wait([key])
+            (value,) = self._found([key])
+            assert value is not None, "a key is never removed"
+            return value
+
+        def wait(self, keys: Sequence[str], timeout: datetime.timedelta | None = None) -> None:
+            seconds = self._seconds if timeout is None else timeout.total_seconds()
+            deadline = time.monotonic() + seconds
+            for pause in _pauses():
+                if self.check(keys):
+                    return
+                if time.monotonic() > deadline:
+                    raise RuntimeError(f"wait timed out after {seconds:g} s, for {list(keys)}")
+                time.sleep(pause)
+
+        def _found(self, keys: Sequence[str]) -> list[bytes | None]:
+            return self._store.find([f"{self._prefix}/{key}" for key in keys])
+
+    return TorchStore
 
 
 def _distributed() -> Any:
@@ -289,11 +320,6 @@ def _close(process_groups: list[Any]) -> None:
     for one in process_groups:
         one.abort()
     process_groups.clear()  # the last references: their connections close now
-
-
-def _value_in_store(key: str, store: Any) -> bytes:
-    value: bytes = store.get(key)
-    return value
 
 
 def _pauses() -> Iterator[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Iterable
@@ -19,6 +20,7 @@ from tideflow.io import saved_models
 from tideflow.io.local_files import local_path
 from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import load_op_from_signature_def
+from tideflow.session.session import BaseSession
 from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.saver import Saver
 from tideflow.variables.exported_names import prepend_name_scope
@@ -42,6 +44,8 @@ def load(
     tags: Iterable[str],
     export_dir: str,
     import_scope: str | None = None,
+    *,
+    trusted: bool = True,
     **saver_kwargs: Any,
 ) -> MetaGraphDef:
     """Loads a SavedModel into a session: adds its graph, restores its variables and runs its initialization.
@@ -51,6 +55,9 @@ def load(
       tags: The tags of the graph: exactly those.
       export_dir: The directory.
       import_scope: The name scope of the new operations.
+      trusted: False for a model that somebody else made: the session refuses, from now on, operations that
+        reach files or Python functions of the process. Only while the model is loaded it may read its own
+        variables and assets.
       **saver_kwargs: Arguments of `tf.train.import_meta_graph`.
 
     Returns:
@@ -58,8 +65,10 @@ def load(
 
     Raises:
       RuntimeError: If the model has no graph with these tags.
+      tf.errors.PermissionDeniedError: If the model is not trusted, and what it runs at the start reaches
+        other files, or Python.
     """
-    return SavedModelLoader(export_dir).load(sess, tags, import_scope, **saver_kwargs)
+    return SavedModelLoader(export_dir).load(sess, tags, import_scope, trusted=trusted, **saver_kwargs)
 
 
 class SavedModelLoader:
@@ -98,7 +107,9 @@ class SavedModelLoader:
             folder = local_path(os.path.dirname(self.variables_path))
             if not os.path.isdir(folder):
                 raise errors.not_found(f"{folder}; No such file or directory")
-            with sess.graph.as_default():
+            self._check_own(sess, [os.path.join(folder, name) for name in os.listdir(folder)])
+            named = sess.graph.get_tensor_by_name(saver.saver_def.filename_tensor_name)
+            with sess.graph.as_default(), _may_read(sess, [named]):
                 saver.restore(sess, self.variables_path)
             return
         kinds = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
@@ -116,18 +127,48 @@ class SavedModelLoader:
             assets = asset_paths(self.export_dir, message, import_scope)
             init_op = get_init_op(message, import_scope)
             if init_op is not None:
-                sess.run([init_op], feed_dict=assets)
+                self._check_own(sess, assets.values())
+                with _may_read(sess, [sess.graph.get_tensor_by_name(name) for name in assets]):
+                    sess.run([init_op], feed_dict=assets)
+
+    def _check_own(self, sess: Any, paths: Iterable[str]) -> None:
+        """Refuses links out of the directory, in a model that is not trusted."""
+        if not isinstance(sess, BaseSession) or sess._trusted:
+            return
+        folder = os.path.realpath(local_path(os.fsdecode(self.export_dir)))
+        for path in paths:
+            if os.path.commonpath([folder, os.path.realpath(local_path(path))]) != folder:
+                raise errors.permission_denied(
+                    f"{path} is a link out of the SavedModel {self.export_dir}, which is not trusted."
+                )
 
     def load(
-        self, sess: Any, tags: Iterable[str], import_scope: str | None = None, **saver_kwargs: Any
+        self,
+        sess: Any,
+        tags: Iterable[str],
+        import_scope: str | None = None,
+        *,
+        trusted: bool = True,
+        **saver_kwargs: Any,
     ) -> MetaGraphDef:
-        """All the steps; returns the message of the graph."""
+        """All the steps; returns the message of the graph. A session that loads a model that is not `trusted`
+        refuses operations that reach files or Python from then on.
+        """
         tags = list(tags)
+        if not trusted:
+            if not isinstance(sess, BaseSession):
+                raise TypeError(f"trusted=False needs a tf.Session, not a {type(sess).__name__}")
+            sess._distrust()
         with sess.graph.as_default():
             saver, _ = self.load_graph(sess.graph, tags, import_scope, **saver_kwargs)
             self.restore_variables(sess, saver, import_scope)
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)
+
+
+def _may_read(sess: Any, own_files: list[Tensor]) -> contextlib.AbstractContextManager[None]:
+    """Lets a model read the files that its loader names, even if it is not trusted."""
+    return sess._may_read(own_files) if isinstance(sess, BaseSession) else contextlib.nullcontext()
 
 
 # ---------------------------------------------------------------------------- what a graph starts with

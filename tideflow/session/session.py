@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.request import Hook, StepRequest
+from tideflow.compile.trust import check_untrusted
 from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
@@ -45,6 +46,7 @@ class BaseSession:
         config: ConfigProto | None = None,
         check_finite: bool = False,
         deterministic: bool | None = None,
+        trusted: bool = True,
     ):
         if not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
@@ -68,6 +70,8 @@ class BaseSession:
         self._partial_runs: dict[str, PartialRun] = {}
         self._check = checks.FINITE if check_finite else None
         self._growth = checks.GrowthWatch(self._graph)
+        self._trusted = trusted
+        self._own_files: frozenset[Tensor] = frozenset()
         close_at_exit(self)
 
     # ------------------------------------------------------------------ running
@@ -183,7 +187,24 @@ class BaseSession:
         found = Fetches(self._graph, fetches)
         tensors, operations = tuple(found.tensors), tuple(found.targets)
         rules = self._disabled_rules
-        return StepRequest(tensors, operations, tuple(feeds), disabled_rules=rules, hook=hook), found
+        request = StepRequest(tensors, operations, tuple(feeds), disabled_rules=rules, hook=hook)
+        if not self._trusted:
+            check_untrusted(request, self._own_files)
+        return request, found
+
+    def _distrust(self) -> None:
+        """From now on, refuses operations that touch files or Python."""
+        self._trusted = False
+        self._steps.steps.clear()
+
+    @contextlib.contextmanager
+    def _may_read(self, own_files: Iterable[Tensor]) -> Iterator[None]:
+        """Inside the block, a graph that is not trusted may read the files that these tensors, fed, name."""
+        self._own_files = frozenset(own_files)
+        try:
+            yield
+        finally:
+            self._own_files = frozenset()
 
     def _check_ready(self) -> None:
         self._check_open()
@@ -345,6 +366,8 @@ class Session(BaseSession):
       check_finite: Whether to fail at the first operation that produces a NaN or an infinity, and to name it.
       deterministic: Whether to use kernels that give the same bits every time; by default as the environment
         variable TF_DETERMINISTIC_OPS says.
+      trusted: False to refuse operations that reach files or Python functions of the process, with
+        PermissionDeniedError: for graphs that somebody else made.
     """
 
     def __init__(
@@ -355,8 +378,9 @@ class Session(BaseSession):
         *,
         check_finite: bool = False,
         deterministic: bool | None = None,
+        trusted: bool = True,
     ):
-        super().__init__(target, graph, config, check_finite, deterministic)
+        super().__init__(target, graph, config, check_finite, deterministic, trusted)
         self._entered: list[contextlib.ExitStack] = []
 
     def __enter__(self) -> Session:

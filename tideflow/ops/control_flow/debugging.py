@@ -187,7 +187,13 @@ def Print(
 
 
 print_v2_op = Op(
-    "PrintV2", "input: string", output_stream="stderr", end="\n", stateful=True, differentiable=False
+    "PrintV2",
+    "input: string",
+    output_stream="stderr",
+    end="\n",
+    stateful=True,
+    differentiable=False,
+    touches="files",  # where the stream is a file://
 )
 
 

@@ -85,7 +85,7 @@ py_func_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
-    takes_any_time=True,
+    touches="python",
 )
 py_func_op.shape(_unknown_shapes)
 py_func_op.kernel(_call_function)
@@ -99,7 +99,7 @@ py_func_stateless_op = Op(
     Tout=attr("list(type)", minimum=0),
     on_host=True,
     differentiable=False,
-    takes_any_time=True,
+    touches="python",
 )
 py_func_stateless_op.shape(_unknown_shapes)
 py_func_stateless_op.kernel(_call_function)

@@ -120,7 +120,11 @@ def _cache(input_dataset, filename, *, output_types):
 
 
 cache_dataset_op = dataset_op(
-    "CacheDataset", "input_dataset: variant, filename: string", _cache, host="filename"
+    "CacheDataset",
+    "input_dataset: variant, filename: string",
+    _cache,
+    host="filename",
+    touches="files",
 )
 
 # -------------------------------------------------------------------------------------- how a dataset is run

@@ -35,6 +35,7 @@ text_line_dataset_op = dataset_op(
     host="filenames compression_type buffer_size",
     structure={},
     stateful=True,
+    touches="files",
     covered_by=_TESTS,
 )
 
@@ -51,6 +52,7 @@ tf_record_dataset_op = dataset_op(
     host="filenames compression_type buffer_size",
     structure={},
     stateful=True,
+    touches="files",
     covered_by=_TESTS,
 )
 
@@ -74,6 +76,7 @@ fixed_length_record_dataset_op = dataset_op(
     host="filenames header_bytes record_bytes footer_bytes buffer_size",
     structure={},
     stateful=True,
+    touches="files",
     covered_by=_TESTS,
 )
 fixed_length_record_dataset_v2_op = dataset_op(
@@ -83,6 +86,7 @@ fixed_length_record_dataset_v2_op = dataset_op(
     host="filenames header_bytes record_bytes footer_bytes buffer_size compression_type",
     structure={},
     stateful=True,
+    touches="files",
     covered_by=_TESTS,
 )
 
@@ -121,6 +125,7 @@ def _csv_op(name: str) -> Op:
             "output_types": attr("list(type)", allowed=types("float double int32 int64 string"), minimum=1),
         },
         stateful=True,
+        touches="files",
         metadata=False,
         covered_by=_TESTS,
     )
@@ -143,6 +148,7 @@ def _matching_files_op(name: str) -> Op:
         host="patterns",
         structure={},
         stateful=True,
+        touches="files",
         metadata=False,
         covered_by=_TESTS,
     )
@@ -171,6 +177,7 @@ def _sql_op(name: str) -> Op:
         _sql,
         host="driver_name data_source_name query",
         stateful=True,
+        touches="files",
         metadata=False,
         covered_by=_TESTS,
     )
@@ -194,6 +201,7 @@ def _lmdb_op(name: str) -> Op:
         _lmdb,
         host="filenames",
         stateful=True,
+        touches="files",
         metadata=False,
         covered_by=_TESTS,
     )
@@ -222,6 +230,7 @@ def _to_records_op(name: str) -> Op:
         blocking=True,
         on_host=True,
         differentiable=False,
+        touches="files",
     )
     op.shape(lambda dataset, filename, compression_type: [])
     op.kernel(_write_records)

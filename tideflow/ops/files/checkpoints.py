@@ -80,6 +80,7 @@ save_v2_op = Op(
     on_host=True,
     differentiable=False,
     role="save",
+    touches="files",
 )
 
 
@@ -142,6 +143,8 @@ restore_v2_op = Op(
     on_host=True,
     differentiable=False,
     role="restore",
+    touches="files",
+    reads_file="prefix",
 )
 
 
@@ -176,6 +179,7 @@ merge_v2_checkpoints_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    touches="files",
 )
 
 
@@ -280,6 +284,7 @@ save_op = Op(
     on_host=True,
     differentiable=False,
     role="save",
+    touches="files",
 )
 
 
@@ -305,6 +310,7 @@ save_slices_op = Op(
     on_host=True,
     differentiable=False,
     role="save",
+    touches="files",
 )
 
 
@@ -343,6 +349,8 @@ restore_op = Op(
     on_host=True,
     differentiable=False,
     role="restore",
+    touches="files",
+    reads_file="file_pattern",
 )
 restore_op.shape(_unknown_tensor)
 
@@ -363,6 +371,8 @@ restore_slice_op = Op(
     on_host=True,
     differentiable=False,
     role="restore",
+    touches="files",
+    reads_file="file_pattern",
 )
 restore_slice_op.shape(_unknown_tensor)
 

@@ -24,7 +24,14 @@ if TYPE_CHECKING:
 
 _EMPTY_FILE = text(os.devnull, shape=())
 
-read_file_op = Op("ReadFile", "filename: string -> contents: string", on_host=True, differentiable=False)
+read_file_op = Op(
+    "ReadFile",
+    "filename: string -> contents: string",
+    on_host=True,
+    differentiable=False,
+    touches="files",
+    reads_file="filename",
+)
 read_file_op.effects = True  # the file may have other contents in the next step
 
 
@@ -65,7 +72,12 @@ def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
 
 
 write_file_op = Op(
-    "WriteFile", "filename: string, contents: string", stateful=True, on_host=True, differentiable=False
+    "WriteFile",
+    "filename: string, contents: string",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+    touches="files",
 )
 
 
@@ -104,7 +116,11 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 
 
 matching_files_op = Op(
-    "MatchingFiles", "pattern: string -> filenames: string", on_host=True, differentiable=False
+    "MatchingFiles",
+    "pattern: string -> filenames: string",
+    on_host=True,
+    differentiable=False,
+    touches="files",
 )
 matching_files_op.effects = True  # there may be other files in the next step
 

@@ -194,6 +194,7 @@ decode_proto_op = Op(
     sanitize=False,
     on_host=True,
     differentiable=False,
+    touches="files",  # where the descriptors are in one
 )
 
 
@@ -352,6 +353,7 @@ encode_proto_op = Op(
     Tinput_types=attr("list(type)", minimum=1),
     on_host=True,
     differentiable=False,
+    touches="files",  # where the descriptors are in one
 )
 
 

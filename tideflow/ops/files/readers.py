@@ -28,6 +28,7 @@ def _reader_op(name: str, handle: str, kind: type[readers.Reader], **settings: A
         stateful=True,
         handle=True,
         differentiable=False,
+        touches="" if kind is readers.IdentityReader else "files",
         **settings,
         **NAMED,
     )

@@ -15,6 +15,7 @@ record_input_op = Op(
     " -> records: string",
     stateful=True,
     differentiable=False,
+    touches="files",
     file_pattern=attr("string"),
     file_random_seed=301,
     file_shuffle_shift_ratio=0.0,

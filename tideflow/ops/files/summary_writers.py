@@ -67,6 +67,7 @@ create_summary_file_writer_op = _on_writers(
     "CreateSummaryFileWriter",
     "logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string",
     _create,
+    touches="files",
 )
 
 

@@ -327,6 +327,7 @@ _WEIGHTS = [float(weight) for weight in range(1, 11)]
 fixed_unigram_op = _sampler(
     "FixedUnigramCandidateSampler",
     _fixed_sampler,
+    touches="files",  # where it has a vocab_file
     range_max=_POSITIVE,
     vocab_file="",
     distortion=1.0,

@@ -476,6 +476,8 @@ initialize_from_file_op = _on_table(
     "table_handle: Ref(string), filename: string",
     _file_shape,
     _initialize_from_file,
+    touches="files",
+    reads_file="filename",
     **_FILE,
 )
 initialize_from_file_v2_op = _on_table(
@@ -483,5 +485,7 @@ initialize_from_file_v2_op = _on_table(
     "table_handle: resource, filename: string",
     _file_shape,
     _initialize_from_file,
+    touches="files",
+    reads_file="filename",
     **_FILE,
 )

@@ -31,6 +31,7 @@ generate_vocab_remapping_op = Op(
     old_vocab_size=attr("int", default=-1, minimum=-1),
     on_host=True,
     differentiable=False,
+    touches="files",
 )
 
 
@@ -92,6 +93,7 @@ load_and_remap_matrix_op = Op(
     stateful=True,
     on_host=True,
     differentiable=False,
+    touches="files",
 )
 
 

@@ -1,0 +1,187 @@
+"""The port at which a listener is reached, and how many strangers may stand there.
+
+ZeroMQ accepts every connection, and tries again without a pause where it cannot. So its listener watches what
+ZeroMQ reports: while too many connections have not authenticated, the system ignores who comes anew (TCP asks
+again after a second); where no file descriptor is left, those that wait to be accepted are turned away.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import errno
+import logging
+import os
+import socket
+import struct
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+
+import zmq
+
+from tideflow.cluster import sockets
+
+MAX_STRANGERS = 256  # connections that have not authenticated
+_BACKLOG = 128  # connections that the system keeps until ZeroMQ accepts them
+_LOG_SECONDS = 10.0
+
+_ACCEPTED, _ACCEPT_FAILED = int(zmq.EVENT_ACCEPTED), int(zmq.EVENT_ACCEPT_FAILED)
+_ADMITTED, _DISCONNECTED = int(zmq.EVENT_HANDSHAKE_SUCCEEDED), int(zmq.EVENT_DISCONNECTED)
+_EVENT = struct.Struct("=HI")
+_ATTACH_FILTER, _DETACH_FILTER = 26, 27  # of Linux; Python has no names for them
+
+_log = logging.getLogger("tideflow.cluster")
+
+
+class Strangers:
+    """Counts the connections that were accepted and have not authenticated. Each does so, or is closed,
+    within `seconds`. ZeroMQ does not say which one has authenticated: it counts as the oldest.
+    """
+
+    def __init__(self, seconds: float):
+        self._seconds = seconds
+        self._since: OrderedDict[int, float] = OrderedDict()  # by descriptor
+
+    def accepted(self, connection: int, now: float) -> None:
+        """A connection with this descriptor was accepted."""
+        self._since.pop(connection, None)
+        self._since[connection] = now
+
+    def admitted(self) -> None:
+        """A connection has authenticated."""
+        if self._since:
+            self._since.popitem(last=False)
+
+    def left(self, connection: int) -> None:
+        """A connection was closed."""
+        self._since.pop(connection, None)
+
+    def count(self, now: float) -> int:
+        """How many there are."""
+        while self._since and next(iter(self._since.values())) < now - self._seconds:
+            self._since.popitem(last=False)
+        return len(self._since)
+
+
+class ListeningSocket:
+    """A port of this machine, at which a ZeroMQ socket accepts. `on_disconnect` is called with the descriptor
+    of each connection that is closed.
+    """
+
+    def __init__(self, host: str, port: int, on_disconnect: Callable[[int], None]):
+        self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+        self._on_disconnect = on_disconnect
+        self._strangers = Strangers(sockets.HANDSHAKE_MS / 1000)
+        self._is_open, self._last_log = True, -_LOG_SECONDS
+        self._spare: int | None = None  # given up where no other descriptor is left
+        self._monitor: zmq.Socket[bytes] | None = None
+        try:
+            self._socket.setblocking(False)  # ZeroMQ and `_turn_away` both accept
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind((host, port))
+            self._socket.listen(_BACKLOG)
+            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        except BaseException:
+            self.close()
+            raise
+        self.address = sockets.joined(host, self._socket.getsockname()[1])
+
+    @property
+    def port(self) -> int:
+        """The number of the port."""
+        number: int = self._socket.getsockname()[1]
+        return number
+
+    def attach(self, router: zmq.Socket[bytes]) -> zmq.Socket[bytes]:
+        """Has a ZeroMQ socket accept here; returns the socket that is readable when `watch` has work."""
+        events = _ACCEPTED | _ACCEPT_FAILED | _ADMITTED | _DISCONNECTED
+        self._monitor = router.get_monitor_socket(events)
+        self._monitor.linger = 0
+        router.setsockopt(zmq.USE_FD, os.dup(self._socket.fileno()))
+        router.bind(f"tcp://{self.address}")
+        return self._monitor
+
+    def watch(self) -> None:
+        """Takes in what ZeroMQ has reported."""
+        now = time.monotonic()
+        assert self._monitor is not None
+        with contextlib.suppress(zmq.Again):
+            while True:
+                event, value = _EVENT.unpack(self._monitor.recv_multipart(sockets.AT_ONCE)[0])
+                if event == _ACCEPTED:
+                    self._strangers.accepted(value, now)
+                elif event == _ADMITTED:
+                    self._strangers.admitted()
+                elif event == _DISCONNECTED:
+                    self._strangers.left(value)
+                    self._on_disconnect(value)
+                elif value in (errno.EMFILE, errno.ENFILE):
+                    self._turn_away(now)
+        self.review(now)
+
+    def review(self, now: float) -> None:
+        """Ignores who comes anew while there are too many strangers."""
+        is_open = self._strangers.count(now) < MAX_STRANGERS
+        if is_open != self._is_open:
+            self._is_open = is_open
+            _ignore_new(self._socket, not is_open)
+            if not is_open:
+                self._tell(now, f"{MAX_STRANGERS} connections have not authenticated; others have to wait")
+
+    def _turn_away(self, now: float) -> None:
+        """Closes the connections that wait, with the spare descriptor: ZeroMQ has none to accept them."""
+        self._tell(now, "no file descriptor is left (ulimit -n): new connections are turned away")
+        if self._spare is not None:
+            os.close(self._spare)
+            self._spare = None
+        with contextlib.suppress(OSError):
+            while True:
+                self._socket.accept()[0].close()
+        with contextlib.suppress(OSError):
+            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+
+    def _tell(self, now: float, what: str) -> None:
+        if now - self._last_log >= _LOG_SECONDS:
+            self._last_log = now
+            _log.warning("%s: %s", self.address, what)
+
+    def close(self) -> None:
+        """Gives the port back, once ZeroMQ's own socket is closed."""
+        self._socket.close()
+        if self._monitor is not None:
+            self._monitor.close()
+        if self._spare is not None:
+            os.close(self._spare)
+            self._spare = None
+
+
+# --------------------------------------------------------------------------------------- the system's filter
+
+
+class _Instruction(ctypes.Structure):
+    _fields_ = [
+        ("code", ctypes.c_ushort),
+        ("jt", ctypes.c_ubyte),
+        ("jf", ctypes.c_ubyte),
+        ("k", ctypes.c_uint),
+    ]
+
+
+class _Program(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(_Instruction))]
+
+
+_RETURN_NOTHING = _Instruction(0x06, 0, 0, 0)  # of no packet is anything kept
+
+
+def _ignore_new(listening: socket.socket, is_ignored: bool) -> None:
+    """Has the system drop, or take again, the packets that open a connection. Those of connections that are
+    open already are not touched.
+    """
+    program = _Program(1, ctypes.pointer(_RETURN_NOTHING))
+    with contextlib.suppress(OSError):  # a system without filters: then the limit does not hold
+        if is_ignored:
+            listening.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, bytes(program))
+        else:
+            listening.setsockopt(socket.SOL_SOCKET, _DETACH_FILTER, 0)
