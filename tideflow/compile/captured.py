@@ -114,7 +114,7 @@ def _can_be_recorded(node: Node, device: torch.device) -> bool:
     op = node.definition
     if node.device != device or node.guards or node.choices or isinstance(node, Loop):
         return False
-    if op.blocking or op.takes_any_time:
+    if op.blocking or op.touches:
         return False
     values = [value for value in (*node.inputs, *node.outputs) if not _is_state(value)]
     if any(value.dtype.torch is None or _depends_on_data(value.shape) for value in values):
