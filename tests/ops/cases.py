@@ -120,7 +120,8 @@ class Built:
 
 
 def build(op: Op, inputs: tuple, values: list[Any], attrs: dict, how: str = "known") -> Built:
-    """Adds the op on these values to the graph: as constants, or fed with their shape "known" or "unknown".
+    """Adds the op on these values to the graph: as constants, fed with their shape "known" or "unknown", or
+    "computed" in the step from what is fed, so that no shape is known even where the step is compiled.
 
     What the op takes as sizes and axes is constant, unless nothing is to be known before the step.
     """
@@ -141,6 +142,8 @@ def build(op: Op, inputs: tuple, values: list[Any], attrs: dict, how: str = "kno
             return value
         tensor = tf.placeholder(tf.as_dtype(value.dtype), value.shape if how == "known" else None)
         feeds[tensor] = value
+        if how == "computed":
+            return tf.py_func(lambda array: array, [tensor], tensor.dtype, stateful=False)
         return tensor
 
     sources = []

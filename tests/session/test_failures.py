@@ -9,6 +9,7 @@ import torch
 
 import tideflow as tf
 from tideflow.graph.op import Op, definitions
+from tideflow.session import config
 
 
 @pytest.fixture(autouse=True)
@@ -97,6 +98,58 @@ def test_lists_and_temporaries_that_were_given_are_said(failing):
 def test_the_innards_of_torch_are_not_shown(failing):
     error = error_of(failing(RuntimeError("told\nException raised from here at there.cpp:12 (frames)"))(1.0))
     assert "told" in error.message and "there.cpp" not in error.message
+
+
+def computed(value):
+    """A tensor of which nothing is known before the step has computed it."""
+    array = np.array(value)
+    return tf.py_func(lambda: array, [], tf.as_dtype(array.dtype))
+
+
+def test_the_ops_shape_rule_says_what_a_kernel_could_not_compute():
+    x, y = computed(np.ones((3, 2), np.float32)), computed(np.ones((2, 3), np.float32))
+    for z in (x + y, tf.concat([x, y], 0)):
+        error = error_of(z)
+        assert type(error) is tf.errors.InvalidArgumentError
+        assert f"(op: '{z.op.type}') with input shapes: [3,2]" in error.message
+        assert str(error.__cause__).splitlines()[0] not in error.message
+
+
+def test_the_shape_rule_gets_the_sizes_that_the_step_computed():
+    error = error_of(tf.reshape(tf.zeros([4]), computed(np.int32([3, 5]))))
+    assert "[4]" in error.message and "15" in error.message
+
+
+def test_the_token_executor_gives_the_same_words(monkeypatch):
+    monkeypatch.setattr(config, "_disabled_rules", lambda: frozenset({"structure"}))
+    x, y = computed(np.ones(3, np.float32)), computed(np.ones(2, np.float32))
+    error = error_of(tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, x * y), [0, x]))
+    assert "(op: 'Mul') with input shapes: [3], [2]" in error.message and "was given" in error.message
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(
+    ("make", "shape", "kind"),
+    [
+        (lambda n: tf.fill(n, 1.0), [2**50], "float"),
+        (lambda n: tf.random_uniform(n), [2**50, 2], "float"),
+        (lambda n: tf.broadcast_to(np.int8(1), n), [2**60], "int8"),
+        (lambda n: tf.tile(np.float64([1.0]), n), [2**50], "double"),
+        (lambda n: tf.zeros(n, tf.int64), [2**50], "int64"),
+    ],
+)
+def test_a_tensor_that_no_memory_holds_is_named_with_its_shape_and_type(make, shape, kind, known):
+    error = error_of(make(np.int64(shape) if known else computed(np.int64(shape))))
+    assert type(error) is tf.errors.ResourceExhaustedError
+    sizes = ",".join(map(str, shape))
+    assert f"OOM when allocating tensor with shape[{sizes}] and type {kind} on cpu" in error.message
+
+
+@pytest.mark.parametrize("make", [lambda n: tf.fill(n, 1.0), lambda n: tf.broadcast_to(1.0, n)])
+def test_more_elements_than_can_be_counted(make):
+    error = error_of(make(computed(np.int64([2**40, 2**40]))))
+    assert type(error) is tf.errors.InvalidArgumentError
+    assert "Shape [1099511627776,1099511627776] would have more than 2**63 - 1 elements" in error.message
 
 
 def test_an_error_without_words_is_named_by_its_type(failing):

@@ -112,6 +112,7 @@ class _Emitter:
             program=self.program,
             lines=self.lines,
             namespace=self.namespace,
+            names=self.names,
             suspendable=self.suspends,
             threads=thread_choice() if computes else None,
             advice=tuple(self.program.advice),

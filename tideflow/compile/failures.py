@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import os
 import re
-from collections.abc import Callable
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NoReturn
 
 import torch
 
 from tideflow.compile import tokens
-from tideflow.compile.ir import Node
+from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.plan import LocalPlan, Plan
+from tideflow.compile.prune import given
 from tideflow.compile.tokens import KernelError
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
-from tideflow.runtime.values import describe
+from tideflow.graph.op import ShapeError
+from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.ops.arrays.constants import const_op
+from tideflow.runtime.values import describe, to_numpy
 
 _PLAN_FILE = "<tideflow plan>"
+_MOST_ELEMENTS = 2**63 - 1
+_MOST_HOST_ELEMENTS = 1024  # of an input that the op takes as Python numbers; sizes and axes are short
 
 
 def explained(error: Exception, plan: Plan) -> Exception:
@@ -26,7 +34,7 @@ def explained(error: Exception, plan: Plan) -> Exception:
     line.
     """
     if isinstance(error, KernelError):  # of the token executor
-        return _failure(_cause(error), error.node, "")
+        return _failure(_cause(error), error.node, error.values)
     frame = _plan_frame(error.__traceback__)
     if frame is None or not isinstance(plan, LocalPlan):
         return error
@@ -37,8 +45,9 @@ def explained(error: Exception, plan: Plan) -> Exception:
         if error.op is None and error.node_def is None:  # else another task has said which op failed
             error._op, error._node_def = node.source, node.source.node_def
         return error
-    inputs = _describe_inputs(plan, node, frame.tb_frame.f_locals)
-    return _failure(error, node, f"\n  {node.type} '{node.name}' was given: {inputs}")
+    known = {**plan.namespace, **frame.tb_frame.f_locals}
+    values = [known.get(plan.names.get(value, ""), _UNKNOWN) for value in node.inputs]
+    return _failure(error, node, values)
 
 
 def fail(error: Exception, plan: Plan) -> NoReturn:
@@ -58,9 +67,15 @@ def _cause(error: Exception) -> Exception:
     return cause
 
 
-def _failure(error: Exception, node: Node, given: str) -> OpError:
+def _failure(error: Exception, node: Node, values: Sequence[Any]) -> OpError:
+    kind, message = _refusal(error, node, values)
+    shown = ", ".join(describe(value) for value in values if value is not _UNKNOWN)
+    names = ", ".join(sorted(arg.name for arg in node.definition.inputs))
+    taken = f"{shown} (inputs: {names})" if shown else "no tensors"
     source = node.source
-    return _error_type(error)(source and source.node_def, source, f"{_message(error)}{given}")
+    return kind(
+        source and source.node_def, source, f"{message}\n  {node.type} '{node.name}' was given: {taken}"
+    )
 
 
 def _clear_frames(trace: TracebackType | None) -> None:
@@ -82,26 +97,95 @@ def _plan_frame(trace: TracebackType | None) -> TracebackType | None:
     return None
 
 
-def _error_type(error: Exception) -> Callable[[Any, Any, str], OpError]:
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
-        return errors.ResourceExhaustedError
-    if isinstance(error, RuntimeError) and "can't allocate memory" in str(error):
-        return errors.ResourceExhaustedError
-    if isinstance(error, NotImplementedError):
-        return errors.UnimplementedError
-    return errors.InvalidArgumentError
+# ---------------------------------------------------------------------------------- what is wrong
+
+_UNKNOWN: Any = type("Unknown", (), {})()  # in place of a value that the failed step does not have by name
+
+
+def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[errors._CodedError], str]:
+    """The kind of error and its words: the op's own, where its shape rule refuses what the kernel was given,
+    or the outputs that it promises do not fit into memory; else those of the kernel.
+    """
+    if isinstance(error, ShapeError):
+        return errors.InvalidArgumentError, str(error)
+    try:
+        outputs = _inferred(node, values)
+    except ValueError as refusal:
+        return errors.InvalidArgumentError, str(refusal)
+    except Exception:  # the values broke the rule too: it has nothing to say
+        outputs = []
+    shapes: list[tuple[Value, tuple[Any, ...]]] = [
+        (value, value.shape.tuple or ()) for value in outputs if value.shape.is_fully_defined()
+    ]
+    for _, shape in shapes:
+        if math.prod(shape) > _MOST_ELEMENTS:
+            return (
+                errors.InvalidArgumentError,
+                f"Shape {brackets(shape)} would have more than 2**63 - 1 elements",
+            )
+    needed = [math.prod(shape) * max(value.dtype.size, 1) for value, shape in shapes]
+    if _is_out_of_memory(error) or any(size > _memory() for size in needed):
+        if not needed:
+            return errors.ResourceExhaustedError, f"OOM when allocating a tensor on {node.device or 'cpu'}"
+        value, shape = shapes[needed.index(max(needed))]
+        exhausted = errors.out_of_memory(shape, value.dtype.base_dtype, str(node.device or "cpu"))
+        return errors.ResourceExhaustedError, exhausted.message
+    if _TOO_LARGE.search(str(error)):
+        message = (
+            f"{node.type} was given an integer, or makes a size of those it was given, that is too large"
+        )
+        return errors.InvalidArgumentError, message
+    kind = (
+        errors.UnimplementedError if isinstance(error, NotImplementedError) else errors.InvalidArgumentError
+    )
+    return kind, _message(error)
+
+
+def _inferred(node: Node, values: Sequence[Any]) -> list[Value]:
+    """The outputs that the node's shape rule promises for these very inputs."""
+    inputs = [
+        _known(value, found, is_host)
+        for value, found, is_host in zip(node.inputs, values, _host_flags(node), strict=True)
+    ]
+    return make_node(node.definition, inputs, node.attrs, name=node.name).outputs
+
+
+def _host_flags(node: Node) -> list[bool]:
+    """Of each input, whether the kernel takes it as Python numbers."""
+    flags: list[bool] = []
+    for arg, members in zip(node.definition.inputs, node.grouped_inputs, strict=True):
+        flags += [arg.name in node.definition.host] * (len(members) if arg.is_list else 1)
+    return flags
+
+
+def _known(value: Value, found: Any, is_host: bool) -> Value:
+    """The input with the shape that it had in the step, and its value where the shape rule asks for that."""
+    if not hasattr(found, "shape") or value.dtype._is_ref_dtype or value.dtype.numpy is None:
+        return value
+    if is_host and math.prod(found.shape) <= _MOST_HOST_ELEMENTS:
+        attrs = {"value": to_numpy(found), "dtype": value.dtype.base_dtype}
+        return make_node(const_op, [], attrs, name=value.op.name).outputs[0]
+    return given(value.op.name, value.dtype, TensorShape(found.shape), value.op.source)
+
+
+# How torch and NumPy say that no memory is large enough, and that a number does not fit into their integers.
+_NO_MEMORY = re.compile(
+    "can't allocate memory|(Storage size|Stride) calculation overflowed|integer multiplication overflow"
+    "|array is too big|Maximum allowed (dimension|size) exceeded"
+)
+_TOO_LARGE = re.compile("Overflow when unpacking|without overflow|too (large|big) to convert")
+
+
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or bool(_NO_MEMORY.search(str(error)))
+
+
+def _memory() -> int:
+    """Bytes of memory that this machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _message(error: Exception) -> str:
     if isinstance(error, ZeroDivisionError) or "ZeroDivisionError" in str(error):
         return "Integer division by zero"
     return str(error).split("\nException raised from")[0].strip() or type(error).__name__
-
-
-def _describe_inputs(plan: LocalPlan, node: Node, values: dict[str, Any]) -> str:
-    names = {arg.name for arg in node.definition.inputs}
-    call = plan.source.splitlines()[next(line for line, n in plan.lines.items() if n is node) - 1]
-    taken = re.findall(r"\b(?:v|feed|c|var)\d+\b", call.partition("= ")[2] or call)
-    spaces = {**plan.namespace, **values}
-    shown = [describe(spaces[name]) for name in dict.fromkeys(taken) if name in spaces]
-    return ", ".join(shown) + f" (inputs: {', '.join(sorted(names))})" if shown else "no tensors"

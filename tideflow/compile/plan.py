@@ -36,6 +36,7 @@ class LocalPlan(Plan):
     program: Program
     lines: Mapping[int, Node]  # line of the source -> the node that it runs
     namespace: Mapping[str, Any]  # what the names in the source mean
+    names: Mapping[Any, str]  # the name in the source of each value, and of its copies on other devices
     suspendable: bool = False
     threads: ThreadChoice | None = None  # of its kernels; None where all are used, or there is one
     applied: tuple[str, ...] = ()  # rewrites that changed something

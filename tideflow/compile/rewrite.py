@@ -178,10 +178,13 @@ def _known_sizes(value: Value) -> np.ndarray | None:
     known, shape = partial_value(value), value.shape
     if not fully_known(known):
         return None
+    try:
+        array = np.array(known, value.dtype.numpy)
+    except OverflowError:  # a product of sizes does not fit: the step's kernel refuses it
+        return None
     if shape.is_fully_defined():
-        return np.array(known, value.dtype.numpy).reshape(shape.tuple)
-    # An empty list does not say its other sizes.
-    return np.array(known, value.dtype.numpy) if shape.ndims == 1 else None
+        return array.reshape(shape.tuple)
+    return array if shape.ndims == 1 else None  # an empty list does not say its other sizes
 
 
 def run_kernel(node: Node) -> list[Any]:

@@ -45,11 +45,14 @@ _Call = Callable[[list[Any], StepContext], Sequence[Any]]  # from input values t
 
 
 class KernelError(Exception):
-    """A kernel of this node raised an error that is none of TensorFlow's: the cause of this one."""
+    """On these values, a kernel of this node raised an error that is none of TensorFlow's: the cause of this
+    one.
+    """
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node, values: list[Any]):
         super().__init__(f"{node.type} '{node.name}' failed")
         self.node = node
+        self.values = values
 
 
 @dataclass(eq=False)
@@ -113,6 +116,7 @@ def token_plan(request: StepRequest, arguments: KernelArguments, placement: Plac
         program=graph.program,
         lines={},
         namespace={},
+        names={},
         threads=thread_choice(),
     )
 
@@ -404,7 +408,7 @@ class _Run:
                 error._op, error._node_def = item.op, item.op.node_def
             raise
         except Exception as error:
-            raise KernelError(item.node) from error
+            raise KernelError(item.node, values) from error
 
     def _run_in_thread(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any]) -> None:
         """An operation may wait for another one of this step, and must not keep that from running."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
@@ -98,7 +100,7 @@ def convert_to_tensor(
     if preferred_dtype is None:
         preferred_dtype = dtype_hint
     functions = _functions_for(type(value))
-    if dtype is None and preferred_dtype is not None:
+    if dtype is None and preferred_dtype is not None and _fits(value, dtypes.as_dtype(preferred_dtype)):
         preferred = dtypes.as_dtype(preferred_dtype)
         for function in functions:
             try:
@@ -126,6 +128,13 @@ def convert_to_tensor(
         f"{_prefix(name)}Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function "
         "registered."
     )
+
+
+def _fits(value: Any, preferred: dtypes.DType) -> bool:
+    """Whether no integer of an array is cut off in a type that is only preferred."""
+    if not isinstance(value, np.ndarray | np.generic) or value.dtype.kind not in "iu" or not value.size:
+        return True
+    return not preferred.is_integer or bool(preferred.min <= value.min() and value.max() <= preferred.max)
 
 
 def _prefix(name: str | None) -> str:

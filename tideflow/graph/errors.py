@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tideflow.export import export, expose
@@ -285,6 +287,23 @@ def unauthenticated(message: str) -> UnauthenticatedError:
 def resource_exhausted(message: str) -> ResourceExhaustedError:
     """A ResourceExhaustedError that no operation is known for yet."""
     return ResourceExhaustedError(None, None, message)
+
+
+_SHORT_TYPE_NAMES = {
+    "float32": "float",
+    "float64": "double",
+    "float16": "half",
+}  # as TensorFlow's kernels say
+
+
+def out_of_memory(shape: Iterable[int], dtype: Any, where: str = "cpu") -> ResourceExhaustedError:
+    """The error of a tensor that does not fit into the memory of a device, in TensorFlow's words."""
+    sizes = list(shape)
+    kind = _SHORT_TYPE_NAMES.get(dtype.name, dtype.name)
+    return resource_exhausted(
+        f"OOM when allocating tensor with shape[{','.join(map(str, sizes))}] and type {kind} on {where}: "
+        f"{math.prod(sizes) * max(dtype.size, 1)} bytes"
+    )
 
 
 def failed_precondition(message: str) -> FailedPreconditionError:

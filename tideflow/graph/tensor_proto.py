@@ -174,9 +174,7 @@ def _check_memory(shape: list[int], dtype: DType) -> None:
     """
     needed = math.prod(shape) * max(dtype.size, 1)
     if needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        raise errors.resource_exhausted(
-            f"OOM when allocating tensor with shape{shape} and type {dtype.name}: {needed} bytes"
-        )
+        raise errors.out_of_memory(shape, dtype)
 
 
 def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:

@@ -168,7 +168,8 @@ def binomial(
         for row in range(rows):
             start, stop = row * columns, min((row + 1) * columns, size)
             count, prob = (p.reshape(-1)[0 if p.size == 1 else row] for p in (counts, probs))
-            result[start:stop] = _binomial_row(cursor, stop - start, count, prob)
+            drawn = _binomial_row(cursor, stop - start, count, prob)
+            result[start:stop] = np.asarray(drawn).astype(dtype)  # NaN becomes an integer as it does in C
     return result.reshape(shape)
 
 

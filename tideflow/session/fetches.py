@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
+from tideflow.graph import errors
 from tideflow.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from tideflow.graph.dtypes import as_dtype
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime.resources import SOLE_STORAGE_USE, storage_uses
@@ -158,9 +160,12 @@ def _handed_over(value: Any) -> Any:
     if value.__class__ is torch.Tensor:
         if not value.ndim:
             return to_numpy(value)[()]
-        if _references(value) > _ONLY_RESULT or storage_uses(value) > SOLE_STORAGE_USE:
-            value = value.clone(memory_format=torch.contiguous_format)
-        return np.ascontiguousarray(to_numpy(value))
+        try:
+            if _references(value) > _ONLY_RESULT or storage_uses(value) > SOLE_STORAGE_USE:
+                value = value.clone(memory_format=torch.contiguous_format)
+            return np.ascontiguousarray(to_numpy(value))
+        except (RuntimeError, ValueError, MemoryError):  # a small tensor can be broadcast to any size
+            raise errors.out_of_memory(value.shape, as_dtype(value.dtype), str(value.device)) from None
     if isinstance(value, np.ndarray):
         return value.copy() if value.ndim else value[()]
     return value

@@ -124,3 +124,27 @@ def test_arguments():
         tf.nn.fused_batch_norm(x, SCALE, OFFSET, SCALE, OFFSET)
     with pytest.raises(ValueError, match="channels of x and mean"):
         tf.nn.fused_batch_norm(x, SCALE, OFFSET, [1.0], [1.0], is_training=False)
+
+
+def computed(value):
+    """A tensor of which nothing is known before the step has computed it."""
+    array = np.array(value, np.float32)
+    return tf.py_func(lambda: array, [], tf.float32)
+
+
+@pytest.mark.parametrize("sizes", [(1, 4), (4, 1), (4, 64)])
+def test_vectors_without_an_entry_for_each_channel_are_refused_in_the_step(sizes):
+    """ATen takes their word for it, and would read and write past their ends."""
+    scale, offset = map(computed, map(np.ones, sizes))
+    y = tf.nn.fused_batch_norm(computed(np.ones((2, 3, 3, 4))), scale, offset)[0]
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="each channel"):
+        session.run(y)
+
+
+def test_a_gradient_of_another_shape_is_refused_in_the_step():
+    x, grad, vector = (computed(np.ones(shape)) for shape in ((2, 3, 3, 4), (1, 3, 3, 4), 4))
+    back = tf.raw_ops.FusedBatchNormGradV2(
+        y_backprop=grad, x=x, scale=vector, reserve_space_1=vector, reserve_space_2=vector
+    )
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="must have one shape"):
+        session.run(back)

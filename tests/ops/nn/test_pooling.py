@@ -167,3 +167,26 @@ def test_a_gradient_of_another_size_is_refused():
     ):
         with pytest.raises(tf.errors.InvalidArgumentError):
             run(back, {grad: np.zeros((1, 3, 2, 1))})
+
+
+def computed(value):
+    """A tensor of which nothing is known before the step has computed it."""
+    array = np.array(value)
+    return tf.py_func(lambda: array, [], tf.as_dtype(array.dtype))
+
+
+@pytest.mark.parametrize("rank", [2, 3])
+def test_a_gradient_of_another_number_of_images_is_refused_in_the_step(rank):
+    """ATen takes the gradient's word for it, and would write past the end of the images."""
+    op = tf.raw_ops.AvgPoolGrad if rank == 2 else tf.raw_ops.AvgPool3DGrad
+    window = [1, *[2] * rank, 1]
+    grad = computed(np.ones([7, *[2] * rank, 3], np.float32))
+    back = op(
+        orig_input_shape=computed(np.int32([1, *[4] * rank, 3])),
+        grad=grad,
+        ksize=window,
+        strides=window,
+        padding="SAME",
+    )
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="7"):
+        session.run(back)

@@ -13,7 +13,7 @@ import torch
 
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
-from tideflow.ops.helpers.axes import as_sizes, brackets
+from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import boolean, f32, i32
@@ -36,6 +36,7 @@ empty_op.shape(as_sizes)
 
 @empty_op.kernel
 def _empty_kernel(shape, *, dtype, init, device):
+    checked_sizes(shape)
     if dtype.torch is None or init:
         value = empty_like_type(dtype, tuple(shape))
         return value if dtype.torch is None else value.to(device)

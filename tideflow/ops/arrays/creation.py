@@ -112,7 +112,9 @@ def _is_small(shape: Any) -> bool:
 
 def _sizes_tensor(shape: Any) -> Tensor:
     try:
-        return constants.constant(TensorShape(shape).as_list(), dtypes.int32, name="shape_as_tensor")
+        sizes = TensorShape(shape).as_list()
+        kind = dtypes.int64 if any(size > dtypes.int32.max for size in sizes) else dtypes.int32
+        return constants.constant(sizes, kind, name="shape_as_tensor")
     except (TypeError, ValueError):
         return convert_to_tensor(shape, dtype=dtypes.int32)
 
@@ -268,7 +270,10 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
         raise ShapeError(f"Requires start >= limit when delta < 0: {start}/{limit}")
     if isinstance(delta, int):
         return -((start - limit) // delta)
-    return math.ceil(abs((limit - start) / delta))
+    count = abs((limit - start) / delta)
+    if not count < 2**63:
+        raise ShapeError(f"Requires ((limit - start) / delta) <= {2**63 - 1}, but it is {count}")
+    return math.ceil(count)
 
 
 @range_op.shape
@@ -308,6 +313,9 @@ range_op.samples(
     (np.array(3, np.int32), np.array(3, np.int32), np.array(1, np.int32)),
     (np.array(0, np.float32), np.array(1, np.float32), np.array(0.3, np.float32), {"Tidx": dtypes.float32}),
     against=np.arange,
+)
+range_op.refuses(
+    (*np.float32([0, np.inf, 1]), {"Tidx": dtypes.float32}), "Requires ((limit - start) / delta) <= "
 )
 range_op.refuses((np.array(0), np.array(5), np.array(0)), "Requires delta != 0")
 range_op.refuses((np.array(5), np.array(0), np.array(1)), "Requires start <= limit when delta > 0: 5/0")

@@ -303,6 +303,14 @@ def _packed_shape(whole: TensorShape, k: Any) -> list | None:
     return [*whole.tuple[:-2], *count, length]
 
 
+def _check_count(band: tuple[int, int], count: int) -> None:
+    if count != band[1] - band[0] + 1:
+        raise ShapeError(
+            "The number of diagonals provided in the input does not match the lower_diag_index and "
+            f"upper_diag_index range: {count} for {band[0]} to {band[1]}"
+        )
+
+
 def _diagonals(
     matrix: torch.Tensor, packed: torch.Tensor, band: tuple[int, int], align: str
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
@@ -324,6 +332,8 @@ def with_diagonals(
     """Matrices with these diagonals, and one value elsewhere."""
     lowest, highest = band = _band(k)
     packed = diagonal if lowest != highest else diagonal.unsqueeze(-2)
+    of_rank_at_least(TensorShape(packed.shape), 2)
+    _check_count(band, packed.shape[-2])
     sides = _matrix_sides(packed.shape[-1], band, num_rows, num_cols)
     output = padding_value.expand(*packed.shape[:-2], *sides).clone(memory_format=torch.contiguous_format)
     for inside, given in _diagonals(output, packed, band, align):
@@ -451,6 +461,8 @@ def _matrix_diag_v2_shape(diagonal, k, num_rows, num_cols, padding_value):
         return None
     several = band[0] != band[1]
     of_rank_at_least(diagonal, 2 if several else 1)
+    if several and diagonal.tuple[-2] is not None:
+        _check_count(band, diagonal.tuple[-2])
     batch = diagonal.tuple[: -2 if several else -1]
     if None in (diagonal.tuple[-1], scalar(num_rows), scalar(num_cols)):
         return [*batch, None, None]
@@ -467,6 +479,10 @@ def _matrix_diag_v2_gradient(op, grad):
     return with_diagonals_gradient(op, grad, matrix_diag_part_v2_op, matrix_set_diag_v2_op)
 
 
+matrix_diag_v2_op.refuses(
+    (f32(2, 2, 3), *int32s([-1, 1], -1, -1), f32()),
+    "number of diagonals provided in the input does not match",
+)
 matrix_diag_v2_op.samples(
     (f32(2, 3), *int32s(1, -1, -1), f32()),
     (f32(2, 2, 3), *int32s([-1, 0], -1, -1), f32()),

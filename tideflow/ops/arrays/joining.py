@@ -226,7 +226,9 @@ def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
 @concat_offset_op.value
 def _concat_offset_value(op):
     axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
-    known = axis is not None and all(part is not None and fully_known(part[axis]) for part in sizes)
+    if axis is None or any(part is None or not -len(part) <= axis < len(part) for part in sizes):
+        return [None] * len(sizes)
+    known = all(fully_known(part[axis]) for part in sizes)
     return _offsets(axis, sizes) if known else [None] * len(sizes)
 
 
@@ -253,6 +255,11 @@ def _starts(axis: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
 
 concat_offset_op.samples(
     (np.array(1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]), against=_starts
+)
+concat_offset_op.refuses(
+    (np.array(2**31 - 1, np.int32), [np.array([2, 3], np.int32), np.array([2, 5], np.int32)]),
+    "axis 2147483647 is out of range [-2, 2)",
+    errors.InvalidArgumentError,
 )
 
 parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))

@@ -49,7 +49,11 @@ shape_op.value(lambda op: _sizes(op.inputs[0]))
 
 @shape_op.kernel
 def _shape_kernel(input, *, out_type, device):
-    return torch.tensor(input.shape, dtype=out_type.torch, device=device)
+    try:
+        return torch.tensor(input.shape, dtype=out_type.torch, device=device)
+    except RuntimeError:
+        axis, size = next((i, n) for i, n in enumerate(input.shape) if n >= 2**31)
+        raise errors.invalid_argument(f"Shape output type is 32-bit but dim {axis} is {size}") from None
 
 
 shape_op.samples(
@@ -95,7 +99,7 @@ shape_n_op.value(lambda op: [_sizes(tensor) for tensor in op.inputs])
 
 @shape_n_op.kernel
 def _shape_n_kernel(input, *, out_type, device):
-    return [torch.tensor(value.shape, dtype=out_type.torch, device=device) for value in input]
+    return [_shape_kernel(value, out_type=out_type, device=device) for value in input]
 
 
 shape_n_op.samples(([f32(2, 3), f32()],), against=lambda input: [np.array(x.shape) for x in input])
@@ -126,7 +130,13 @@ size_op.value(lambda op: op.inputs[0].shape.num_elements())
 
 @size_op.kernel
 def _size_kernel(input, *, out_type, device):
-    return torch.tensor(math.prod(input.shape), dtype=out_type.torch, device=device)
+    try:
+        return torch.tensor(math.prod(input.shape), dtype=out_type.torch, device=device)
+    except RuntimeError:
+        raise errors.invalid_argument(
+            "Number of elements was larger than representable by 32-bit output type: "
+            f"{math.prod(input.shape)}"
+        ) from None
 
 
 size_op.samples(f32(2, 3), f32(), f32(0, 2), against=np.size)

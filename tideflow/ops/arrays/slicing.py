@@ -22,7 +22,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
-from tideflow.ops.helpers.axes import as_sizes, brackets, moved, of_rank, size_sum, vector
+from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, moved, of_rank, size_sum, vector
 from tideflow.ops.helpers.samples import f32, i32, ref, resource
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import casting
@@ -466,7 +466,7 @@ def _strided_slice_grad_shape(shape, begin, end, strides, dy, masks):
 @strided_slice_grad_op.kernel
 @_masked
 def _strided_slice_grad_kernel(shape, begin, end, strides, dy, masks):
-    whole = dy.new_zeros(shape)
+    whole = dy.new_zeros(checked_sizes(shape))
     _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
     return whole
 

@@ -78,23 +78,28 @@ def stitched_sizes(op):
     return result
 
 
-def stitched_rows(indices, data):
-    """Their kernel; a row that is given twice is the one given last."""
+def _check_pieces(indices, data):
     for position, (places, values) in enumerate(zip(indices, data, strict=True)):
         _check_prefix(position, tuple(places.shape), tuple(values.shape))
+        if places.numel() and int(places.min()) < 0:
+            raise ShapeError(f"indices must not be negative, but indices[{position}] has {int(places.min())}")
+
+
+def stitched_rows(indices, data):
+    """Their kernel; a row that is given twice is the one given last."""
+    _check_pieces(indices, data)
     row, dtype = tuple(data[0].shape[indices[0].dim() :]), data[0].dtype
     data = [unsigned.bits(values) for values in data]
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
     result = data[0].new_zeros((count, *row))
     for places, values in zip(indices, data, strict=True):
-        if places.numel() and int(places.min()) < 0:
-            raise ShapeError(f"indices must not be negative, but are {places.tolist()}")
         result[places.reshape(-1).long()] = values.reshape(-1, *row)
     return result.view(dtype)
 
 
 def stitched_strings(indices, data):
     """Their kernel of strings."""
+    _check_pieces(indices, data)
     rows = [np.asarray(values, dtype=object) for values in data]
     row = rows[0].shape[indices[0].dim() :]
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
@@ -128,6 +133,7 @@ def _add_samples(op: Op) -> None:
         (_PLACES, [f32(2, 2, 3), f32(3)]),
         against=_stitched,
     )
+    op.refuses(([np.array([0, -2], np.int32)], [f32(2)]), "must not be negative", InvalidArgumentError)
     op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
 
 

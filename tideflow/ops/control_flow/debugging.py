@@ -16,7 +16,7 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_n_to_tensor, convert_to_tensor
-from tideflow.graph.op import Op
+from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
@@ -207,6 +207,8 @@ _LOG_LEVELS = {"log(warning)": logging.WARNING, "log(error)": logging.ERROR}
 
 @print_v2_op.kernel
 def _print_v2_kernel(input, *, output_stream, end):
+    if input.ndim:
+        raise ShapeError(f"Input is expected to be scalar, but got shape {list(input.shape)}")
     message = input.item().decode("utf-8", "replace")
     stream = {"stdout": sys.stdout, "stderr": sys.stderr}.get(output_stream)
     if stream is not None:

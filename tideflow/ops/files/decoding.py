@@ -235,7 +235,11 @@ def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> li
     if not line:
         return []
     if not (quotes and b'"' in line):
-        fields = line.split(delimiter) if last is None else line.split(delimiter, last + 1)[: last + 1]
+        fields = (
+            line.split(delimiter)
+            if last is None
+            else line.split(delimiter, min(last, len(line)) + 1)[: last + 1]
+        )
         if b"\n" in line or b"\r" in line:
             for field in fields:
                 _check_plain(field, quotes)
@@ -322,6 +326,10 @@ def _decode_csv_kernel(
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
         raise errors.invalid_argument("field_delim should be only 1 char")
+    if any(column < 0 for column in select_cols):
+        raise errors.invalid_argument(f"select_cols should be non-negative indices, got {select_cols}")
+    if any(after <= before for before, after in itertools.pairwise(select_cols)):
+        raise errors.invalid_argument(f"select_cols should be strictly increasing indices, got {select_cols}")
     lines = records.ravel().tolist()
     last = select_cols[-1] if select_cols else None
     rows = []
@@ -373,6 +381,11 @@ decode_csv_op.samples(
 decode_csv_op.refuses(
     (text("1,x"), [f32(1), np.zeros(1, np.int32)]),
     "Field 1 in record 0 is not a valid int32: x",
+    InvalidArgumentError,
+)
+decode_csv_op.refuses(
+    (text("1,2"), [f32(1)], {"select_cols": [-1]}),
+    "select_cols should be non-negative indices",
     InvalidArgumentError,
 )
 decode_csv_op.refuses((text("1,x"), [f32(1)]), "Expect 1 fields but have 2 in record 0", InvalidArgumentError)

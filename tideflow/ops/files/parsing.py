@@ -430,6 +430,13 @@ def _parse_example_v2_kernel(
     ragged_split_types,
 ):
     keys = [[key.decode() for key in given.ravel()] for given in (sparse_keys, dense_keys, ragged_keys)]
+    for kind, found, dtypes_of in zip(
+        ("sparse", "dense", "ragged"), keys, (sparse_types, Tdense, ragged_value_types)
+    ):
+        if len(found) != len(dtypes_of):
+            raise ShapeError(
+                f"Expected {len(dtypes_of)} {kind}_keys, as there are types, but got {len(found)}"
+            )
     wanted = [
         *sparse_wanted(keys[0], sparse_types),
         *dense_wanted(keys[1], Tdense, dense_shapes, dense_defaults),

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import io
 import itertools
+import math
 import wave
 
 import numpy as np
@@ -280,6 +281,8 @@ image_summary_op.refuses((_TAG, f32(1, 2, 2, 2)), "last dim 1, 3, or 4", Invalid
 def _sound(tag: str, samples: np.ndarray, rate: float) -> Summary.Value:
     if not samples.size:
         raise errors.invalid_argument("audio is null")
+    if not math.isfinite(rate):
+        raise errors.invalid_argument(f"sample_rate must be in (0, 2^32), got: {rate}")
     length, channels = samples.shape
     encoded = Summary.Audio(
         sample_rate=rate,

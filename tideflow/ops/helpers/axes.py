@@ -50,6 +50,8 @@ def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
 def checked_sizes(sizes: Any) -> list[int]:
     """The sizes in a host vector, none of them negative."""
     for size in vector(sizes):
+        if type(size) is not int:
+            raise ShapeError(f"A shape must be a vector of integers, but has {size}")
         if size < 0:
             raise ShapeError(f"Dimension {size} must be >= 0")
     return sizes

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
+
+from tideflow.graph.op import ShapeError
+
+_INT32 = torch.iinfo(torch.int32)
+
+
+def check_int32(name: str, values: int | Sequence[int | None]) -> None:
+    """Refuses an attribute that TensorFlow's kernels, and ATen's, take as 32 bits."""
+    for value in [values] if isinstance(values, int) else values:
+        if value is not None and not _INT32.min <= value <= _INT32.max:
+            raise ShapeError(f"Attr {name} has value {value} out of range for an int32")
 
 
 def truncated_quotient(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from tideflow.graph import errors
+from tideflow.graph.dtypes import as_dtype
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.shapes import TensorShape
@@ -153,6 +154,8 @@ class _Update:
             indices = given.pop(position + 1) if is_sparse else None
             with exclusive(variables) as buffers:
                 check_states(states, buffers)
+                if is_resource:
+                    _check_types(states, buffers, given[position])
                 if is_sparse:
                     _update_rows(function, buffers, given, position, indices, attrs)
                 else:
@@ -218,6 +221,16 @@ def check_states(names: list[str], buffers: list[torch.Tensor]) -> None:
     for name, buffer in zip(names, buffers):
         if buffer.shape != shape:
             raise _unequal(name, shape, buffer.shape)
+
+
+def _check_types(names: list[str], buffers: list[torch.Tensor], gradient: torch.Tensor) -> None:
+    """All state has the type of the gradient: a handle's variable may be of any."""
+    for name, buffer in zip(names, buffers):
+        if buffer.dtype != gradient.dtype:
+            expected, found = (as_dtype(each.dtype).name for each in (gradient, buffer))
+            raise errors.invalid_argument(
+                f"Trying to read variable with wrong dtype. Expected {expected} got {found}: {name}"
+            )
 
 
 def check_gradient(state: torch.Size, gradient: torch.Size) -> None:

@@ -317,6 +317,9 @@ def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tup
     if host_rank(image_size) != 1 or len(image_size) != 3:
         raise ShapeError(f"image_size must contain 3 elements [height, width, channels], got {image_size}")
     height, width, _ = image_size
+    for word, size in (("height", height), ("width", width)):
+        if not 0 <= size < 2**31 - 1:
+            raise ShapeError(f"image {word} cannot be negative or >= int32 max, got {size}")
     if boxes.ndim != 3 or boxes.shape[2] != 4:
         raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
     if isinstance(covered, list) or covered < 0:
@@ -384,6 +387,11 @@ _OBJECTS = np.array([[[0.1, 0.2, 0.8, 0.9]], [[0.5, 0.1, 0.7, 0.4]]], np.float32
 def _add_sampling_refusals(op: Op, *covered: float) -> None:
     op.refuses((_IMAGE[:2], _OBJECTS, *covered), "Dimension must be 3 but is 2")
     op.refuses((_IMAGE, _OBJECTS[:, :0], *covered), "No bounding boxes provided", InvalidArgumentError)
+    op.refuses(
+        (_IMAGE.astype(np.int64) << 36, _OBJECTS, *covered),
+        "cannot be negative or >= int32",
+        InvalidArgumentError,
+    )
     op.refuses((_IMAGE, _OBJECTS * 2, *covered), "must be in [0.0, 1.0]", InvalidArgumentError)
 
 

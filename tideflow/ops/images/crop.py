@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -315,11 +316,20 @@ def _moves(slopes: torch.Tensor, size: int, crop_size: int) -> tuple[torch.Tenso
     return (slopes * (last - by_stop)).sum(1), (slopes * by_stop).sum(1)
 
 
+def _check_crops(grads: torch.Tensor, boxes: torch.Tensor, depth: int) -> None:
+    if grads.ndim != 4 or len(grads) != len(boxes) or grads.shape[3] != depth:
+        raise ShapeError(
+            f"grads must be [boxes, height, width, depth] with {len(boxes)} boxes and depth {depth}, but are "
+            f"of shape {brackets(grads.shape)}"
+        )
+
+
 @crop_and_resize_grad_boxes_op.kernel
 def _crop_and_resize_grad_boxes_kernel(grads, image, boxes, box_ind):
     """How crops change as their corners move: the image's slope, times how far each element moves."""
     _checked_boxes(list(image.shape), boxes, box_ind)
     *sizes, depth = image.shape
+    _check_crops(grads, boxes, depth)
     crop_sizes = list(grads.shape[1:3])
     crops = _Crops.of(sizes, boxes, box_ind, crop_sizes)
     pixels = image.reshape(-1, depth)
@@ -382,9 +392,10 @@ def _crop_and_resize_grad_image_kernel(grads, boxes, box_ind, image_size, *, T, 
         raise ShapeError(f"image_size must have four elements, got {image_size}")
     _checked_boxes(image_size, boxes, box_ind)
     *sizes, depth = image_size
+    _check_crops(grads, boxes, depth)
     crops = _Crops.of(sizes, boxes, box_ind, list(grads.shape[1:3]))
     working = torch.float64 if T is dtypes.float64 else torch.float32
-    found = grads.new_zeros((int(np.prod(sizes)), depth), dtype=working)
+    found = grads.new_zeros((math.prod(sizes), depth), dtype=working)
     grads = torch.where(crops.inside, grads, 0)
     for places, weight in _shares(crops, method):
         found.index_add_(0, places, (grads * weight).reshape(-1, depth).to(working))
@@ -475,6 +486,8 @@ def _extract_glimpse_kernel(input, size, offsets, *, centered, normalized, unifo
         )
     if host_rank(size) != 1 or len(size) != 2 or min(size) <= 0:
         raise ShapeError(f"size must be two positive sizes (height, width), got {size}")
+    if not input.shape[1] or not input.shape[2]:
+        raise ShapeError(f"input must have rows and columns, got {brackets(input.shape)}")
     kind = _noise_kind(uniform_noise, noise)
     places, inside = zip(
         *(

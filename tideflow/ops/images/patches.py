@@ -17,6 +17,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank, size_product
+from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import COMPLEX, FLOATS, INTEGERS, REAL
 from tideflow.ops.math import reductions, segments
@@ -42,6 +43,7 @@ def _window(
             raise ShapeError(
                 f"{name} must be positive, and 1 for the batch and the channels, but got: {list(values)}"
             )
+        check_int32(name, values)
     return Window(ksizes[1:-1], strides[1:-1], given["rates"][1:-1], padding, [])
 
 

@@ -11,6 +11,7 @@ from tideflow.export import export
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.samples import f32, f64
@@ -118,6 +119,11 @@ def _cholesky_grad_shape(l, grad):
 @on_matrices
 def _cholesky_grad_kernel(l, grad):
     check_matrices(l, grad)
+    if l.shape != grad.shape or l.shape[-1] != l.shape[-2]:
+        raise ShapeError(
+            f"l and grad must be square and of one shape, but are {brackets(l.shape)} and "
+            f"{brackets(grad.shape)}"
+        )
     middle = torch.tril(l.mT @ grad)
     middle.diagonal(dim1=-2, dim2=-1).mul_(0.5)
     left = torch.linalg.solve_triangular(l.mT, middle, upper=True)

@@ -242,7 +242,8 @@ def _solve_ls_shape(matrix, rhs, l2_regularizer):
 def _solve_ls_kernel(matrix, rhs, l2_regularizer, *, fast):
     check_equations(matrix, rhs, is_square=False)
     if not fast:
-        return torch.linalg.pinv(matrix) @ rhs
+        finite = matrix.isfinite().all(-1).all(-1)[..., None, None]
+        return torch.linalg.pinv(matrix.where(finite, 0)).where(finite, torch.nan) @ rhs
     rows, columns = matrix.shape[-2:]
     tall = rows >= columns
     gramian = matrix.mH @ matrix if tall else matrix @ matrix.mH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -37,14 +38,24 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------------- eigenvalues
 
 
+_NOT_SUCCESSFUL = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
+
+
+def _decomposed(function: Callable[[torch.Tensor], Any], input: torch.Tensor) -> Any:
+    try:
+        return function(input)
+    except torch.linalg.LinAlgError:
+        raise ShapeError(_NOT_SUCCESSFUL) from None
+
+
 def _finite(values: torch.Tensor) -> torch.Tensor:
     if values.isnan().any():
-        raise ShapeError("Self-adjoint eigen decomposition was not successful. The input might not be valid.")
+        raise ShapeError(_NOT_SUCCESSFUL)
     return values
 
 
 def _eigen(input: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    values, vectors = torch.linalg.eigh(input)
+    values, vectors = _decomposed(torch.linalg.eigh, input)
     return _finite(values).to(input.dtype), vectors
 
 
@@ -72,7 +83,7 @@ def _eig_shape(input, *, compute_v):
 def _eig_kernel(input, *, compute_v):
     if compute_v:
         return _eigen(input)
-    values = _finite(torch.linalg.eigvalsh(input))
+    values = _finite(_decomposed(torch.linalg.eigvalsh, input))
     return values.to(input.dtype), input.new_zeros(0)
 
 
@@ -205,10 +216,21 @@ def _svd_shape(input, *, compute_uv, full_matrices):
 @on_matrices
 def _svd_kernel(input, *, compute_uv, full_matrices):
     check_matrices(input)
+    try:
+        values, left, right = _svd(input, compute_uv, full_matrices)
+    except torch.linalg.LinAlgError:
+        # Of a matrix that is not finite the values are NaN, and the vectors any basis, as in TensorFlow.
+        finite = input.isfinite().all(-1).all(-1)[..., None]
+        values, left, right = _svd(input.where(finite[..., None], 0), compute_uv, full_matrices)
+        values = values.where(finite, torch.nan)
+    return values.to(input.dtype), left, right
+
+
+def _svd(input, compute_uv, full_matrices):
     if not compute_uv:
-        return torch.linalg.svdvals(input).to(input.dtype), input.new_zeros(0), input.new_zeros(0)
+        return torch.linalg.svdvals(input), input.new_zeros(0), input.new_zeros(0)
     left, values, right = torch.linalg.svd(input, full_matrices=full_matrices)
-    return values.to(input.dtype), left, right.mH
+    return values, left, right.mH
 
 
 def _of_shape(grad: Tensor, matrix: Tensor) -> Tensor:

@@ -724,7 +724,10 @@ approximate_equal_op.shape(merged)
 def _approximate_equal_kernel(x, y, *, tolerance):
     if x.shape != y.shape:
         raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
-    bound = int(tolerance) if is_integer(x) else tolerance  # TensorFlow takes the tolerance in the type of x
+    bound = tolerance
+    if is_integer(x):  # TensorFlow takes the tolerance in the type of x
+        limits = torch.iinfo(x.dtype)
+        bound = int(min(max(tolerance, limits.min), limits.max)) if tolerance == tolerance else 0
     return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
 
 

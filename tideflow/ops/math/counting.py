@@ -16,7 +16,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, shapes
-from tideflow.ops.helpers.axes import scalar
+from tideflow.ops.helpers.axes import brackets, scalar
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import binary, casting, reductions, segments
@@ -131,11 +131,17 @@ def _dense_bincount_shape(input, size, weights):
 @dense_bincount_op.kernel
 def _dense_bincount_kernel(input, size, weights, *, binary_output):
     """Each row of a matrix is counted by itself; what has no bin is not counted."""
+    scalar(size)
     rows = input.reshape(math.prod(input.shape[:-1]), input.shape[-1]).long()
     if size < 0:
         raise ShapeError(f"size ({size}) must be non-negative")
     if rows.numel() and int(rows.min()) < 0:
         raise ShapeError("Input arr must be non-negative!")
+    if weights.numel() and weights.shape != input.shape:
+        raise ShapeError(
+            "weights must be of the same shape as the input, or empty, in which case all are 1; they are of "
+            f"shapes {brackets(weights.shape)} and {brackets(input.shape)}"
+        )
     counted = rows < size
     if binary_output or not weights.numel():
         weights = torch.ones_like(rows, dtype=weights.dtype)
@@ -162,5 +168,10 @@ dense_bincount_op.samples(
     (i32(2, 3, low=0, high=4), np.int32(6), np.zeros(0, np.int64)),
     (i32(2, 3, low=0, high=4), np.int32(3), np.zeros(0, np.float32), {"binary_output": True}),
     against=_row_counts,
+)
+dense_bincount_op.refuses(
+    (i32(6, low=0), np.int32(3), f32(2)),
+    "weights must be of the same shape as the input",
+    InvalidArgumentError,
 )
 dense_bincount_op.refuses((i32(2, 2, 2, low=0), np.int32(2), f32(0)), "Shape must be at most rank 2")

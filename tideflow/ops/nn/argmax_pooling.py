@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph.op import Op
+from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import as_shape
@@ -133,6 +134,10 @@ def _within_image(argmax: torch.Tensor, image: torch.Tensor, include_batch: bool
     """Flat places [batch, ...] in each image of the batch."""
     size = image[:1].numel()
     places = argmax.long().flatten(1)
+    limit = size * len(image) if include_batch else size
+    bad = (places < 0) | (places >= limit)
+    if bad.any():
+        raise ShapeError(f"argmax has the place {int(places[bad][0])}, which is not in [0, {limit})")
     return places % max(size, 1) if include_batch else places
 
 
@@ -172,6 +177,12 @@ max_pool_grad_with_argmax_op.samples(
     against=_max_pool_grad_with_argmax_reference,
 )
 
+max_pool_grad_with_argmax_op.refuses(
+    (f32(1, 4, 4, 1), f32(1, 2, 2, 1), np.array([0, 3, 8, 2**40]).reshape(1, 2, 2, 1), HALVES),
+    "which is not in [0, 16)",
+    InvalidArgumentError,
+)
+
 max_pool_grad_grad_with_argmax_op = Op(
     "MaxPoolGradGradWithArgmax",
     "input: T, grad: T, argmax: Targmax -> output: T",
@@ -200,4 +211,9 @@ max_pool_grad_grad_with_argmax_op.samples(
     against=lambda input, grad, argmax: np.take_along_axis(
         grad.reshape(len(grad), -1), argmax.reshape(len(grad), -1), 1
     ).reshape(argmax.shape),
+)
+max_pool_grad_grad_with_argmax_op.refuses(
+    (f32(1, 4, 4, 1), f32(1, 4, 4, 1), np.array([0, 3, -8, 14]).reshape(1, 2, 2, 1), HALVES),
+    "which is not in [0, 16)",
+    InvalidArgumentError,
 )

@@ -17,6 +17,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import i64
 from tideflow.ops.random.sources import seed_attrs
 from tideflow.runtime import candidates
@@ -48,6 +49,7 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
 
     @op.shape
     def _shape(true_classes, *, num_true, num_sampled):
+        check_int32("num_sampled", num_sampled)
         rows = of_rank(true_classes, 2)[0]
         return [[num_sampled], [rows, num_true], [num_sampled]]
 
@@ -155,6 +157,10 @@ def _add_ranged_samples(op: Op, weights: Callable[[np.ndarray], np.ndarray]) -> 
         law=law,
     )
     op.refuses((i64(3), {**_FEW, "range_max": 10}), "Shape must be rank 2 but is rank 1")
+    op.refuses(
+        (_CLASSES, {**_FEW, "range_max": 10, "unique": False, "num_sampled": 2**40}),
+        "Attr num_sampled has value 1099511627776 out of range for an int32",
+    )
     op.refuses((_CLASSES, {**_FEW, "range_max": 4}), "range is too small", InvalidArgumentError)
     op.refuses(
         (_CLASSES, {**_FEW, "range_max": 10, "num_true": 1}), "must have num_true", InvalidArgumentError

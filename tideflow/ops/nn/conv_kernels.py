@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from tideflow.graph.op import ShapeError
+from tideflow.graph.shapes import brackets
 from tideflow.ops.nn.windows import (
     Window,
     aten_padding,
@@ -55,15 +56,49 @@ def convolution_arguments(node: Any, image: Sequence[int], filter: Sequence[int]
     data_format, window = format_of(node), window_of(node, filter)
     window.output_sizes(spatial(image, data_format))  # refuses a window larger than the image
     pairs = window.paddings(spatial(image, data_format))
-    groups = channels(image, data_format) // (1 if is_depthwise(node) else filter[-2] or 1)
+    depth = channels(image, data_format)
+    groups = depth // (1 if is_depthwise(node) else filter[-2] or 1)
+    if not is_depthwise(node) and groups and filter[-1] % groups:
+        raise ShapeError(
+            f"Depth of output ({filter[-1]}) is not a multiple of the groups ({groups}) in which a filter of "
+            f"depth {filter[-2]} sees an input of depth {depth}"
+        )
     if all(before == after for before, after in pairs):
         return data_format, groups, window.strides, [before for before, _ in pairs], window.dilations, []
     return data_format, groups, window.strides, [0] * len(pairs), window.dilations, aten_padding(pairs)
 
 
-def _check_gradient(window: Window, image_sizes: list[int], places: list[int]) -> None:
-    expected = window.output_sizes(image_sizes)
-    for axis, (given, computed) in enumerate(zip(places, expected, strict=True)):
+def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> None:
+    """Refuses sizes that do not belong to one convolution: ATen would take their word."""
+    data_format, rank = format_of(node), len(format_of(node))
+    for name, sizes in (("input", image), ("filter", filter), ("out_backprop", grad)):
+        if len(sizes) != rank:
+            raise ShapeError(
+                f"{node.type}: {name} must be {rank}-dimensional, not of shape {brackets(sizes)}"
+            )
+        if min(sizes) < 0:
+            raise ShapeError(f"{node.type}: sizes of {name} must be >= 0, but are {brackets(sizes)}")
+    if image[0] != grad[0]:
+        raise ShapeError(
+            f"{node.type}: input and out_backprop must have the same batch size, but have {image[0]} and "
+            f"{grad[0]}"
+        )
+    depth, out_depth = channels(image, data_format), channels(grad, data_format)
+    divides = depth == filter[-2] if is_depthwise(node) else filter[-2] and depth % filter[-2] == 0
+    if depth and not divides:
+        raise ShapeError(
+            f"{node.type}: input depth must be evenly divisible by filter depth, but they are {depth} and "
+            f"{filter[-2]}"
+        )
+    made = filter[-2] * filter[-1] if is_depthwise(node) else filter[-1]
+    if made != out_depth or depth and filter[-2] and not is_depthwise(node) and made % (depth // filter[-2]):
+        raise ShapeError(
+            f"{node.type}: filter and out_backprop must have the same out_depth, a multiple of the groups of "
+            f"channels, but have {made} and {out_depth}"
+        )
+    window = window_of(node, filter)
+    image_sizes, places = spatial(image, data_format), spatial(grad, data_format)
+    for axis, (given, computed) in enumerate(zip(places, window.output_sizes(image_sizes), strict=True)):
         if given != computed:
             raise ShapeError(
                 f"Size of out_backprop doesn't match computed: actual = {given}, computed = {computed} along "
@@ -76,9 +111,9 @@ def input_gradient_arguments(
     node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]
 ) -> tuple:
     """What `convolve_back` needs: the same, and the rows and columns at the end that no window reaches."""
+    _check_gradient(node, image, filter, grad)
     data_format, window = format_of(node), window_of(node, filter)
     sizes, places = spatial(image, data_format), spatial(grad, data_format)
-    _check_gradient(window, sizes, places)
     reached = [
         (n - 1) * stride + (size - 1) * dilation + 1 - before - after
         for n, stride, size, dilation, (before, after) in zip(
@@ -93,8 +128,7 @@ def filter_gradient_arguments(
     node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]
 ) -> tuple:
     """What `correlate` needs: the same, of a gradient that fits."""
-    data_format = format_of(node)
-    _check_gradient(window_of(node, filter), spatial(image, data_format), spatial(grad, data_format))
+    _check_gradient(node, image, filter, grad)
     return convolution_arguments(node, image, filter)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tideflow.export import export
+from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
@@ -112,7 +113,7 @@ def to_input_shape(input_sizes, filter, out_backprop, *, data_format):
 def gradient_to_input(input_sizes, filter, out_backprop, *, node):
     """The kernel of a gradient by the input."""
     arguments = input_gradient_arguments(node, input_sizes, filter.shape, out_backprop.shape)
-    if not out_backprop.numel() or not filter.numel():
+    if not out_backprop.numel() or not filter.numel() or 0 in input_sizes:
         return out_backprop.new_zeros(input_sizes)
     function = convolve_depthwise_back if is_depthwise(node) else convolve_back
     if not out_backprop.is_floating_point():  # ATen has no transposed convolution of integers
@@ -124,7 +125,7 @@ def to_input_specialized(node):
     """A gradient by the input of known shapes."""
     _, filter, grad = node.inputs
     image = node.outputs[0].shape
-    if not known_shapes(filter, grad) or not image.is_fully_defined() or not grad.dtype.is_floating:
+    if not known_shapes(filter, grad) or not image.num_elements() or not grad.dtype.is_floating:
         return None
     arguments = input_gradient_arguments(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
     return convolve_depthwise_back if is_depthwise(node) else convolve_back, [filter, grad, *arguments]
@@ -140,7 +141,7 @@ def to_filter_shape(input, filter_sizes, out_backprop, *, data_format):
 def gradient_to_filter(input, filter_sizes, out_backprop, *, node):
     """The kernel of a gradient by the filter."""
     arguments = filter_gradient_arguments(node, input.shape, filter_sizes, out_backprop.shape)
-    if not out_backprop.numel() or not input.numel():
+    if not out_backprop.numel() or not input.numel() or 0 in filter_sizes:
         return out_backprop.new_zeros(filter_sizes)
     function = correlate_depthwise if is_depthwise(node) else correlate
     return function(input, out_backprop, filter_sizes, *arguments)
@@ -150,7 +151,7 @@ def to_filter_specialized(node):
     """A gradient by the filter of known shapes."""
     image, _, grad = node.inputs
     filter = node.outputs[0].shape
-    if not known_shapes(image, grad) or not filter.is_fully_defined():
+    if not known_shapes(image, grad) or not filter.num_elements():
         return None
     arguments = filter_gradient_arguments(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
     function = correlate_depthwise if is_depthwise(node) else correlate
@@ -368,6 +369,18 @@ conv2d_backprop_input_op.samples(
 )
 
 
+conv2d_backprop_input_op.refuses(
+    ([1, 4, 5, 2], f32(3, 2, 2, 3), f32(1, 4, 5, 4), ONCE),
+    "filter and out_backprop must have the same out_depth",
+    InvalidArgumentError,
+)
+conv2d_backprop_input_op.refuses(
+    ([2, 4, 5, 2], f32(3, 2, 2, 3), f32(1, 4, 5, 3), ONCE),
+    "input and out_backprop must have the same batch size",
+    InvalidArgumentError,
+)
+
+
 @export("nn.conv2d_backprop_input")
 def conv2d_backprop_input(
     input_sizes: TensorLike,
@@ -431,6 +444,18 @@ conv2d_backprop_filter_op.samples(
     (f32(1, 5, 4, 2), [2, 2, 2, 1], f32(1, 3, 3, 1), _DILATED),
     (f32(1, 3, 4, 2), [2, 3, 2, 2], f32(1, 4, 2, 2), _PADDED),
     against=to_filter_reference,
+)
+
+
+conv2d_backprop_filter_op.refuses(
+    (f32(1, 4, 5, 2), [3, 2, 3, 3], f32(1, 4, 5, 3), ONCE),
+    "input depth must be evenly divisible by filter depth",
+    InvalidArgumentError,
+)
+conv2d_backprop_filter_op.refuses(
+    (f32(1, 4, 5, 2), [3, 2, 2, -1], f32(1, 4, 5, 3), ONCE),
+    "sizes of filter must be >= 0",
+    InvalidArgumentError,
 )
 
 

@@ -88,7 +88,7 @@ def _step(tree: Tree, beams: Beams, log_probabilities: np.ndarray, beam_width: i
 def _parents(tree: Tree, beams: Beams) -> np.ndarray:
     """For each beam, which beam its parent is; -1 where that is none."""
     place = {node: i for i, node in enumerate(beams.node.tolist())}
-    return np.array([place.get(tree.parents[node], -1) for node in beams.node.tolist()])
+    return np.array([place.get(tree.parents[node], -1) for node in beams.node.tolist()], np.int64)
 
 
 def _continued(beams: Beams, parent: np.ndarray, log_probabilities: np.ndarray) -> Beams:

@@ -17,7 +17,7 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.arrays.constants import stop_gradient
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import as_sizes, of_rank
+from tideflow.ops.helpers.axes import as_sizes, merged, of_rank
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST
@@ -66,8 +66,10 @@ def _mean_gradient(op: Operation, grad: Tensor, back: Op) -> Tensor:
     return back(shapes.shape(op.inputs[0]), grad, **geometry(op, back))
 
 
-def _mean_grad_shape(orig_input_shape, grad, *, data_format):
-    return of_rank(as_shape(as_sizes(orig_input_shape)), len(data_format))
+def _mean_grad_shape(orig_input_shape, grad, *, ksize, strides, padding, data_format):
+    image = of_rank(as_shape(as_sizes(orig_input_shape)), len(data_format))
+    merged(as_shape(pooled_shape(image, ksize, strides, padding, data_format)), grad)
+    return image
 
 
 def _mean_grad(orig_input_shape, grad, *, ksize, strides, padding, data_format):
@@ -173,7 +175,10 @@ avg_pool3d_op.kernel(_mean)
 avg_pool3d_op.specialize(_mean_specialized)
 avg_pool3d_op.gradient(lambda op, grad: _mean_gradient(op, grad, avg_pool3d_grad_op))
 avg_pool3d_op.samples(
-    (f32(1, 3, 4, 3, 2), VOLUME_HALVES), (f32(1, 3, 2, 4, 1), VOLUME_SLIDING), against=_mean_reference
+    (f32(1, 3, 4, 3, 2), VOLUME_HALVES),
+    (f32(1, 3, 2, 4, 1), VOLUME_SLIDING),
+    (f32(1, 3, 2, 1, 2), {**VOLUME_HALVES, "ksize": [1, 2, 5, 7, 1]}),  # larger than the volume
+    against=_mean_reference,
 )
 
 

@@ -291,6 +291,8 @@ def _dilation2d_backprop_filter_shape(input, filter, out_backprop):
 def _dilation2d_backprop_filter_kernel(input, filter, out_backprop, *, strides, rates, padding):
     found, offsets = _dilated(input, filter, _window(input, filter, strides, rates, padding))
     _check_backprop(found, out_backprop)
+    if not filter.numel():
+        return torch.zeros_like(filter)
     depth = filter.shape[2]
     places = offsets * depth + torch.arange(depth, device=offsets.device)
     return added_at(places[None, None], out_backprop[None, None], [1, 1, *filter.shape])[0, 0]

@@ -10,10 +10,11 @@ import torch
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import float32
+from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import merged, of_rank
@@ -22,7 +23,7 @@ from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.math import casting, reductions, unary
 from tideflow.ops.nn.softmax import is_zero
-from tideflow.ops.nn.windows import channels_first, from_channels_first, has_channels_first
+from tideflow.ops.nn.windows import channels, channels_first, from_channels_first, has_channels_first
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -60,8 +61,22 @@ def _batch_norm_shape(x, scale, offset, mean, variance, *, data_format, is_train
     return _forward_shapes(x, scale, offset, mean, variance, data_format, is_training, exponential_avg_factor)
 
 
+def _check_channels(x, data_format, *vectors):
+    """Refuses vectors without an entry for each channel: ATen would read, and write, past their ends."""
+    if x.ndim != len(data_format):
+        raise ShapeError(f"input must be {len(data_format)}-dimensional, not of shape {brackets(x.shape)}")
+    shape = (channels(x.shape, data_format),)
+    for vector in vectors:
+        if vector.shape != shape:
+            raise ShapeError(
+                "scale, offset, mean and variance must have an entry for each channel of an input of shape "
+                f"{brackets(x.shape)} in the format {data_format}, but one has shape {brackets(vector.shape)}"
+            )
+
+
 def _normalized(x, scale, offset, mean, variance, epsilon, factor, data_format):
     """The image normalized by its own statistics; ATen leaves mean and unbiased variance in given vectors."""
+    _check_channels(x, data_format, scale, offset)
     if not x.numel():
         nan = torch.full_like(scale, torch.nan)
         return x, nan, nan, nan, nan
@@ -354,6 +369,12 @@ def _batch_norm_grad(
     data_format,
     is_training,
 ):
+    _check_channels(x, data_format, scale, reserve_space_1, reserve_space_2)
+    if y_backprop.shape != x.shape:
+        raise ShapeError(
+            f"x and y_backprop must have one shape, but are {brackets(x.shape)} and "
+            f"{brackets(y_backprop.shape)}"
+        )
     none = scale.new_zeros(0)
     if not x.numel():
         zeros = torch.zeros_like(scale)
@@ -506,6 +527,9 @@ _LRN = {"depth_radius": 5, "bias": 1.0, "alpha": 1.0, "beta": 0.5}
 
 def _sum_of_neighbours(image: torch.Tensor, radius: int) -> torch.Tensor:
     """Along the last axis, the sum over `radius` channels on either side."""
+    if not 0 <= radius < 2**31:
+        raise ShapeError(f"depth_radius = {radius} is negative or larger than int max")
+    radius = min(radius, image.shape[-1])
     width = 2 * radius + 1
     rows = image.reshape(-1, 1, image.shape[-1])
     return torch.nn.functional.avg_pool1d(rows, width, 1, radius).reshape(image.shape) * width
@@ -545,6 +569,7 @@ lrn_op.samples(
     f32(0, 2, 2, 3),
     against=_lrn_reference,
 )
+lrn_op.refuses((f32(1, 2, 2, 3), {"depth_radius": -1}), "larger than int max", InvalidArgumentError)
 lrn_op.refuses((f32(2, 3),), "Shape must be rank 4 but is rank 2")
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
+from tideflow.graph.op import ShapeError
+from tideflow.graph.shapes import brackets
 from tideflow.ops.nn.windows import (
     Window,
     aten_padding,
@@ -33,8 +36,14 @@ def pool_arguments(
     in front are `skipped`. A `margin` is padded before the pool: explicit paddings of a maximum may need it.
     """
     sizes = spatial(image, data_format)
+    if min(ksize) <= 0:
+        raise ShapeError(f"Sliding window ksize must be > 0, got {list(ksize)}")
     window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
-    window.output_sizes(sizes)  # refuses a window larger than the image
+    counts = window.output_sizes(sizes)  # refuses a window larger than the image
+    if padding == "SAME":
+        # A window that covers the image at every place may as well be smaller: ATen walks over its padding.
+        covering = [size + (n - 1) * step for size, n, step in zip(sizes, counts, window.strides)]
+        window = replace(window, sizes=[min(pair) for pair in zip(window.sizes, covering)])
     pairs = window.paddings(sizes)
     uneven = [after - before for before, after in pairs]
     if padding == "EXPLICIT" and (any(uneven) or any(2 * p[0] > k for p, k in zip(pairs, window.sizes))):
@@ -67,6 +76,7 @@ def max_pool_values(input, *arguments):
 
 def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
     """The gradient by an image of these sizes of the maximum that was found at `places`."""
+    _check_batch(grad, image_sizes)
     image = channels_first(grad.new_empty(image_sizes), data_format)  # only its sizes and layout are used
     grad, places = channels_first(grad, data_format), channels_first(places, data_format)
     if margin:
@@ -86,6 +96,15 @@ def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding,
     if margin:
         result = torch.constant_pad_nd(result, [-width for width in margin])
     return from_channels_first(result, data_format)
+
+
+def _check_batch(grad: torch.Tensor, image_sizes: Sequence[int]) -> None:
+    """Refuses a gradient of another number of images, at which ATen does not look."""
+    if grad.ndim != len(image_sizes) or grad.shape[0] != image_sizes[0]:
+        raise ShapeError(
+            f"a gradient of shape {brackets(grad.shape)} does not belong to images of shape "
+            f"{brackets(image_sizes)}"
+        )
 
 
 def max_pool_back_finding(input, grad, *arguments):
@@ -109,13 +128,17 @@ def avg_pool_values(input, data_format, size, stride, padding, ceil, skipped, ma
     image = channels_first(input, data_format)
     if len(size) == 3 and image.dtype in (torch.half, torch.bfloat16) and not image.is_cuda:
         image = image.float()
-    function = torch._C._nn.avg_pool2d if len(size) == 2 else torch._C._nn.avg_pool3d
-    result = function(image, size, stride, padding, ceil, False)
+    if _reaches_over(size, image):
+        result = _means_by_axes(image, size, stride, padding, ceil)
+    else:
+        function = torch._C._nn.avg_pool2d if len(size) == 2 else torch._C._nn.avg_pool3d
+        result = function(image, size, stride, padding, ceil, False)
     return from_channels_first(_without(result, skipped).to(input.dtype), data_format)
 
 
 def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, skipped, margin):
     """The gradient of the mean by an image of these sizes."""
+    _check_batch(grad, image_sizes)
     like = channels_first(grad.new_empty(image_sizes), data_format)
     grad = channels_first(grad, data_format)
     dtype = grad.dtype
@@ -127,9 +150,47 @@ def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, s
         if not grad.numel():
             return grad.new_zeros(image_sizes)
         grad, like = grad.contiguous(), like.contiguous()
+    if _reaches_over(size, like):
+        result = _means_back_by_axes(grad, like.shape[2:], size, stride, padding)
+        return from_channels_first(result.to(dtype), data_format)
     function = _aten.avg_pool2d_backward if len(size) == 2 else _aten.avg_pool3d_backward
     result = function.default(grad, like, size, stride, padding, ceil, False, None)
     return from_channels_first(result.to(dtype), data_format)
+
+
+def _reaches_over(size: Sequence[int], image: torch.Tensor) -> bool:
+    """Whether a box is larger than the volume: ATen refuses that, TensorFlow does not."""
+    return len(size) == 3 and any(width > n for width, n in zip(size, image.shape[2:]))
+
+
+def _shares(
+    places: int, size: int, width: int, stride: int, padding: int, like: torch.Tensor
+) -> torch.Tensor:
+    """How much each element along an axis counts in the mean at each place, [size, places]."""
+    starts = torch.arange(places, device=like.device) * stride - padding
+    elements = torch.arange(size, device=like.device)[:, None]
+    covered = ((elements >= starts) & (elements < starts + width)).to(like.dtype)
+    return covered / covered.sum(0)
+
+
+def _means_by_axes(image, size, stride, padding, ceil):
+    """The mean over boxes, an axis at a time."""
+    for axis, window in enumerate(zip(size, stride, padding), 2):
+        width, step, margin = window
+        n = image.shape[axis]
+        places = (n + 2 * margin - width + (step - 1 if ceil else 0)) // step + 1
+        places -= ceil and (places - 1) * step >= n + margin  # no box begins after the end
+        share = _shares(places, n, *window, image)
+        image = torch.tensordot(image, share, ([axis], [0])).movedim(-1, axis)
+    return image
+
+
+def _means_back_by_axes(grad, sizes, size, stride, padding):
+    """The gradient of the mean over boxes, an axis at a time."""
+    for axis, (n, *window) in enumerate(zip(sizes, size, stride, padding), 2):
+        share = _shares(grad.shape[axis], n, *window, grad)
+        grad = torch.tensordot(grad, share, ([axis], [1])).movedim(-1, axis)
+    return grad
 
 
 def _without(image: torch.Tensor, skipped: Sequence[int]) -> torch.Tensor:

@@ -433,7 +433,11 @@ def _zeros_like(tensor: Tensor) -> Tensor:
     return creation.zeros(shapes.shape(tensor), dtype=tensor.dtype)
 
 
-def _max_pool_grad_shape(orig_input, orig_output, grad, *, data_format):
+def _max_pool_grad_shape(
+    orig_input, orig_output, grad, *, ksize, strides, padding, data_format, explicit_paddings=()
+):
+    pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
+    merged(as_shape(pooled), merged(orig_output, grad))
     return of_rank(orig_input, len(data_format))
 
 
@@ -504,7 +508,9 @@ max_pool_grad_v2_op = Op(
 
 
 @max_pool_grad_v2_op.shape
-def _max_pool_grad_v2_shape(orig_input, orig_output, grad, ksize, strides):
+def _max_pool_grad_v2_shape(orig_input, orig_output, grad, ksize, strides, *, padding, data_format):
+    pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, depth_too=True)
+    merged(as_shape(pooled), merged(orig_output, grad))
     return of_rank(orig_input, 4)
 
 

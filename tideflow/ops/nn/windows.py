@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from tideflow.graph.op import ShapeError
+from tideflow.ops.helpers.integers import check_int32
 
 _TO_CHANNELS_FIRST = {4: (0, 3, 1, 2), 5: (0, 4, 1, 2, 3)}
 _TO_CHANNELS_LAST = {4: (0, 2, 3, 1), 5: (0, 2, 3, 4, 1)}
@@ -89,12 +90,18 @@ class Window:
         """The window of an op's attributes, in which every axis of the image has an entry."""
         rank = len(sizes) + 2
         dilations = dilations or [1] * rank
+        for name, values in (("ksize", sizes), ("strides", strides), ("dilations", dilations)):
+            check_int32(name, values)
+        check_int32("explicit_paddings", explicit_paddings)
         _check_unit_axes(strides, "stride", rank, data_format)
         _check_unit_axes(dilations, "dilation", rank, data_format)
         pairs = _explicit_pairs(explicit_paddings, padding, rank, data_format)
-        return cls(
+        window = cls(
             list(sizes), spatial(strides, data_format), spatial(dilations, data_format), padding, pairs
         )
+        extents = [window._extent(axis) for axis, size in enumerate(sizes) if size is not None]
+        check_int32("dilations, by which the window is spread,", extents)
+        return window
 
     def output_sizes(self, image_sizes: Sequence[int | None]) -> list[int | None]:
         """How many places the window takes along each axis; None where that is unknown."""

@@ -68,6 +68,8 @@ def whole_convolution(
         return image.new_zeros(image.shape[0], *places, count)
     margin = aten_padding(window.paddings(sizes))
     groups = image.shape[3] // (1 if depthwise else filter.shape[2])
+    if not depthwise and (groups * filter.shape[2] != image.shape[3] or filter.shape[3] % groups):
+        raise ShapeError(f"input and filter must have the same depth: {image.shape[3]} vs {filter.shape[2]}")
     function = conv_kernels.convolve_depthwise if depthwise else conv_kernels.convolve
     return function(image, filter, "NHWC", groups, window.strides, [0, 0], window.dilations, margin)
 

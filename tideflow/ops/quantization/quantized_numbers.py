@@ -104,6 +104,11 @@ _FRACTION = 16  # bits
 def _narrowed(values: torch.Tensor, within: Range, out_within: Range) -> torch.Tensor:
     """From 32 bits to 8, in fixed point: TensorFlow's way for the sums of products."""
     (low, high), (out_low, out_high) = map(_F, within), map(_F, out_within)
+    if not np.isfinite([low, high, out_low, out_high]).all():
+        raise ShapeError(
+            f"ranges must be finite, but are [{low}, {high}] of the input and [{out_low}, {out_high}] of the "
+            "output"
+        )
     span = float(out_high - out_low)
     if span == 0:
         scale = shift = start = 0
@@ -112,6 +117,8 @@ def _narrowed(values: torch.Tensor, within: Range, out_within: Range) -> torch.T
         middle = _F(float(low + high) / 2)
         shift = int(middle * _F(255.0 / span) * _F(1 << _FRACTION))
         start = int((1 << _FRACTION) * (float(out_low) * 255.0) / span)
+    if max(map(abs, (scale, shift, start))) >= 1 << 62:
+        raise ShapeError(f"the range [{low}, {high}] is too large for the range [{out_low}, {out_high}]")
     fixed = (values.to(torch.int64) * scale >> 32) + (shift - start + (1 << _FRACTION - 1))
     return (fixed >> _FRACTION).clamp(0, 255).to(torch.uint8)
 

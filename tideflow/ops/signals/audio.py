@@ -18,6 +18,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank, scalar
+from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import f32
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -43,7 +44,8 @@ def _chunk(kind: bytes, contents: bytes) -> bytes:
 def _written_wav(audio: np.ndarray, rate: int) -> bytes:
     channels, data = audio.shape[1], audio.tobytes()
     sample_size = channels * _BITS // 8
-    form = _FORMAT.pack(1, channels, rate, sample_size * rate, sample_size, _BITS)
+    per_second = sample_size * rate % (1 << 32)  # the field has 32 bits
+    form = _FORMAT.pack(1, channels, rate, per_second, sample_size, _BITS)
     body = b"WAVE" + _chunk(b"fmt ", form) + _chunk(b"data", data)
     return _chunk(b"RIFF", body)
 
@@ -314,7 +316,7 @@ def _audio_spectrogram_kernel(input, *, window_size, stride, magnitude_squared):
     if samples < window_size or not channels:
         return input.new_zeros([channels, max(0, 1 + (samples - window_size) // stride), points // 2 + 1])
     window = torch.hann_window(window_size, dtype=torch.float64, device=input.device)
-    frames = input.T.double().unfold(1, window_size, stride) * window
+    frames = input.T.double().unfold(1, window_size, min(stride, samples)) * window
     spectrum = torch.fft.rfft(frames, points)
     power = (spectrum.real.square() + spectrum.imag.square()).float()
     return power if magnitude_squared else power.sqrt()
@@ -436,13 +438,14 @@ def _mfcc_kernel(
     dct_coefficient_count,
 ):
     rate = scalar(sample_rate)
+    check_int32("filterbank_channel_count", filterbank_channel_count)
     if spectrogram.ndim != 3:
         raise ShapeError(f"spectrogram must be 3-dimensional but got: {list(spectrogram.shape)}")
     bins, (lowest, highest) = spectrogram.shape[2], (lower_frequency_limit, upper_frequency_limit)
     makes_sense = rate > 0 and bins > 1 and 0 <= lowest < highest
     if not makes_sense or not 1 <= dct_coefficient_count <= filterbank_channel_count:
         raise _invalid(f"Mfcc initialization failed for channel count {bins} and sample rate {rate}")
-    if int(highest / _bin_width(bins, rate)) >= bins:
+    if highest / _bin_width(bins, rate) >= bins:
         # Beyond the highest frequency of the spectrogram: TensorFlow says so in its log and gives zeros.
         return spectrogram.new_zeros([*spectrogram.shape[:2], dct_coefficient_count])
     bank = torch.from_numpy(_filterbank(bins, rate, lowest, highest, filterbank_channel_count))

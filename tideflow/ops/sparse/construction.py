@@ -21,7 +21,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.helpers.axes import brackets, of_rank
+from tideflow.ops.helpers.axes import brackets, of_rank, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ops.sparse.index_rows import (
@@ -101,9 +101,9 @@ def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTen
 
 def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
     """The new shape with the size that was left open."""
-    if list(new).count(-1) > 1:
+    if vector(new).count(-1) > 1:
         raise ShapeError(f"At most one dimension can be inferred (-1). Found: {brackets(new)}")
-    elements, given = math.prod(old), math.prod(size for size in new if size != -1)
+    elements, given = math.prod(vector(old)), math.prod(size for size in new if size != -1)
     sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
     if math.prod(sizes) != elements:
         raise ShapeError(
@@ -139,6 +139,11 @@ def _sparse_reshape_value(op):
 @sparse_reshape_op.kernel
 def _sparse_reshape_kernel(input_indices, input_shape, new_shape, *, device):
     sizes = _resolved(input_shape, new_shape)
+    if input_indices.ndim != 2 or input_indices.shape[1] != len(input_shape):
+        raise ShapeError(
+            "Input tensor rank must match input shape length, but the indices are of shape "
+            f"{brackets(input_indices.shape)} and the shape is {brackets(input_shape)}"
+        )
     return (
         rows_at(places(input_indices, input_shape), sizes),
         torch.tensor(sizes, dtype=torch.int64, device=device),

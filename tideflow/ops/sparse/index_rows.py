@@ -16,7 +16,7 @@ import torch
 from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import brackets, of_rank
+from tideflow.ops.helpers.axes import brackets, of_rank, vector
 
 # ------------------------------------------------------------------------------------------------ arithmetic
 
@@ -125,6 +125,9 @@ def check_parts(indices: torch.Tensor, values: Any, sizes: Sequence[int]) -> Non
             f"Number of values must match first dimension of indices. Got {len(values)} values, indices "
             f"shape: {brackets(indices.shape)}"
         )
+    for size in vector(sizes):
+        if size < 0:
+            raise ShapeError(f"Sizes of a sparse tensor must not be negative, but are {brackets(sizes)}")
     if indices.shape[1] != len(sizes):
         raise ShapeError(
             f"Number of dimensions must match second dimension of indices. Got {len(sizes)} dimensions, "

@@ -20,7 +20,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import constants, joining, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import normal_axis, of_rank, one_value
+from tideflow.ops.helpers.axes import brackets, normal_axis, of_rank, one_value, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.math import reductions
@@ -45,7 +45,7 @@ _WORDS = np.array([b"a", b"b", b"c"], dtype=object)
 
 
 def _rank(sizes: list | None) -> int | None:
-    return None if sizes is None else len(sizes)
+    return None if vector(sizes) is None else len(sizes)
 
 
 sparse_concat_op = Op(
@@ -336,7 +336,7 @@ def _sparse_slice_shape(indices, values, shape, start, size):
 def _sparse_slice_kernel(indices, values, shape, start, size, *, device):
     check_parts(indices, values, shape)
     for word, given in (("start", start), ("size", size)):
-        if len(given) != len(shape):
+        if len(vector(given)) != len(shape):
             raise ShapeError(
                 f"Expected {word} to be a vector of length {len(shape)} but got length {len(given)}"
             )
@@ -411,8 +411,17 @@ def sparse_slice(
 
 def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
     """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
-    if len(values) != len(at):
-        raise ShapeError(f"{len(values)} gradients are given for {len(at)} elements")
+    if values.shape != at.shape[:1]:
+        raise ShapeError(
+            f"gradients must be given for each of the elements, but are of shape "
+            f"{brackets(values.shape)} for indices of shape {brackets(at.shape)}"
+        )
+    for rows in wanted:
+        if at.ndim != 2 or rows.ndim != 2 or rows.shape[1] != at.shape[1]:
+            raise ShapeError(
+                f"indices of one sparse tensor must be matrices with as many columns, but are of shapes "
+                f"{brackets(at.shape)} and {brackets(rows.shape)}"
+            )
     groups = index_rows.grouped(torch.cat([at, *wanted]))
     table = values.new_zeros(groups.count)
     table[groups.members[: len(at)]] = values
@@ -436,6 +445,11 @@ def _sparse_slice_grad_shape(backprop_val_grad, input_indices, input_start, outp
 @sparse_slice_grad_op.kernel
 @unsigned.modular
 def _sparse_slice_grad_kernel(backprop_val_grad, input_indices, input_start, output_indices):
+    if output_indices.ndim != 2 or input_start.shape != output_indices.shape[1:]:
+        raise ShapeError(
+            f"input_start must have an entry for each column of output_indices, but they are of shapes "
+            f"{brackets(input_start.shape)} and {brackets(output_indices.shape)}"
+        )
     return values_at(backprop_val_grad, output_indices + input_start, [input_indices])[0]
 
 
@@ -458,7 +472,7 @@ sparse_slice_grad_op.samples(
 )
 sparse_slice_grad_op.refuses(
     (f32(2), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
-    "2 gradients are given for 1",
+    "gradients must be given for each of the elements",
     InvalidArgumentError,
 )
 

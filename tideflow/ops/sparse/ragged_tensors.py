@@ -93,6 +93,9 @@ def _ragged_range_kernel(starts, limits, deltas, *, T, Tsplits):
     starts, limits, deltas = np.broadcast_arrays(*(np.atleast_1d(part) for part in parts))
     if (deltas == 0).any():
         raise ShapeError("Requires delta != 0")
+    spans = (limits.astype(np.float64) - starts) / deltas
+    if not (spans < 2**62).all() or np.maximum(spans, 0).sum() >= 2**62:
+        raise ShapeError(f"Requires ((limit - start) / delta) <= {2**62} in all, but it is {spans.tolist()}")
     counts = -((starts - limits) // deltas) if T.is_integer else np.ceil((limits - starts) / deltas)
     lengths = np.maximum(counts, 0).astype(np.int64)
     values = np.repeat(starts, lengths) + _column_of_each(lengths) * np.repeat(deltas, lengths)
@@ -114,6 +117,11 @@ ragged_range_op.samples(
 )
 ragged_range_op.refuses(
     (np.int32([0, 1]), np.int32([3]), np.int32(1)), "Dimensions must be equal, but are 1 and 2"
+)
+ragged_range_op.refuses(
+    (np.int64(-(2**63)), np.int64(2**63 - 1), np.int64(1), {"T": dtypes.int64}),
+    "Requires ((limit - start) / delta) <= ",
+    InvalidArgumentError,
 )
 ragged_range_op.refuses((np.int32(0), np.int32(1), np.int32(0)), "Requires delta != 0", InvalidArgumentError)
 
@@ -158,9 +166,9 @@ def _ragged_gather_kernel(params_nested_splits, params_dense_values, indices, *,
         raise ShapeError(f"indices{at} = {rows[wrong][0]} is not in [0, {len(nested[0]) - 1})")
     made = [_splits_of(np.full(math.prod(a), b), Tsplits) for a, b in _uniform_rows(indices.shape)]
     for splits, end in zip(nested, [*(len(inner) - 1 for inner in nested[1:]), len(values)], strict=True):
-        if (np.diff(splits) < 0).any():
+        if (splits[1:] < splits[:-1]).any():  # a difference of the two may overflow
             raise ShapeError("Ragged splits must be sorted")
-        if splits[-1:].sum() > end:
+        if splits[:1].sum() < 0 or splits[-1:].sum() > end:
             raise ShapeError("Ragged splits must not point past values")
         lengths = splits[rows + 1] - splits[rows]
         made.append(_splits_of(lengths, Tsplits))
@@ -362,13 +370,20 @@ def _ragged_tensor_to_tensor_shape(
 def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list[np.ndarray]:
     """Partitions of any kind as splits, which must fit each other and the number of values."""
     arrays = [to_numpy(tensor).astype(np.int64) for tensor in tensors]
+    for array, kind in zip(arrays, kinds, strict=True):
+        if array.ndim != (kind != "FIRST_DIM_SIZE") or kind == "ROW_SPLITS" and not len(array):
+            raise ShapeError(f"A partition of kind {kind} must not have shape {brackets(array.shape)}")
     rows = int(arrays[0]) if kinds[0] == "FIRST_DIM_SIZE" else len(arrays[0]) - 1
+    if not 0 <= rows < 2**62:
+        raise ShapeError(f"The first dimension must be in [0, 2**62), but is {rows}")
     splits = []
     for array, kind in zip(arrays, kinds, strict=True):
         if kind == "FIRST_DIM_SIZE":
             continue
         if kind == "VALUE_ROWIDS":
             array = np.searchsorted(array, np.arange(rows + 1))
+        if (array < 0).any() or (array[1:] < array[:-1]).any():
+            raise ShapeError("Ragged splits must be sorted, and not negative")
         splits.append(array)
         rows = int(array[-1])
     ends = [*(len(inner) - 1 for inner in splits[1:]), count]
@@ -383,6 +398,8 @@ def _ragged_tensor_to_tensor_kernel(
     shape, values, default_value, row_partition_tensors, *, row_partition_types
 ):
     values, default_value = to_numpy(values), to_numpy(default_value)
+    if not values.ndim:
+        raise ShapeError("values must not be a scalar")
     splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
     natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
     asked = None if shape == -1 else as_sizes(shape)
@@ -390,7 +407,12 @@ def _ragged_tensor_to_tensor_kernel(
     asked = asked or [None] * len(natural)
     sizes = [int(found if size is None else size) for size, found in zip(asked, natural, strict=True)]
     result = np.empty(sizes, values.dtype)
-    result[...] = default_value
+    try:
+        result[...] = default_value
+    except ValueError:
+        raise ShapeError(
+            f"default_value of shape {brackets(default_value.shape)} does not broadcast to {brackets(sizes)}"
+        ) from None
     places = _places(splits)
     kept = (places < sizes[: places.shape[1]]).all(axis=1)
     result[tuple(places[kept].T)] = values[kept]

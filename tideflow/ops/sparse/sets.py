@@ -19,7 +19,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import brackets, merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import i32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.sparse.index_rows import check_inside, check_order, parts_of
+from tideflow.ops.sparse.index_rows import check_inside, check_order, check_parts, parts_of
 from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
@@ -60,12 +60,13 @@ def dense_sets(values: Any) -> Sets:
 
 def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
     """The sets that the last dimension of a sparse tensor holds."""
-    sizes = tuple(shape.tolist())
+    sizes = shape.tolist()
+    check_parts(indices, values, sizes)
     if len(sizes) < 2:
         raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
     (check_order if validate else check_inside)(indices, sizes)
     indices, values = to_numpy(indices), to_numpy(values)
-    groups = sizes[:-1]
+    groups = tuple(sizes[:-1])
     numbers = np.ravel_multi_index(tuple(indices[:, :-1].T), groups) if len(indices) else np.zeros(0, int)
     return Sets(groups, numbers, values)
 

@@ -18,7 +18,7 @@ from tideflow.graph.partial import fully_known
 from tideflow.ops.arrays import indexing, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.axes import of_rank, vector
 from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import NUMERIC, REAL
 from tideflow.ops.math import casting, reductions, segments
@@ -117,7 +117,7 @@ def _dense_op(name: str, allowed: tuple, fold: Callable, gradient: Callable, num
     def _shape(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
         of_rank(input_indices, 2)
         of_rank(input_values, 1)
-        if input_shape is None or not fully_known(reduction_axes):
+        if vector(input_shape) is None or not fully_known(reduction_axes):
             return None
         reduced = {axis % len(input_shape) for axis in _as_list(reduction_axes)} if input_shape else set()
         return _left(input_shape, reduced, keep_dims)

@@ -240,7 +240,11 @@ _NEVER_BIASED = torch.tensor(1e9)  # a step count at which ATen's own bias corre
 
 def adam_rate(beta1_power: float, beta2_power: float, lr: float) -> float:
     """The step size with both bias corrections in it."""
-    return lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    try:
+        return lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    except (ValueError, ZeroDivisionError):  # NaN or infinite, as C computes it
+        with np.errstate(all="ignore"):
+            return float(lr * np.sqrt(np.float64(1 - beta2_power)) / np.float64(1 - beta1_power))
 
 
 def _lie_alike(a: torch.Tensor, b: torch.Tensor) -> bool:

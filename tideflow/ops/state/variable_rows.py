@@ -21,7 +21,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.helpers.integers import truncated_quotient
 from tideflow.ops.helpers.rows import add_rows, check_rows, linear_rows, subtract_rows
@@ -61,7 +61,21 @@ def _resource_gather_shape(resource, indices, *, batch_dims, dtype):
     return batch.concatenate(indices[batch_dims:]).concatenate(params[batch_dims + 1 :])
 
 
+def _check_batch_dims(batch_dims: int, params: Any, indices: torch.Tensor) -> None:
+    if not 0 <= batch_dims < params.ndim or batch_dims > indices.ndim:
+        raise ShapeError(
+            f"batch_dims ({batch_dims}) must not be negative, and must be less than rank(params) "
+            f"({params.ndim}) and at most rank(indices) ({indices.ndim})"
+        )
+    if tuple(params.shape[:batch_dims]) != tuple(indices.shape[:batch_dims]):
+        raise ShapeError(
+            f"params and indices must have the same first {batch_dims} sizes, but have shapes "
+            f"{brackets(params.shape)} and {brackets(indices.shape)}"
+        )
+
+
 def _gathered_rows(params: torch.Tensor, indices: torch.Tensor, batch_dims: int) -> torch.Tensor:
+    _check_batch_dims(batch_dims, params, indices)
     size = params.shape[batch_dims]
     check_rows(indices, size)
     shape = (*indices.shape, *params.shape[batch_dims + 1 :])
@@ -81,6 +95,7 @@ def _resource_gather_kernel(resource, indices, *, batch_dims):
 @resource_gather_op.kernel("string")
 def _resource_gather_string_kernel(resource, indices, *, batch_dims):
     params = resource.read()
+    _check_batch_dims(batch_dims, params, indices)
     check_rows(indices, params.shape[batch_dims])
     batch = np.indices(indices.shape[:batch_dims]).reshape(batch_dims, *indices.shape[:batch_dims])
     ones = (1,) * (indices.ndim - batch_dims)
@@ -135,7 +150,7 @@ def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Ten
     shape, depth = tuple(params.shape), indices.shape[-1]
     rows = linear_rows(indices, shape)
     matrix = params.reshape(math.prod(shape[:depth]), *shape[depth:])
-    return matrix.index_select(0, rows.reshape(-1)).reshape(*indices.shape[:-1], *shape[depth:])
+    return matrix.index_select(0, rows.reshape(-1)).reshape((*indices.shape[:-1], *shape[depth:]))
 
 
 @resource_gather_nd_op.kernel

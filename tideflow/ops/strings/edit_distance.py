@@ -14,7 +14,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known
-from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.axes import of_rank, vector
 from tideflow.ops.sparse.index_rows import check_inside, check_parts, places
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -31,7 +31,7 @@ edit_distance_op = Op(
 
 def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]:
     """The sizes of the array of sequences: large enough for either side."""
-    if len(hypothesis) != len(truth):
+    if len(vector(hypothesis)) != len(vector(truth)):
         raise ShapeError(
             f"Num elements of hypothesis_shape does not match truth_shape: {len(hypothesis)} vs. {len(truth)}"
         )

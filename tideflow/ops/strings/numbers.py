@@ -17,6 +17,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.elementwise import same_shape
+from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import boolean, c64, f32, f64, i32, i64, text
 from tideflow.ops.helpers.types import REAL, types
 from tideflow.ops.strings.strings import each
@@ -41,6 +42,8 @@ def _style(dtype: DType, precision: int, scientific: bool, shortest: bool, width
         raise errors.invalid_argument("Fill string must be one or fewer characters")
     if fill and fill not in " +-0#":
         raise errors.invalid_argument(f'Fill argument not supported: "{fill}"')
+    check_int32("precision", precision)
+    check_int32("width", width)
     kind = "d" if exact else "e" if scientific else "g" if shortest else "f"
     return f"%{fill}{width if width >= 0 else ''}{f'.{precision}' if precision >= 0 else ''}{kind}"
 

@@ -191,6 +191,8 @@ def _string_ngrams_kernel(
     for split in splits:
         if not 0 <= split <= len(data):
             raise errors.invalid_argument(f"Invalid split value {split}, must be in [0,{len(data)}]")
+    if any(width < 1 for width in ngram_widths):
+        raise errors.invalid_argument(f"ngram_widths must contain positive values, got {ngram_widths}")
     glue, left, right = separator.encode(), left_pad.encode(), right_pad.encode()
 
     def windows(row: list[bytes], width: int, padding: int) -> list[bytes]:
@@ -244,5 +246,10 @@ string_ngrams_op.samples(
     (text(), np.array([0, 0]), _NGRAMS),
     (text(), np.array([0]), _NGRAMS),
     against=_string_ngrams_reference,
+)
+string_ngrams_op.refuses(
+    (_LETTERS, np.array([0, 6]), {**_NGRAMS, "ngram_widths": [3, -(2**31)]}),
+    "ngram_widths must contain positive values",
+    InvalidArgumentError,
 )
 string_ngrams_op.refuses((_LETTERS, np.array([0, 7]), _NGRAMS), "Invalid split value 7", InvalidArgumentError)
