@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import tideflow as tf
+from tideflow.ops.datasets.iterators import restore_iterator_op
 
 
 @pytest.fixture(autouse=True)
@@ -144,3 +145,47 @@ def test_options_refuse_what_they_are_not_for():
     options.experimental_optimization.autotune, other.experimental_optimization.autotune = True, False
     with pytest.raises(ValueError, match="incompatible values"):
         options.merge(other)
+
+
+# ----------------------------------------------------------------------------------- counts that are believed
+
+
+def _restored(dataset, state, timeout_in_ms=200):
+    iterator = dataset.make_initializable_iterator()
+    restore = restore_iterator_op(iterator._iterator_resource, state, name="restore")
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run(restore, options=tf.RunOptions(timeout_in_ms=timeout_in_ms))
+        return session.run(iterator.get_next())
+
+
+def test_a_position_that_is_no_number_of_elements():
+    for digits in ("9" * 20, "9" * 5000):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not the state"):
+            _restored(tf.data.Dataset.range(3), f"tideflow iterator at {digits}")
+
+
+def test_a_position_far_behind_the_end_is_the_end():
+    with pytest.raises(tf.errors.OutOfRangeError):
+        _restored(tf.data.Dataset.range(3), "tideflow iterator at " + "9" * 19, 60_000)
+
+
+@pytest.mark.parametrize(
+    "dataset",
+    [
+        lambda: tf.data.Dataset.range(1).repeat().skip(1 << 60),
+        lambda: tf.data.Dataset.range(1).repeat().filter(lambda x: x > 0),
+        lambda: tf.data.Dataset.range(1).repeat().shard(1 << 60, (1 << 60) - 1),
+        lambda: tf.data.Dataset.range(0).repeat(1 << 60),
+    ],
+    ids=["skip", "filter", "shard", "repeat"],
+)
+def test_the_deadline_holds_while_elements_are_passed_over(dataset):
+    element = dataset().make_one_shot_iterator().get_next()
+    with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.run(element, options=tf.RunOptions(timeout_in_ms=200))
+
+
+def test_the_deadline_holds_while_a_position_is_restored():
+    with pytest.raises(tf.errors.DeadlineExceededError, match="restoring"):
+        _restored(tf.data.Dataset.range(1).repeat(), "tideflow iterator at " + "9" * 18)

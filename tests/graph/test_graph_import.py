@@ -1,8 +1,9 @@
-"""What scopes around `import_graph_def` do to the imported nodes."""
+"""What scopes around `import_graph_def` do to the imported nodes, and which damaged nodes are refused."""
 
 import pytest
 from google.protobuf import text_format
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 import tideflow as tf
 
@@ -39,3 +40,128 @@ def test_a_colocation_that_is_no_list_of_names_is_refused(attr):
     graph_def.node[0].attr["_class"].CopyFrom(text_format.Parse(attr, AttrValue()))
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"'_class' is .*, not a list of names"):
         tf.import_graph_def(graph_def)
+
+
+# ----------------------------------------------------------------------------------- damage
+
+
+def _node(graph_def, name, op, *inputs, **types):
+    node = graph_def.node.add(name=name, op=op, input=inputs)
+    for key, dtype in types.items():
+        node.attr[key].type = dtype.as_datatype_enum
+    return node
+
+
+@pytest.fixture
+def damaged():
+    """A GraphDef with a constant `c`."""
+    graph_def = GraphDef()
+    node = _node(graph_def, "c", "Const", dtype=tf.float32)
+    node.attr["value"].tensor.CopyFrom(tf.make_tensor_proto([1.0, 2.0]))
+    return graph_def
+
+
+def _refused(graph_def, match, error=ValueError):
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(error, match=match):
+            tf.import_graph_def(graph_def, name="")
+        assert not graph.get_operations()
+
+
+def test_a_merge_without_an_input_from_outside(damaged):
+    _node(damaged, "m", "Merge", "n", "n", T=tf.float32).attr["N"].i = 2
+    _node(damaged, "n", "NextIteration", "m", T=tf.float32)
+    _refused(damaged, "none from outside")
+
+
+def test_a_merge_that_waits_for_its_next_iteration(damaged):
+    _node(damaged, "m", "Merge", "c", "n", "^n", T=tf.float32).attr["N"].i = 2
+    _node(damaged, "n", "NextIteration", "m", T=tf.float32)
+    _refused(damaged, "cycle")
+
+
+@pytest.mark.parametrize("count", [-1, 1 << 40, 1 << 62])
+def test_a_number_of_tensors_that_no_node_has(damaged, count):
+    _node(damaged, "s", "Split", "c", "c", T=tf.float32).attr["num_split"].i = count
+    _refused(damaged, "'num_split'")
+
+
+def test_an_attribute_without_a_value(damaged):
+    damaged.node[0].attr["dtype"].Clear()
+    _refused(damaged, r"type 'none' when 'type' expected for attr 'dtype'")
+
+
+def test_an_attribute_of_two_kinds(damaged):
+    node = _node(damaged, "i", "IdentityN", "c")
+    node.attr["T"].list.type.append(1)
+    node.attr["T"].list.i.append(1)
+    _refused(damaged, "type 'i' when")
+
+
+def test_a_type_that_is_a_reference(damaged):
+    damaged.node[0].attr["dtype"].type = tf.float32._as_ref.as_datatype_enum
+    _refused(damaged, "must not have reference type")
+
+
+def test_a_constant_of_another_type_than_its_value(damaged):
+    damaged.node[0].attr["dtype"].type = tf.int32.as_datatype_enum
+    _refused(damaged, r"mismatch between value \(float32\) and dtype \(int32\)")
+
+
+def test_output_shapes_that_are_no_shapes(damaged):
+    damaged.node[0].attr["_output_shapes"].type = 1
+    with tf.Graph().as_default():
+        (c,) = tf.import_graph_def(damaged, return_elements=["c:0"])
+        assert c.shape == [2]
+
+
+def _function(graph_def, output="a:y:0"):
+    function = graph_def.library.function.add()
+    function.signature.name = "f"
+    function.signature.input_arg.add(name="x", type=1)
+    function.signature.output_arg.add(name="y", type=1)
+    node = function.node_def.add(name="a", op="Neg", input=["x"])
+    node.attr["T"].type = 1
+    function.ret["y"] = output
+    graph_def.node.add(name="call", op="f", input=["c"])
+    return function
+
+
+@pytest.mark.parametrize("output", ["", "a:y:7", "a:y:99999999999999999999", "b:y:0", "a:z:0"])
+def test_a_function_whose_output_is_not_there(damaged, output):
+    _function(damaged, output)
+    _runs_or_is_refused(damaged)
+
+
+@pytest.mark.parametrize("key", ["type_attr", "type_list_attr", "number_attr"])
+def test_a_function_whose_argument_needs_an_attribute_that_is_not_there(damaged, key):
+    setattr(_function(damaged).signature.input_arg[0], key, "Tmissing")
+    _runs_or_is_refused(damaged)
+
+
+def test_a_function_with_a_node_that_lacks_its_types(damaged):
+    function = _function(damaged)
+    function.node_def.add(name="b", op="IdentityN", input=["x"])
+    _runs_or_is_refused(damaged)
+
+
+def _runs_or_is_refused(graph_def):
+    with tf.Graph().as_default() as graph, pytest.raises((tf.errors.OpError, ValueError)):
+        tf.import_graph_def(graph_def, name="")
+        with tf.Session(graph=graph) as session:
+            session.run(graph.get_operation_by_name("call"))
+
+
+def test_an_operation_inside_of_a_loop_is_no_target():
+    with tf.Graph().as_default():
+        tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0], name="w")
+        graph_def = tf.get_default_graph().as_graph_def()
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.import_graph_def(graph_def, name="")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="'w/Merge' is inside a loop"):
+            session.run(graph.get_operation_by_name("w/Merge"))
+
+
+def test_nothing_is_assigned_to_a_tensor_that_refers_to_no_variable():
+    with tf.Graph().as_default(), pytest.raises(TypeError, match="refers to no variable"):
+        tf.assign(tf.constant(1.0), 2.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import tracemalloc
 import zlib
 
 import numpy as np
@@ -67,19 +68,49 @@ def test_a_small_file_that_claims_to_be_huge():
     chunk = b"IHDR" + header
     bomb = png.encode(np.zeros((1, 1, 3), np.uint8))
     bomb = bomb[:12] + chunk + struct.pack(">I", zlib.crc32(chunk)) + bomb[33:]
-    with pytest.raises(ValueError, match="100000 by 100000 pixels is too large"):
+    with pytest.raises(ValueError, match="too large for int: 100000 by 100000"):
         png.decode(bomb)
 
     contents = bytearray(FILES["jpeg"][1])
     frame = contents.index(b"\xff\xc0")
     contents[frame + 5 : frame + 9] = struct.pack(">HH", 60_000, 60_000)
-    with pytest.raises(ValueError, match="60000 by 60000 pixels is too large"):
+    with pytest.raises(ValueError, match="60000 by 60000 pixels are too large"):
         jpeg.decode(bytes(contents))
 
     contents = bytearray(FILES["bmp"][1])
     contents[18:26] = struct.pack("<ii", 1 << 20, 1 << 20)
     with pytest.raises(ValueError, match="must be less than"):
         bmp.decode(bytes(contents))
+
+
+def _png_of(width, height, data):
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", data), (b"IEND", b""))
+    return png.SIGNATURE + b"".join(png._chunk(*part) for part in parts)
+
+
+def test_sizes_that_the_file_has_too_few_bytes_for():
+    with pytest.raises(ValueError, match="bytes cannot hold 10000 by 10000 pixels"):
+        png.decode(_png_of(10_000, 10_000, zlib.compress(bytes(1000))))
+    with pytest.raises(ValueError, match=r"Invalid PNG header.*2000000 by 1"):
+        png.decode(_png_of(2_000_000, 1, zlib.compress(bytes(6_000_001))))
+    contents = bytearray(saved(Image.new("P", (2, 2)), "GIF"))
+    frame = contents.index(b"\x2c\0\0\0\0")
+    contents[frame + 5 : frame + 9] = struct.pack("<HH", 10_000, 10_000)
+    with pytest.raises(ValueError, match="bytes cannot hold a frame of 10000 by 10000 pixels"):
+        gif.decode(bytes(contents))
+
+
+def test_a_large_image_is_converted_to_gray_in_pieces():
+    side = 2000
+    bomb = _png_of(side, side, zlib.compress(bytes(side * (3 * side + 1))))
+    tracemalloc.start()
+    try:
+        assert png.decode(bomb, channels=1).shape == (side, side, 1)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 << 20  # the wide numbers of the whole image would take 96 MB
 
 
 # ---------------------------------------------------------------------------------- PNG

@@ -79,7 +79,7 @@ class RegisteredPart:
         replace: Callable[[LocalPlan], None],
     ) -> LocalPlan:
         request = dataclasses.replace(self._request, feed_shapes=shapes, hook=hook)
-        plan = compile_step(request, self._resources, self._placement, replace)
+        plan = compile_step(request, self._resources, self._placement, replace, context)
         kinds = [node.definition for node in walk(plan.program)]
         uncertain = [kind for kind in kinds if kind.blocking or kind.touches == "python"]
         self._may_block = not all(plan.suspendable and kind.suspendable for kind in uncertain)

@@ -31,6 +31,7 @@ from tideflow.compile.ir import (
     make_node,
     predicate_root,
 )
+from tideflow.compile.progress import Progress
 from tideflow.compile.prune import behind, feed_op, given, needed, read_op
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
@@ -44,12 +45,13 @@ _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", 
 PASSED = (*ENTER, *EXIT, *NEXT)  # they make up a loop's structure, and are no nodes of its body
 
 
-def build_program(request: StepRequest) -> Program:
+def build_program(request: StepRequest, progress: Progress | None = None) -> Program:
     """The pruned graph as a program. The shapes of the request's feeds make other shapes known."""
     fetches, targets, feeds = request.fetches, request.targets, request.feeds
     fed = set(feeds)
     ops = needed(fetches, targets, fed, request.done)
     builder = Builder(ops, prefix=request.prefix)
+    builder.progress = progress or builder.progress
     builder.written = _written_before(ops)
     for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
         builder.feed(tensor, shape)
@@ -60,7 +62,7 @@ def build_program(request: StepRequest) -> Program:
     unfed = [op for op in ops if op.definition.role == "placeholder"]
     if unfed:
         unfed = [op for op in behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
-    program.targets = {builder.node_of[op] for op in (*targets, *unfed)} | builder.waited_reads()
+    program.targets = {builder.target(op) for op in (*targets, *unfed)} | builder.waited_reads()
     if any(op.type in SWITCH for op in ops):
         program.advice = advice_about_branches(ops, fetches, targets)
     return program
@@ -140,6 +142,7 @@ class Builder:
         # Nodes whose shapes may follow from this step's feeds, where the graph leaves them open.
         self._refined: set[Node] = set() if outer is None else set(outer._refined)
         self._depth: int = 0 if outer is None else outer._depth  # of calls within calls
+        self.progress: Progress = Progress() if outer is None else outer.progress
 
     def add_all(self, frame: Frame) -> None:
         for member in frame.members:
@@ -157,6 +160,7 @@ class Builder:
         self.feeds.append(value)
 
     def add(self, op: Operation) -> None:
+        self.progress.node()
         write_call = calls.lowering(op)
         if write_call is not None:
             write_call(self, op)
@@ -212,6 +216,8 @@ class Builder:
         inner.nodes = self.nodes
         inner._refined = self._refined
         inner._depth = self._depth + 1
+        inner.progress = self.progress
+        self.progress.inlined(len(ops) + 1, f"{self.prefix}{name}")
         for tensor, value in zip(body.inputs, args, strict=True):
             inner.values[tensor] = value
             self._refined.add(value.op)
@@ -263,6 +269,7 @@ class Builder:
             if all(a.tuple == b.tuple for a, b in zip(known, wider, strict=True)):
                 break
             known = wider
+            self.progress.inlined(len(inner.nodes), name)  # loops in loops double what is written again
         goes_on = (pred, True)
         if any(guards_of(value) - inner.implied - {goes_on} for value in following):
             raise Unstructured(name)
@@ -324,6 +331,12 @@ class Builder:
             node.guards = self.under.union(*arriving, *waited) - self.implied
         elif any(waited):
             node.guards = self.under.union(*waited) - self.implied
+
+    def target(self, op: Operation) -> Node:
+        """The node that runs an operation which is asked for."""
+        if op not in self.node_of:
+            raise stays_inside(op)
+        return self.node_of[op]
 
     def fetch(self, tensor: Tensor) -> Value:
         if tensor not in self.values:

@@ -19,12 +19,14 @@ from tideflow.compile.hot import warming
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.place import place
 from tideflow.compile.plan import LocalPlan
+from tideflow.compile.progress import Progress
 from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import optimize
 from tideflow.compile.tokens import token_plan
 from tideflow.runtime.denormals import start_kernel_threads
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.waiting import StepContext
 
 
 def compile_step(
@@ -32,24 +34,29 @@ def compile_step(
     resources: ResourceManager,
     placement: Placement,
     replace: Callable[[LocalPlan], None] | None = None,
+    context: StepContext | None = None,
 ) -> LocalPlan:
     """The plan of a step over a session's state. Where the plan is kept, `replace` puts a faster one in its
-    place, once it has proved hot (`compile/hot.py`).
+    place, once it has proved hot (`compile/hot.py`). `context` is of the run that it is compiled for, whose
+    deadline holds meanwhile.
     """
     start_kernel_threads()
     began = time.perf_counter()
     arguments = KernelArguments(resources, partial(planned, compile_step))
+    progress = Progress()
+    if context is not None:
+        progress = Progress(lambda: context.time_left(lambda: resources.closed, "compiling the step"))
     program = None
     if "structure" not in request.disabled_rules:
         with contextlib.suppress(Unstructured):
-            program = build_program(request)
+            program = build_program(request, progress)
     if program is None or may_deadlock(program):
-        return token_plan(request, arguments, placement)
+        return token_plan(request, arguments, placement, progress)
     place(program, placement)
-    applied = optimize(program, request.disabled_rules)
+    applied = optimize(program, request.disabled_rules, progress=progress)
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
-    plan = emit(program, arguments, request.hook, suspendable=request.suspendable)
+    plan = emit(program, arguments, request.hook, suspendable=request.suspendable, progress=progress)
     plan = dataclasses.replace(plan, applied=tuple(applied), compile_seconds=time.perf_counter() - began)
     if replace is not None and request.hook is None and "hot" not in request.disabled_rules:
         plan = capturing(warming(plan, arguments, replace), arguments, replace)

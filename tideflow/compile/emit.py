@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
 import keyword
 import re
 from collections.abc import Iterable
@@ -16,12 +18,15 @@ from tideflow.compile.kernels import (
     REUSING,
     Kernel,
     KernelArguments,
+    constant_value,
     has_objects,
+    host_constant,
     kernel_for,
     wants_context,
 )
 from tideflow.compile.loop_values import number_text, scalar_variables, sums
 from tideflow.compile.plan import LocalPlan
+from tideflow.compile.progress import Progress
 from tideflow.compile.prune import read_op
 from tideflow.compile.request import Hook
 from tideflow.graph import errors
@@ -29,12 +34,13 @@ from tideflow.graph.dtypes import DType
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.kernel_threads import thread_choice
-from tideflow.runtime.values import host_value, to_torch
+from tideflow.runtime.values import host_value
 from tideflow.runtime.waiting import PendingValue
 
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
 _RESERVED = re.compile(r"step|context|pending|(v|c|var|feed)\d.*")  # names that the plan gives itself
 _WORTH_FLUSHING = 256  # elements
+_MOST_OPEN_LOOPS = 16  # in one function; Python nests 20
 _INLINE = 200  # characters: longer literals are bound to a name instead
 
 
@@ -46,6 +52,7 @@ def emit(
     in_place: bool = True,
     suspendable: bool = False,
     fetch_to: torch.device = CPU,
+    progress: Progress | None = None,
 ) -> LocalPlan:
     """The plan of a placed program.
 
@@ -53,7 +60,10 @@ def emit(
     of its own. A `suspendable` plan yields pending values instead of blocking its thread. `fetch_to` is the
     device to which the plan returns its fetches.
     """
-    return _Emitter(program, arguments, hook, implied, in_place, suspendable, fetch_to).plan()
+    emitter = _Emitter(
+        program, arguments, hook, implied, in_place, suspendable, fetch_to, progress or Progress()
+    )
+    return emitter.plan()
 
 
 class _Emitter:
@@ -66,16 +76,20 @@ class _Emitter:
         in_place: bool,
         suspendable: bool,
         fetch_to: torch.device,
+        progress: Progress,
     ):
         self.program = program
         self.fetch_to = fetch_to
+        self.progress = progress
         self.in_place = in_place and (hook is None or not hook.looks_at_values)
         self.arguments = arguments
         self.hook = hook
         self.namespace: dict[str, Any] = {"host": host_value}
         self.names: dict[Any, str] = {}  # a value, or (value, device, block) for its copy there
-        self.text: list[str] = []
+        self.text: list[str] = []  # of the function that is being written
         self.lines: dict[int, Node] = {}
+        self.functions: list[tuple[list[str], dict[int, Node]]] = []  # of loops, with their lines
+        self.open_loops = 0  # `while` statements around the next line
         self.bound: dict[int, str] = {}
         self.loop: Loop | None = None  # the innermost loop being written
         self.implied = implied  # conditions that hold at the next line, besides those of the open `if`
@@ -99,6 +113,9 @@ class _Emitter:
         fetched = "".join(f"{self._argument(value, self.fetch_to)}, " for value in self.program.fetches)
         self.text.append(f"    return ({fetched})")
         self.text[0] = f"def step({', '.join(['context', *feeds] if self.takes_context else feeds)}):"
+        for text, lines in self.functions:
+            self.lines |= {len(self.text) + number: node for number, node in lines.items()}
+            self.text += text
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
         function = self.namespace["step"]
@@ -134,6 +151,7 @@ class _Emitter:
     def _emit_all(self, program: Program) -> None:
         last_use = _last_uses(program)
         for node in program.nodes:
+            self.progress.node()
             self._enter_block(node)
             self._emit(node)
             self._free(last_use.get(node, ()))
@@ -210,7 +228,49 @@ class _Emitter:
             initial = [f"{text}.clone()" if var in added_to else text for text, var in pairs]
         names = [self._name(value, "v") for value in variables]
         self._line(f"{', '.join(names)} = {', '.join(initial)}", node)
+        if self.open_loops < _MOST_OPEN_LOOPS:
+            texts = self._emit_while(node)
+        else:
+            texts = self._emit_apart(node, names)
+        for value, variable, name in zip(node.outputs, variables, names, strict=True):
+            self.names[value] = name
+            if variable in self.numbers and self.uses.get(value):
+                self._line(f"{name} = {self._as_tensor(variable)}", node)
+        made = {self.names[v] for inner in node.body.nodes for v in inner.outputs if v in self.names}
+        left = [text for text in dict.fromkeys(texts) if text in made and text not in self.namespace]
+        if left:
+            self._line(f"{' = '.join(left)} = None", node)
+
+    def _emit_apart(self, node: Loop, variables: list[str]) -> list[str]:
+        """Writes a loop as a function of its own; returns the texts that are left to free, which are none."""
+        outside = self.text, self.lines, self.base, self.block, self.unfreed, self.implied, self.open_loops
+        self.implied, self.block, self.unfreed = self.implied | self.block, frozenset(), []
+        self.text, self.lines, self.base, self.open_loops = [""], {}, "    ", 0
+        self._emit_while(node)
+        results = "".join(f"{variable}, " for variable in variables)
+        self.text.append(f"    return ({results})")
+        parts = list(ast.walk(ast.parse("\n".join(["if True:", *self.text[1:]]))))
+        taken = ", ".join([*variables, *self._taken_from_outside(parts)])
+        name = self._bind("loop", node)
+        self.text[0] = f"def {name}({taken}):"
+        self.functions.append((self.text, self.lines))
+        self.text, self.lines, self.base, self.block, self.unfreed, self.implied, self.open_loops = outside
+        suspends = any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in parts)
+        self._line(f"{results}= {'yield from ' if suspends else ''}{name}({taken})", node)
+        return []
+
+    def _taken_from_outside(self, parts: list[ast.AST]) -> list[str]:
+        """The names that the text of a loop takes from the function around it, besides its variables."""
+        names = [part for part in parts if isinstance(part, ast.Name)]
+        own = {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        return sorted({name.id for name in names} - own - self.namespace.keys() - vars(builtins).keys())
+
+    def _emit_while(self, node: Loop) -> list[str]:
+        """Writes the loop itself; returns the texts of the variables' next values."""
+        variables = node.body.feeds
+        names = [self.names[value] for value in variables]
         self._line("while True:", node)
+        self.open_loops += 1
         outside = self.loop, self.implied, self.base, self.block, self.unfreed
         self.loop, self.base = node, f"{self.indent}    "
         self.implied, self.block, self.unfreed = self.implied | self.block, frozenset(), []
@@ -225,14 +285,8 @@ class _Emitter:
         if changed:
             self._line(", ".join(n for n, _ in changed) + " = " + ", ".join(t for _, t in changed), node)
         self.loop, self.implied, self.base, self.block, self.unfreed = outside
-        for value, variable, name in zip(node.outputs, variables, names, strict=True):
-            self.names[value] = name
-            if variable in self.numbers and self.uses.get(value):
-                self._line(f"{name} = {self._as_tensor(variable)}", node)
-        made = {self.names[v] for inner in node.body.nodes for v in inner.outputs if v in self.names}
-        left = [text for text in dict.fromkeys(texts) if text in made and text not in self.namespace]
-        if left:
-            self._line(f"{' = '.join(left)} = None", node)
+        self.open_loops -= 1
+        return texts
 
     def _entering(self, value: Value, variable: Value) -> str:
         """The text of a value that is assigned to a loop's variable."""
@@ -259,7 +313,7 @@ class _Emitter:
     def _emit(self, node: Node) -> None:
         op = node.definition
         if node.definition.role == "constant":
-            self._bind_value(node.outputs[0], to_torch(node.attrs["value"], node.device), "c")
+            self._bind_value(node.outputs[0], constant_value(node), "c")
             return
         if op.handle:
             function = op.kernels[""]
@@ -388,7 +442,7 @@ class _Emitter:
     def _input(self, arg: Any, value: Value, node: Node) -> str:
         if arg.name in node.definition.host:
             if value.constant is not None:
-                return self._literal(value.constant.tolist())
+                return self._literal(host_constant(value))
             if value in self.numbers:
                 return self.names[value]
             return f"host({self._argument(value, CPU)})"

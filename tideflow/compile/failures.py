@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import math
-import os
 import re
 from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, NoReturn
-
-import torch
 
 from tideflow.compile import tokens
 from tideflow.compile.ir import Node, Value, make_node
@@ -19,10 +16,11 @@ from tideflow.compile.prune import given
 from tideflow.compile.tokens import KernelError
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
+from tideflow.graph.memory import available_memory
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays.constants import const_op
-from tideflow.runtime.values import describe, to_numpy
+from tideflow.runtime.values import describe, is_out_of_memory, to_numpy
 
 _PLAN_FILE = "<tideflow plan>"
 _MOST_ELEMENTS = 2**63 - 1
@@ -92,9 +90,13 @@ def _clear_frames(trace: TracebackType | None) -> None:
 def _plan_frame(trace: TracebackType | None) -> TracebackType | None:
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == _PLAN_FILE:
-            return trace
+            break
         trace = trace.tb_next
-    return None
+    while trace is not None and trace.tb_next is not None:  # a loop may be a function of the plan
+        if trace.tb_next.tb_frame.f_code.co_filename != _PLAN_FILE:
+            break
+        trace = trace.tb_next
+    return trace
 
 
 # ---------------------------------------------------------------------------------- what is wrong
@@ -124,7 +126,7 @@ def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[
                 f"Shape {brackets(shape)} would have more than 2**63 - 1 elements",
             )
     needed = [math.prod(shape) * max(value.dtype.size, 1) for value, shape in shapes]
-    if _is_out_of_memory(error) or any(size > _memory() for size in needed):
+    if is_out_of_memory(error) or any(size > available_memory() for size in needed):
         if not needed:
             return errors.ResourceExhaustedError, f"OOM when allocating a tensor on {node.device or 'cpu'}"
         value, shape = shapes[needed.index(max(needed))]
@@ -168,21 +170,8 @@ def _known(value: Value, found: Any, is_host: bool) -> Value:
     return given(value.op.name, value.dtype, TensorShape(found.shape), value.op.source)
 
 
-# How torch and NumPy say that no memory is large enough, and that a number does not fit into their integers.
-_NO_MEMORY = re.compile(
-    "can't allocate memory|(Storage size|Stride) calculation overflowed|integer multiplication overflow"
-    "|array is too big|Maximum allowed (dimension|size) exceeded"
-)
+# How torch and NumPy say that a number does not fit into their integers.
 _TOO_LARGE = re.compile("Overflow when unpacking|without overflow|too (large|big) to convert")
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or bool(_NO_MEMORY.search(str(error)))
-
-
-def _memory() -> int:
-    """Bytes of memory that this machine has."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _message(error: Exception) -> str:

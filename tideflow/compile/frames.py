@@ -231,12 +231,13 @@ def _different_frames(
     )
 
 
-def stays_inside(tensor: Tensor) -> InvalidArgumentError:
+def stays_inside(element: Tensor | Operation) -> InvalidArgumentError:
     """The error for fetching what is inside a loop."""
+    op = element.op if isinstance(element, Tensor) else element
     return InvalidArgumentError(
-        tensor.op.node_def,
-        tensor.op,
-        f"'{tensor.name}' is inside a loop, where it has a value for every iteration; fetch one of the "
+        op.node_def,
+        op,
+        f"'{element.name}' is inside a loop, where it has a value for every iteration; fetch one of the "
         "loop's results instead.",
     )
 

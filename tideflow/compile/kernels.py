@@ -7,11 +7,14 @@ from typing import Any
 
 import torch
 
-from tideflow.compile.ir import Node
+from tideflow.compile.ir import Node, Value
 from tideflow.graph import dtypes
-from tideflow.graph.errors import UnimplementedError
+from tideflow.graph.errors import ResourceExhaustedError, UnimplementedError
+from tideflow.graph.memory import check_memory
+from tideflow.graph.tensor_proto import is_repeated
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import OP_STATE, ResourceManager
+from tideflow.runtime.values import is_out_of_memory, to_torch
 
 Kernel = Callable[..., Any]
 
@@ -46,6 +49,8 @@ ADD_PRODUCT: dict[tuple[bool, bool], Kernel] = {(False, False): torch.addmm} | {
 # Functions whose result is in memory of its own, shared with no other value.
 FRESH = frozenset((*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2d, torch.log_softmax))
 
+_LARGEST_HOST_CONSTANT = 64 << 20  # bytes
+
 _UNSIGNED = frozenset((dtypes.uint16, dtypes.uint32, dtypes.uint64))
 _OBJECTS = frozenset((dtypes.string, dtypes.variant))
 
@@ -70,6 +75,34 @@ def kernel_for(node: Node) -> Kernel:
     if "" not in kernels:
         raise UnimplementedError(None, node.source, f"{node.type} has no kernel for {node.device or 'cpu'}")
     return kernels[""]
+
+
+def constant_value(node: Node) -> Any:
+    """The runtime value of a constant. A repeated one (`is_repeated`) gets its memory here."""
+    array = node.attrs["value"]
+    try:
+        if is_repeated(array):
+            check_memory(array.shape, node.outputs[0].dtype.base_dtype)
+        return to_torch(array, node.device)
+    except (ResourceExhaustedError, MemoryError, RuntimeError) as error:
+        if not isinstance(error, ResourceExhaustedError) and not is_out_of_memory(error):
+            raise
+        source = node.source
+        raise ResourceExhaustedError(source and source.node_def, source, str(error)) from None
+
+
+def host_constant(value: Value) -> Any:
+    """A constant as Python numbers, the form in which kernels take sizes and axes."""
+    array = value.constant
+    if array.nbytes > _LARGEST_HOST_CONSTANT:
+        source = value.op.source
+        raise ResourceExhaustedError(
+            source and source.node_def,
+            source,
+            f"A constant with shape{list(array.shape)} and type {value.dtype.name} is too large for sizes, "
+            f"axes or indices that a kernel takes on the host: at most {_LARGEST_HOST_CONSTANT} bytes",
+        )
+    return array.tolist()
 
 
 class KernelArguments:

@@ -16,8 +16,10 @@ import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states
 from tideflow.compile.kernels import kernel_for
+from tideflow.compile.progress import Progress
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.tensor_proto import is_repeated
 from tideflow.ops.arrays.constants import const_op, no_op
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -84,11 +86,16 @@ class Sweep:
         return self.uses.get(value, 0) == 1
 
 
-def optimize(program: Program, disabled: frozenset[str] = frozenset(), check: bool = False) -> list[str]:
+def optimize(
+    program: Program,
+    disabled: frozenset[str] = frozenset(),
+    check: bool = False,
+    progress: Progress | None = None,
+) -> list[str]:
     """Applies every phase to the program in place; returns the names of the rules that changed something."""
     applied: list[str] = []
     for phase in PHASES:
-        _sweep(program, phase, disabled, applied, program.uses())
+        _sweep(program, phase, disabled, applied, program.uses(), progress or Progress())
         drop_unused(program)
         if check:
             program.check()
@@ -96,15 +103,21 @@ def optimize(program: Program, disabled: frozenset[str] = frozenset(), check: bo
 
 
 def _sweep(
-    program: Program, phase: str, disabled: frozenset[str], applied: list[str], uses: dict[Value, int]
+    program: Program,
+    phase: str,
+    disabled: frozenset[str],
+    applied: list[str],
+    uses: dict[Value, int],
+    progress: Progress,
 ) -> None:
     sweep = Sweep(program, uses)
     seen: dict[Any, Node] = {}
     reads: dict[Any, Node] = {}  # the last read of each variable
     for node in program.nodes:
+        progress.node()
         node.replace_values(sweep.replaced)
         if isinstance(node, Loop):
-            _sweep(node.body, phase, disabled, applied, uses)
+            _sweep(node.body, phase, disabled, applied, uses, progress)
             if node.effects:
                 reads.clear()
             sweep.nodes.append(node)
@@ -162,6 +175,7 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
         not node.inputs
         or any(value.op.definition.role != "constant" for value in node.inputs)
         or _output_bytes(node) > _LARGEST_FOLD
+        or any(_unfolds(value.constant) for value in node.inputs)
     ):
         return None
     try:
@@ -171,6 +185,11 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
     if any(not hasattr(result, "shape") for result in results):
         return None
     return [sweep.constant(_owned_array(result), node) for result in results]
+
+
+def _unfolds(array: np.ndarray) -> bool:
+    """Whether a constant takes far more memory in a kernel than it does now."""
+    return is_repeated(array) and array.nbytes > _LARGEST_FOLD
 
 
 def _known_sizes(value: Value) -> np.ndarray | None:

@@ -22,9 +22,10 @@ from tideflow.compile.calls import lowering
 from tideflow.compile.emit import emit
 from tideflow.compile.frames import ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, frames_of, stays_inside
 from tideflow.compile.ir import Node, Program, Value
-from tideflow.compile.kernels import KernelArguments, kernel_for, wants_context
+from tideflow.compile.kernels import KernelArguments, constant_value, kernel_for, wants_context
 from tideflow.compile.place import place
 from tideflow.compile.plan import LocalPlan
+from tideflow.compile.progress import Progress
 from tideflow.compile.prune import given, needed
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
@@ -35,7 +36,7 @@ from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
 from tideflow.runtime.kernel_threads import thread_choice
 from tideflow.runtime.rendezvous import DEAD, Rendezvous
-from tideflow.runtime.values import host_value, to_torch
+from tideflow.runtime.values import host_value
 from tideflow.runtime.waiting import StepContext
 
 _POLL_SECONDS = 0.1  # how often a waiting step checks whether its session was closed
@@ -101,9 +102,11 @@ class _FrameRun:
         self.inner: dict[tuple[Frame, int], _FrameRun] = {}
 
 
-def token_plan(request: StepRequest, arguments: KernelArguments, placement: Placement) -> LocalPlan:
+def token_plan(
+    request: StepRequest, arguments: KernelArguments, placement: Placement, progress: Progress
+) -> LocalPlan:
     """A step that runs on the token executor."""
-    graph = _TokenGraph(request, arguments, placement)
+    graph = _TokenGraph(request, arguments, placement, progress)
 
     def function(context: StepContext, *values: Any) -> tuple[Any, ...]:
         return _Run(graph, context, values).results()
@@ -141,8 +144,11 @@ def flat_program(order: Sequence[Operation], feeds: Sequence[Tensor]) -> Program
 class _TokenGraph:
     """The part of a graph that a step needs, with a function for every node."""
 
-    def __init__(self, request: StepRequest, arguments: KernelArguments, placement: Placement):
+    def __init__(
+        self, request: StepRequest, arguments: KernelArguments, placement: Placement, progress: Progress
+    ):
         self.resources = arguments.resources
+        self._progress = progress
         self.hook = request.hook
         self._arguments = arguments
         self._placement = placement
@@ -168,7 +174,7 @@ class _TokenGraph:
 
     def _function(self, op: Operation, node: Node) -> _Call:
         if node.definition.role == "constant":
-            made = [to_torch(node.attrs["value"], node.device)]
+            made = [constant_value(node)]
             return lambda values, context: made
         if node.type in (*ENTER, *EXIT, *NEXT, RECV):
             return lambda values, context: values
@@ -209,7 +215,7 @@ class _TokenGraph:
         feeds = tuple(dict.fromkeys(op.inputs))
         where = [op.inputs.index(tensor) for tensor in feeds]
         request = StepRequest(tuple(op.outputs), (op,), feeds, done=frozenset(op.control_inputs))
-        program = build_program(request)
+        program = build_program(request, self._progress)
         place(program, self._placement)
         plan = emit(program, self._arguments, self.hook)
 

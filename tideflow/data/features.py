@@ -21,7 +21,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import SparseTensorSpec, TensorSpec
 from tideflow.io.local_files import matching_paths
-from tideflow.io.records import open_for_reading
+from tideflow.io.records import lines_of, open_for_reading
 from tideflow.ops.datasets.parsing_datasets import parse_example_dataset_op
 from tideflow.ops.files import parsing
 from tideflow.queues.readers import ReaderBase
@@ -283,7 +283,7 @@ def _rows(
     path: str, compression: str | None, delimiter: str, quotes: bool, most: int | None = 1
 ) -> list[list[str]]:
     with open_for_reading(path, compression or "") as file:
-        lines = (line.decode() for line in file)
+        lines = (line.decode() for line in lines_of(file, path, compression or ""))
         quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
         return list(itertools.islice(csv.reader(lines, delimiter=delimiter, quoting=quoting), most))
 

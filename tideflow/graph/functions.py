@@ -18,7 +18,7 @@ from tensorboard.compat.proto.op_def_pb2 import OpDef
 from tideflow.graph import dtypes, errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto, attr_proto, node_def_proto
-from tideflow.graph.node_import import NodeImporter
+from tideflow.graph.node_import import MOST_TENSORS, NodeImporter
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
@@ -123,11 +123,14 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
         known = ", ".join(sorted(graph._functions)) or "none"
         raise errors.not_found(f"Function {name} is not defined; the graph's functions: {known}")
     made = FunctionGraph(graph)
-    message, inputs, outputs = _as_graph_def(graph, function, attrs)
-    with made.as_default():
-        importer = NodeImporter(made, message, op_definition)
-        importer.run()
-        elements: list[Any] = [importer.element(name) for name in (*inputs, *outputs)]
+    try:
+        message, inputs, outputs = _as_graph_def(graph, function, attrs)
+        with made.as_default():
+            importer = NodeImporter(made, message, op_definition)
+            importer.run()
+            elements: list[Any] = [importer.element(name) for name in (*inputs, *outputs)]
+    except (ValueError, TypeError) as error:
+        raise errors.invalid_argument(f"Function {name}: {error}") from error
     targets = [op for op in made.get_operations() if op.definition.stateful and op.type != "_Arg"]
     return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], targets)
 
@@ -172,9 +175,23 @@ def _as_graph_def(
 
 def _argument_types(arg: OpDef.ArgDef, attrs: dict[str, Any]) -> list[dtypes.DType]:
     if arg.type_list_attr:
-        return list(attrs[arg.type_list_attr])
-    dtype = attrs[arg.type_attr] if arg.type_attr else dtypes.as_dtype(arg.type)
-    return [dtype] * (attrs[arg.number_attr] if arg.number_attr else 1)
+        return list(_attribute(attrs, arg.type_list_attr, list))
+    dtype = _attribute(attrs, arg.type_attr, dtypes.DType) if arg.type_attr else dtypes.as_dtype(arg.type)
+    return [dtype] * (_count(attrs, arg.number_attr) if arg.number_attr else 1)
+
+
+def _attribute(attrs: dict[str, Any], key: str, kind: type) -> Any:
+    value = attrs.get(key)
+    if not isinstance(value, kind):
+        raise ValueError(f"the attribute '{key}' is {value!r}, not a {kind.__name__}")
+    return value
+
+
+def _count(attrs: dict[str, Any], key: str) -> int:
+    count: int = _attribute(attrs, key, int)
+    if not 0 <= count <= MOST_TENSORS:
+        raise ValueError(f"the attribute '{key}' is {count}, not from 0 to {MOST_TENSORS}")
+    return count
 
 
 def _bound_attribute(name: str, attrs: dict[str, Any]) -> AttrValue:
@@ -191,9 +208,9 @@ def _output_ranges(graph: Graph, node: NodeDef) -> Iterator[tuple[str, int, int]
     for arg in op.outputs:
         count = 1
         if arg.type_list_attr is not None:
-            count = len(attrs[arg.type_list_attr])
+            count = len(_attribute(attrs, arg.type_list_attr, list))
         elif arg.number_attr is not None:
-            count = attrs[arg.number_attr]
+            count = _count(attrs, arg.number_attr)
         yield arg.name, first, count
         first += count
 
@@ -203,10 +220,11 @@ def _tensor_name(text: str, ranges: dict[str, list[str]], function: FunctionDef)
     if text.startswith("^"):
         return text
     base, colon, index = text.rpartition(":")
+    found, position = ranges.get(text, []), 0
     if colon and index.isdigit() and base in ranges:
-        return ranges[base][int(index)]
-    if text in ranges:
-        return ranges[text][0]
+        found, position = ranges[base], int(index)
+    if position < len(found):
+        return found[position]
     raise errors.invalid_argument(
         f"Function {function.signature.name} takes '{text}', which is none of its arguments or nodes",
     )

@@ -19,7 +19,7 @@ from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.schema import REQUIRED
 from tideflow.graph.shapes import TensorShape
-from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
+from tideflow.graph.tensor_proto import proto_array, tensor_proto
 
 if TYPE_CHECKING:
     from tideflow.graph.graph import Graph
@@ -118,7 +118,7 @@ def _from_element(field: str, value: Any) -> Any:
     if field == "shape":
         return TensorShape(value)
     if field == "tensor":
-        return make_ndarray(value)
+        return proto_array(value)
     return value
 
 

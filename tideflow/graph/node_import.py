@@ -13,14 +13,18 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.graph import device as device_names
+from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.graph import GRAPH_DEF_VERSION, Graph
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import Attr
+from tideflow.graph.shapes import TensorShape
 
 _NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
+
+MOST_TENSORS = 100_000  # inputs or outputs of one argument of a node
 
 InputKey: TypeAlias = tuple[str, int]  # a node and its output, ("op", 0); a control input is ("^op", -1)
 
@@ -101,7 +105,7 @@ class NodeImporter:
                     continue
                 if source not in nodes:
                     raise ValueError(f"Node '{node.name}': Unknown input node '{text}'")
-                if not (
+                if text.startswith("^") or not (
                     node.op in ("Merge", "RefMerge")
                     and nodes[source].op in ("NextIteration", "RefNextIteration")
                 ):
@@ -185,13 +189,19 @@ class NodeImporter:
             spec = op_def.attrs.get(key)
             if spec is not None:
                 _check_kind(key, spec.kind, message, full_name)
-                if spec.allowed is not None:
-                    _check_allowed(key, spec, value, full_name)
+                _check_value(key, spec, value, full_name)
             attrs[key] = value
+        _check_counts(op_def, attrs, full_name)
         missing = [key for key in op_def._required if key not in attrs]
         if missing:
             raise ValueError(
                 f"NodeDef missing attr '{missing[0]}' from Op {op_def.name}; NodeDef: {full_name}"
+            )
+        if op_def.role == "constant" and dtypes.as_dtype(node.attr["value"].tensor.dtype) != attrs["dtype"]:
+            held = dtypes.as_dtype(node.attr["value"].tensor.dtype).name
+            raise ValueError(
+                f"DataType mismatch between value ({held}) and dtype ({attrs['dtype'].name}); NodeDef: "
+                f"{full_name}"
             )
         return attrs
 
@@ -220,9 +230,10 @@ class NodeImporter:
         if source not in self.ops:
             # The edge that closes a loop: another input of the Merge replaces it until both ends exist.
             self.back_edges.append((node.name, index, key))
-            return next(
-                self._input(node, i, other) for i, other in enumerate(node.input) if self._is_there(other)
-            )
+            for i, other in enumerate(node.input):
+                if not other.startswith("^") and self._is_there(other):
+                    return self._input(node, i, other)
+            raise ValueError(f"Node '{node.name}': all inputs come from its own loop, none from outside")
         return self._output(node.name, source, output)
 
     def _is_there(self, text: str) -> bool:
@@ -263,8 +274,8 @@ class NodeImporter:
 
     def _keep_known_shapes(self, op: Operation) -> None:
         known = op.attrs.pop("_output_shapes", None)
-        for tensor, shape in zip(op.outputs, known or (), strict=False):
-            if tensor.shape.is_compatible_with(shape):
+        for tensor, shape in zip(op.outputs, known if isinstance(known, list) else (), strict=False):
+            if isinstance(shape, TensorShape) and tensor.shape.is_compatible_with(shape):
                 tensor.set_shape(shape)
 
     def element(self, text: str) -> Tensor | Operation:
@@ -301,23 +312,50 @@ _FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}
 def _check_kind(key: str, kind: str, message: AttrValue, full_name: str) -> None:
     """Raises ValueError if a message has a value of another kind than the schema says."""
     found = message.WhichOneof("value")
-    if found is None:
-        return
     wanted = "list" if kind.startswith("list(") else _FIELDS.get(kind, kind)
     if found == "list" == wanted:
         inner = _FIELDS.get(kind[5:-1], kind[5:-1])
-        found = next((field.name for field, _ in message.list.ListFields()), inner)
+        found = next((field.name for field, _ in message.list.ListFields() if field.name != inner), inner)
         wanted = inner
     if found != wanted:
         raise ValueError(
-            f"AttrValue had value with type '{found}' when '{kind}' expected for attr '{key}'; NodeDef: "
-            f"{full_name}"
+            f"AttrValue had value with type '{found or 'none'}' when '{kind}' expected for attr '{key}'; "
+            f"NodeDef: {full_name}"
         )
 
 
-def _check_allowed(key: str, spec: Attr, value: Any, full_name: str) -> None:
+def _check_counts(op_def: Op, attrs: dict[str, Any], full_name: str) -> None:
+    """Raises ValueError if an attribute says that the node has more tensors than any has."""
+    for arg in (*op_def.inputs, *op_def.outputs):
+        count = attrs.get(arg.number_attr) if arg.number_attr else None
+        if count is not None and not 0 <= count <= MOST_TENSORS:
+            raise ValueError(
+                f"Value for attr '{arg.number_attr}' of {count} is not from 0 to {MOST_TENSORS}; NodeDef: "
+                f"{full_name}"
+            )
+
+
+def _check_value(key: str, spec: Attr, value: Any, full_name: str) -> None:
+    """Raises ValueError if a value is not one that the schema allows."""
+    items = value if spec.kind.startswith("list(") else [value]
+    if any(isinstance(item, DType) and item._is_ref_dtype for item in items):
+        raise ValueError(
+            f"AttrValue must not have reference type value for attr '{key}'; NodeDef: {full_name}"
+        )
+    if spec.minimum is not None:
+        size = len(value) if spec.kind.startswith("list(") else value
+        if size < spec.minimum:
+            raise ValueError(
+                f"Value for attr '{key}' of {size} must be at least minimum {spec.minimum}; NodeDef: "
+                f"{full_name}"
+            )
+    if spec.allowed is not None:
+        _check_allowed(key, spec, items, full_name)
+
+
+def _check_allowed(key: str, spec: Attr, items: list[Any], full_name: str) -> None:
     allowed = spec.allowed or ()
-    for item in value if spec.kind.startswith("list(") else [value]:
+    for item in items:
         if item not in allowed:
             shown = ", ".join(a.name if isinstance(a, DType) else str(a) for a in allowed)
             what = item.name if isinstance(item, DType) else item

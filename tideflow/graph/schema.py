@@ -16,7 +16,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.graph.tensor_proto import make_ndarray
+from tideflow.graph.tensor_proto import proto_array
 
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "<required>"})()
 
@@ -169,7 +169,7 @@ def _as_is(name: str, value: Any) -> Any:
 
 
 def _tensor(name: str, value: Any) -> Any:
-    return make_ndarray(value) if isinstance(value, TensorProto) else value
+    return proto_array(value) if isinstance(value, TensorProto) else value
 
 
 _NORMALIZERS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -14,9 +13,12 @@ from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
+from tideflow.graph.memory import check_memory
 from tideflow.graph.shapes import TensorShape, as_shape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 _FIELDS = {  # dtype -> the repeated field that holds single elements
@@ -41,6 +43,10 @@ _FIELDS = {  # dtype -> the repeated field that holds single elements
     dtypes.complex64: "scomplex_val",
     dtypes.complex128: "dcomplex_val",
 }
+
+# Bytes that are filled with the last of several values of a TensorProto. A single value takes no memory.
+LARGEST_REPETITION = 64 << 20
+_MOST_DIMENSIONS = 64  # NumPy's
 
 
 @export("make_tensor_proto")
@@ -75,23 +81,22 @@ def make_tensor_proto(
         wanted = tuple(int(size) for size in as_shape(shape).as_list())  # type: ignore[arg-type]
         if verify_shape and array.shape != wanted:
             raise TypeError(f"Expected Tensor's shape: {wanted}, got {array.shape}.")
-        if array.size != int(np.prod(wanted)) and array.size != 1:
+        if array.size != math.prod(wanted) and array.size != 1:
             raise ValueError(f"Cannot make a tensor of shape {wanted} from {array.size} elements.")
-        array = (
-            array.reshape(wanted)
-            if array.size == int(np.prod(wanted))
-            else np.broadcast_to(array.reshape(-1)[:1].reshape((1,) * len(wanted)), wanted)
-        )
+        array = array.reshape(wanted) if array.size == math.prod(wanted) else repeated(array, wanted)
     return tensor_proto(array, found.base_dtype)
 
 
 def tensor_proto(array: np.ndarray, dtype: DType) -> TensorProto:
     """The message of an array whose elements have the type `dtype`."""
     proto = TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    if array.size == 1 or is_repeated(array):
+        array = np.array(array.reshape(-1)[:1])  # a reader repeats the last value
+        if dtype is not dtypes.string:
+            _fill_field(proto, array, dtype)
+            return proto
     if dtype is dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
-    elif array.size == 1:
-        _fill_field(proto, array.reshape(-1), dtype)
     else:
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     return proto
@@ -137,14 +142,24 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
       TypeError: If its type has no array, such as a resource.
       ResourceExhaustedError: If the tensor is larger than the machine's memory.
     """
-    shape = [dim.size for dim in tensor.tensor_shape.dim]
-    if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
-        raise ValueError("A TensorProto needs a fully known shape.")
-    count = math.prod(shape)
+    array = proto_array(tensor)
+    if is_repeated(array):
+        check_memory(array.shape, dtypes.as_dtype(tensor.dtype).base_dtype)
+        return np.array(array)
+    return array
+
+
+def proto_array(tensor: TensorProto) -> np.ndarray:
+    """The array of a TensorProto. One value that stands for all elements takes the memory of one element.
+
+    Such an array (`is_repeated`) is read-only. A message of a few bytes can describe a tensor of any size, so
+    whoever needs the elements in memory checks first (`check_memory`).
+    """
     dtype = dtypes.as_dtype(tensor.dtype).base_dtype
-    _check_memory(shape, dtype)
+    shape = _known_shape(tensor, dtype)
+    count = math.prod(shape)
     if dtype is dtypes.string:
-        return _filled(np.array(list(tensor.string_val), dtype=object), count, b"").reshape(shape)
+        return _filled(np.array(list(tensor.string_val), dtype=object), shape, b"")
     if dtype not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
     numpy_dtype = np.dtype(dtype.numpy)
@@ -157,34 +172,58 @@ def make_ndarray(tensor: TensorProto) -> np.ndarray:
         return np.array(np.frombuffer(tensor.tensor_content, dtype=numpy_dtype).reshape(shape))
     values = getattr(tensor, _FIELDS[dtype])
     if dtype in (dtypes.half, dtypes.bfloat16):
-        flat = np.array(values, dtype=np.uint16).view(
-            np.float16 if dtype is dtypes.half else ml_dtypes.bfloat16
+        flat = (
+            np.array(values)
+            .astype(np.uint16)
+            .view(np.float16 if dtype is dtypes.half else ml_dtypes.bfloat16)
         )
     elif dtype.is_complex:
+        if len(values) % 2:
+            raise ValueError(f"a TensorProto of type {dtype.name} holds a real part without an imaginary one")
         flat = np.array(values, dtype=numpy_dtype.type(0).real.dtype).view(numpy_dtype)
     else:
         flat = np.array(values).astype(numpy_dtype) if len(values) else np.zeros(0, numpy_dtype)
-    return _filled(flat, count, 0).reshape(shape)
+    return _filled(flat, shape, 0)
 
 
-def _check_memory(shape: list[int], dtype: DType) -> None:
-    """Raises ResourceExhaustedError if the machine cannot hold the tensor.
-
-    A short message can describe a tensor of any size, so the check precedes the allocation.
-    """
-    needed = math.prod(shape) * max(dtype.size, 1)
-    if needed > os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"):
-        raise errors.out_of_memory(shape, dtype)
+def is_repeated(array: np.ndarray) -> bool:
+    """Whether all elements of an array are one value in memory."""
+    return array.size > 1 and not any(array.strides)
 
 
-def _filled(flat: np.ndarray, count: int, blank: Any) -> np.ndarray:
+def repeated(value: np.ndarray, shape: Sequence[int]) -> np.ndarray:
+    """A read-only array of this shape whose elements are all the one element of `value`."""
+    return np.broadcast_to(value.reshape(()), tuple(shape))
+
+
+def _known_shape(tensor: TensorProto, dtype: DType) -> list[int]:
+    """The shape of a TensorProto, which must be one that an array can have."""
+    shape = [dim.size for dim in tensor.tensor_shape.dim]
+    if tensor.tensor_shape.unknown_rank or any(size < 0 for size in shape):
+        raise ValueError("A TensorProto needs a fully known shape.")
+    if len(shape) > _MOST_DIMENSIONS:
+        raise ValueError(f"A tensor has at most {_MOST_DIMENSIONS} dimensions, the TensorProto {len(shape)}.")
+    if math.prod(size for size in shape if size) * max(dtype.size, 8) >= 2**63:
+        raise ValueError(f"Shape {shape} is too large (more than 2**63 - 1 bytes)")
+    return shape
+
+
+def _filled(flat: np.ndarray, shape: list[int], blank: Any) -> np.ndarray:
+    """The listed values in a shape; the last one stands for all that are missing."""
+    count = math.prod(shape)
     if not count:
-        return flat[:0]  # TensorFlow writes a value even for an empty tensor
+        return flat[:0].reshape(shape)  # TensorFlow writes a value even for an empty tensor
     if len(flat) > count:
         raise ValueError(f"a TensorProto of {count} elements holds {len(flat)} values")
     if len(flat) == count:
-        return flat
-    filled = np.empty(count, dtype=flat.dtype)
-    filled[: len(flat)] = flat
-    filled[len(flat) :] = flat[-1] if len(flat) else blank
-    return filled
+        return flat.reshape(shape)
+    last = flat[-1:] if len(flat) else np.array([blank], flat.dtype)
+    if len(flat) <= 1:
+        return repeated(last, shape)
+    missing = (count - len(flat)) * flat.dtype.itemsize
+    if missing > LARGEST_REPETITION:
+        raise errors.resource_exhausted(
+            f"A TensorProto of shape {shape} lists {len(flat)} values and leaves {missing} bytes to be "
+            f"filled with the last of them; up to {LARGEST_REPETITION} are (LARGEST_REPETITION)"
+        )
+    return np.concatenate([flat, np.repeat(last, count - len(flat))]).reshape(shape)

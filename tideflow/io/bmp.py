@@ -26,9 +26,7 @@ def decode(contents: bytes, channels: int = 0) -> np.ndarray:
         raise ValueError(f"Bmp width and height must be positive, got {width} and {height}")
     row_bytes = -(-width * found // 4) * 4
     if row_bytes * height >= MOST_BYTES:
-        raise ValueError(
-            f"Total possible pixel bytes must be less than {MOST_BYTES}: {width} by {height} pixels"
-        )
+        raise ValueError(f"Total possible pixel bytes must be less than 2^30: {width} by {height} pixels")
     wanted = start + (height - 1) * row_bytes + width * found
     if len(contents) < wanted:
         raise ValueError(

@@ -131,7 +131,7 @@ class BundleReader:
                 f"{self._index}: Checkpoint min consumer version {header.version.min_consumer} above current "
                 f"version {VERSION}",
             )
-        if header.num_shards < 1:
+        if header.num_shards < 0:  # a merge of no checkpoints has none
             raise self._damaged(f"{header.num_shards} shards", HEADER_KEY)
         return int(header.num_shards)
 
@@ -180,7 +180,7 @@ class BundleReader:
         except TypeError:
             raise self._damaged(f"unknown type {message.dtype}", key) from None
         shape = tuple(dim.size for dim in message.shape.dim)
-        if message.shape.unknown_rank or len(shape) > _MOST_AXES or any(size < 0 for size in shape):
+        if message.shape.unknown_rank or not is_array_shape(shape):
             raise self._damaged(f"shape {list(shape)[: _MOST_AXES + 1]}", key)
         slices = tuple(map(slice_from_message, message.slices))
         place = message.shard_id, message.offset, message.size
@@ -227,6 +227,7 @@ class BundleReader:
         shape = region_shape(region)
         if sum(math.prod(region_shape(shared)) for _, _, shared in parts) != math.prod(shape):
             raise self._damaged(f"slices do not make up the part {list(region)} that is asked for", entry.key)
+        self._check_backed([stored for stored, _, _ in parts], entry)
         value = np.empty(shape, entry.dtype.numpy)
         filled = np.zeros(shape, bool)
         for stored, place, shared in parts:
@@ -236,6 +237,15 @@ class BundleReader:
             filled[target] = True
             value[target] = self._read_stored(stored)[within(shared, place)]
         return value
+
+    def _check_backed(self, parts: list[Entry], entry: Entry) -> None:
+        """Raises DataLossError if slices of a tensor have more bytes than the files they are in."""
+        wanted: dict[int, int] = {}
+        for part in parts:
+            wanted[part.shard] = wanted.get(part.shard, 0) + part.size
+        for part in parts:
+            if wanted[part.shard] > os.fstat(self._file(part)).st_size:
+                raise self._damaged("slices overlap in their file", entry.key)
 
     def _overlapping(self, entry: Entry, part: TensorSlice, region: Any) -> tuple[Entry, Any, Any] | None:
         """The entry of a slice, its region, and the part of that in `region`; None if there is none."""
@@ -359,6 +369,13 @@ class BundleReader:
 def lengths_crc(lengths: list[int]) -> int:
     """The checksum of the lengths of strings, each as 4 bytes, or 8 if 4 are too few."""
     return crc32c(b"".join(n.to_bytes(4 if n < 1 << 32 else 8, "little") for n in lengths))
+
+
+def is_array_shape(shape: tuple[int, ...]) -> bool:
+    """Whether an array of numbers, of 16 bytes at most, can have this shape."""
+    if len(shape) > _MOST_AXES or any(size < 0 for size in shape):
+        return False
+    return math.prod(size for size in shape if size) * 16 < 1 << 63
 
 
 def _key(name: str) -> bytes:

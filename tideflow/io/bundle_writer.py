@@ -241,12 +241,12 @@ def _take_over(prefix: str, entries: dict[bytes, Any], data_files: dict[str, int
     """Adds a bundle's entries to `entries`; its shards get the next numbers."""
     table = dict(read_table(index_path(prefix)))
     try:
-        header = BundleHeaderProto.FromString(table.pop(HEADER_KEY, b""))
+        header = BundleHeaderProto.FromString(table.pop(HEADER_KEY))
         found = {key: BundleEntryProto.FromString(data) for key, data in table.items()}
     except DecodeError:
         raise errors.data_loss(f"{index_path(prefix)}: an entry is not a message") from None
-    if header.num_shards < 1:
-        raise errors.data_loss(f"{index_path(prefix)}: no header in the table")
+    except KeyError:
+        raise errors.data_loss(f"{index_path(prefix)}: no header in the table") from None
     for key, entry in found.items():
         there = entries.get(key)
         if there is not None and not (there.slices and entry.slices):

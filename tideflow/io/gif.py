@@ -15,6 +15,8 @@ import numpy as np
 
 from tideflow.io.jpeg import MOST_VALUES
 
+# Pixels that one compressed byte can stand for: codes have three bits at least, strings 4096 pixels at most.
+_MOST_UNPACKED = 4096 * 8 // 3
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 
 
@@ -67,6 +69,11 @@ def _composed(contents: bytes) -> np.ndarray:
         raise ValueError("the first frame does not fill the canvas")
     if len(frames) * height * width * 3 >= MOST_VALUES:
         raise ValueError(f"{len(frames)} frames of {height} by {width} pixels are too large")
+    for frame in frames:
+        if frame.width * frame.height > _MOST_UNPACKED * len(frame.data):
+            raise ValueError(
+                f"{len(frame.data)} bytes cannot hold a frame of {frame.height} by {frame.width} pixels"
+            )
     result = np.zeros((len(frames), height, width, 3), np.uint8)
     for number, frame in enumerate(frames):
         if number:

@@ -42,7 +42,7 @@ def decode(
     if image.layers == 4 and channels == 1:
         raise ValueError("a JPEG of four colours cannot be decoded as one channel")
     height, width = -(-image.height // ratio), -(-image.width // ratio)
-    _check_size(height, width, channels or image.layers)
+    _check_size(height, width, max(channels, image.layers))
     _check_window(crop_window, height, width)
     gray = channels == 1 or image.layers == 1
     enlarges_colors = not gray and _enlarges_colors(image, ratio)
@@ -132,7 +132,10 @@ def _prepare(image: Any, mode: str | None, ratio: int, size: tuple[int, int], si
 
 def _check_size(height: int, width: int, channels: int) -> None:
     if height * width * channels >= MOST_VALUES:
-        raise ValueError(f"a JPEG of {height} by {width} pixels is too large; at most {MOST_VALUES} values")
+        raise ValueError(
+            f"Invalid JPEG data or crop window: {height} by {width} pixels are too large; at most "
+            f"{MOST_VALUES} values"
+        )
 
 
 def _check_window(window: tuple[int, int, int, int] | None, height: int, width: int) -> None:
@@ -151,6 +154,8 @@ def _without_black(pixels: np.ndarray, adobe: bool) -> np.ndarray:
 
     Adobe's files have the former inverted.
     """
-    light = 255 - pixels if adobe else pixels
-    colours: np.ndarray = (light[:, :, :3].astype(np.uint16) * light[:, :, 3:] // 255).astype(np.uint8)
+    colours = np.empty((*pixels.shape[:2], 3), np.uint8)
+    for row, converted in zip(pixels, colours, strict=True):  # row by row: the products are wide
+        light = 255 - row if adobe else row
+        converted[:] = light[:, :3].astype(np.uint16) * light[:, 3:] // 255
     return colours

@@ -21,7 +21,7 @@ from tideflow.graph.errors import NotFoundError
 from tideflow.graph.own_protos import make_messages
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
-from tideflow.io.bundle import BundleReader, Entry
+from tideflow.io.bundle import BundleReader, Entry, is_array_shape
 from tideflow.io.bundle_format import index_path, slice_from_message, slice_message
 from tideflow.io.bundle_writer import temporary_name
 from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path, matching_paths
@@ -113,7 +113,7 @@ class OldReader(BundleReader):
             dtype = DType(tensor.type)
         except TypeError:
             raise self._damaged(f"unknown type {tensor.type}", key) from None
-        if len(shape) > 64 or any(size < 0 for size in shape):
+        if not is_array_shape(shape):
             raise self._damaged(f"shape {list(shape)[:65]}", key)
         return Entry(key, dtype, shape, 0, 0, 0, 0, tuple(map(slice_from_message, tensor.slice)))
 
@@ -121,6 +121,9 @@ class OldReader(BundleReader):
         """The files of the tensor: its values are inside of messages, so there is no byte."""
         self.entry(name)
         return self.prefix
+
+    def _check_backed(self, parts: list[Entry], entry: Entry) -> None:
+        """Nothing to check: every slice has its values in its own message."""
 
     def _file(self, entry: Entry) -> int:
         """Checks that the message has as many values as the shape says. There is no data file."""

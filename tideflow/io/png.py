@@ -26,6 +26,10 @@ _DEPTHS = {
     _GRAY_ALPHA: (8, 16),
     _RGBA: (8, 16),
 }
+_CHANNELS = {_GRAY: 1, _RGB: 3, _GRAY_ALPHA: 2, _RGBA: 4}
+_LARGEST_SIDE = 1_000_000  # libpng's
+_MOST_UNPACKED = 1032  # bytes that one compressed byte can stand for
+_ROWS_AT_ONCE = 1 << 20  # values of whole rows that are converted together
 _GRAY_WEIGHTS = (9797, 19234, 3737)  # of red, green and blue, divided by 32768
 _SRGB_GAMMA = 0.45455
 
@@ -39,6 +43,7 @@ class _Header:
     depth: int
     color_type: int
     chunks: dict[bytes, bytes] = field(default_factory=dict)
+    packed_bytes: int = 0  # of the compressed pixels
 
     @property
     def transparency(self) -> bytes | None:
@@ -49,7 +54,13 @@ class _Header:
         """The default number of channels. A palette may have transparent colours."""
         if self.color_type == _PALETTE:
             return 3 if self.transparency is None else 4
-        return {_GRAY: 1, _RGB: 3, _GRAY_ALPHA: 2, _RGBA: 4}[self.color_type]
+        return _CHANNELS[self.color_type]
+
+    @property
+    def pixel_bytes(self) -> int:
+        """The bytes of the pixels in the file, unpacked."""
+        stored = 1 if self.color_type == _PALETTE else _CHANNELS[self.color_type]
+        return self.height * (self.width * stored * self.depth // 8)
 
 
 # ---------------------------------------------------------------------------------- reading
@@ -61,7 +72,12 @@ def decode(contents: bytes, channels: int = 0, wide: bool = False) -> np.ndarray
     channels = channels or header.channels
     if header.height * header.width * max(channels, header.channels) >= MOST_VALUES:
         raise ValueError(
-            f"a PNG of {header.height} by {header.width} pixels is too large; at most {MOST_VALUES} values"
+            f"PNG size too large for int: {header.width} by {header.height}; at most {MOST_VALUES} values"
+        )
+    if header.packed_bytes * _MOST_UNPACKED < header.pixel_bytes:
+        raise ValueError(
+            f"Invalid PNG data, size {len(contents)}: {header.packed_bytes} bytes cannot hold "
+            f"{header.width} by {header.height} pixels"
         )
     pixels = _with_channels(_pixels(contents, header), channels, header)
     if pixels.dtype == np.uint8:
@@ -75,13 +91,17 @@ def _header(contents: bytes) -> _Header:
     if name != b"IHDR" or len(data) != 13:
         raise ValueError(f"Invalid PNG header, data size {len(contents)}")
     width, height, depth, color_type = struct.unpack(">IIBB", data[:10])
-    if depth not in _DEPTHS.get(color_type, ()) or not 0 < width < 1 << 31 or not 0 < height < 1 << 31:
+    sizes_fit = 0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE
+    if depth not in _DEPTHS.get(color_type, ()) or not sizes_fit:
         raise ValueError(
-            f"Invalid PNG header: {width} by {height} pixels, colour type {color_type}, depth {depth}"
+            f"Invalid PNG header, data size {len(contents)}: {width} by {height} pixels, colour type "
+            f"{color_type}, depth {depth}"
         )
     header = _Header(width, height, depth, color_type)
     for name, data in chunks:
-        if name != b"IDAT":
+        if name == b"IDAT":
+            header.packed_bytes += len(data)
+        else:
             header.chunks.setdefault(name, data)
     if b"IEND" not in header.chunks:
         raise ValueError(f"Invalid PNG data, size {len(contents)}: it ends too early")
@@ -142,8 +162,9 @@ def _wide_pixels(contents: bytes, header: _Header) -> np.ndarray:
     if header.color_type == _GRAY_ALPHA:  # four bytes a pixel
         return _unpacked(contents, "RGBA").view(">u2").astype(np.uint16)
     mode = "RGB" if header.color_type == _RGB else "RGBA"
-    upper, lower = _unpacked(contents, f"{mode};16B"), _unpacked(contents, f"{mode};16L")
-    pixels: np.ndarray = upper.astype(np.uint16) << 8 | lower
+    pixels: np.ndarray = _unpacked(contents, f"{mode};16B").astype(np.uint16)
+    pixels <<= 8
+    pixels |= _unpacked(contents, f"{mode};16L")
     return pixels
 
 
@@ -199,7 +220,16 @@ def _alpha(pixels: np.ndarray, header: _Header) -> np.ndarray:
 
 
 def _in_gray(colors: np.ndarray, header: _Header) -> np.ndarray:
-    """Converts to gray as libpng does: in linear light if the file has a gamma, with a table each way."""
+    """Converts to gray as libpng does. It takes wide numbers, so a few rows are converted at once."""
+    gray = np.empty((*colors.shape[:2], 1), colors.dtype)
+    rows = max(1, _ROWS_AT_ONCE // colors[0].size)
+    for start in range(0, len(colors), rows):
+        gray[start : start + rows] = _rows_in_gray(colors[start : start + rows], header)
+    return gray
+
+
+def _rows_in_gray(colors: np.ndarray, header: _Header) -> np.ndarray:
+    """In linear light if the file has a gamma, with a table each way."""
     largest = np.iinfo(colors.dtype).max
     gamma = _gamma(header)
     half = 16384 if colors.dtype == np.uint16 or gamma else 0

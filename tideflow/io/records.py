@@ -8,6 +8,7 @@ they would take more time than everything else.
 from __future__ import annotations
 
 import io
+import os
 import struct
 import zlib
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ import numpy as np
 
 from tideflow.export import export
 from tideflow.graph import errors
-from tideflow.graph.errors import DataLossError
+from tideflow.graph.errors import DataLossError, ResourceExhaustedError
 from tideflow.io.checksums import masked_crc32c, masked_crc32cs
 from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path
 
@@ -30,6 +31,12 @@ _BATCH = 256
 _HEADERS_KEPT = 4096
 _WINDOW_BITS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 _GZIP_MAGIC = b"\x1f\x8b"
+_MOST_INFLATED = 1032  # bytes that one compressed byte can stand for
+LARGEST_INFLATED = 1 << 30
+"""The most bytes that a record, a line or a string of compressed data may have.
+
+Others are taken as they are: a file that is not compressed has as many bytes as it takes memory.
+"""
 
 
 def framed(record: bytes) -> bytes:
@@ -189,6 +196,36 @@ def open_for_reading(path: PathLike, compression: str = "") -> BinaryIO:
         return io.BufferedReader(_Inflated(file, path, compression), _CHUNK_BYTES)
 
 
+def read_up_to(file: BinaryIO, count: int) -> bytes:
+    """The next bytes of a file, fewer at its end. A count far beyond the file takes no memory."""
+    pieces = []
+    while count > 0 and (piece := file.read(min(count, _LARGEST_READ))):
+        pieces.append(piece)
+        count -= len(piece)
+    return b"".join(pieces)
+
+
+def lines_of(file: BinaryIO, path: PathLike, compression: str) -> Iterator[bytes]:
+    """The lines of an open file, with their line ends."""
+    if not compression:
+        return iter(file)
+    return _inflated_lines(file, path)
+
+
+def _inflated_lines(file: BinaryIO, path: PathLike) -> Iterator[bytes]:
+    while line := file.readline(LARGEST_INFLATED + 1):
+        if len(line) > LARGEST_INFLATED:
+            raise too_large(f"A line of {os.fsdecode(path)}")
+        yield line
+
+
+def too_large(what: str) -> ResourceExhaustedError:
+    """The error for compressed data that unfold beyond the limit."""
+    return errors.resource_exhausted(
+        f"{what} has more than {LARGEST_INFLATED} bytes, the most that is decompressed (LARGEST_INFLATED)"
+    )
+
+
 class RecordFile:
     """Reads the records of a file in batches and checks them.
 
@@ -198,6 +235,7 @@ class RecordFile:
     def __init__(self, path: PathLike, compression: str = "") -> None:
         self.path = local_path(path)
         self._file = open_for_reading(path, compression)
+        self._largest = None if not compression else os.path.getsize(self.path) * _MOST_INFLATED
         self._buffer = b""
         self._at = 0  # the position of the next record in the buffer
         self._before = 0  # the position of the buffer in the file
@@ -293,6 +331,10 @@ class RecordFile:
         length, checksum = _HEADER.unpack(header)
         if masked_crc32c(header[:8]) != checksum:
             raise self._damaged("corrupted record", "the checksum of its length is wrong")
+        if self._largest is not None and length > self._largest:
+            raise self._damaged("truncated record", f"the file cannot hold its {length} bytes")
+        if self._largest is not None and length > LARGEST_INFLATED:
+            raise too_large(f"The record at {self._before + self._at} of {self.path}")
         if len(self._lengths) >= _HEADERS_KEPT:
             self._lengths.clear()
         self._lengths[header] = length

@@ -24,6 +24,9 @@ _FOOTER_SIZE = 48
 _TRAILER_SIZE = 5
 _BLOCK_SIZE = 256 * 1024
 _RESTART_INTERVAL = 16
+# Of keys, for each byte of a file. A key shares the beginning of the one before, so short entries can name
+# long keys; tables that TensorFlow writes repeat a key every 16 entries.
+_KEY_BYTES_FOR_EACH_BYTE = 64
 _PLAIN, _SNAPPY = 0, 1
 
 
@@ -141,12 +144,16 @@ def read_table(path: str) -> Iterator[tuple[bytes, bytes]]:
         index_offset, index_size, _ = _handle(footer, at, path, limit)
         index = _read_block(file, path, index_offset, index_size, limit)
         last_key = None
+        key_bytes = _KEY_BYTES_FOR_EACH_BYTE * size
         for _, pointer in _entries(index, path, index_offset):
             offset, length, _ = _handle(pointer, 0, path, index_offset)
             block = _read_block(file, path, offset, length, limit)
             for key, value in _entries(block, path, offset):
                 if last_key is not None and key <= last_key:
                     raise _damaged(path, offset, f"key {key!r} comes after {last_key!r}")
+                key_bytes -= len(key)
+                if key_bytes < 0:
+                    raise _damaged(path, offset, "keys are far longer than the table")
                 yield key, value
                 last_key = key
 

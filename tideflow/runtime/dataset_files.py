@@ -13,8 +13,17 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tideflow.graph import errors
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import OpError
 from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
-from tideflow.io.records import RecordFile, TFRecordWriter, open_for_reading
+from tideflow.io.records import (
+    LARGEST_INFLATED,
+    RecordFile,
+    TFRecordWriter,
+    lines_of,
+    open_for_reading,
+    read_up_to,
+    too_large,
+)
 from tideflow.runtime.datasets import (
     Dataset,
     Element,
@@ -31,6 +40,7 @@ from tideflow.runtime.values import to_numpy, to_torch
 from tideflow.runtime.waiting import StepContext
 
 _RECORDS_AT_A_TIME = 256
+_BYTES_AT_A_TIME = 1 << 18
 
 
 def string(value: bytes) -> np.ndarray:
@@ -109,7 +119,7 @@ class Files(Dataset):
 def lines(path: bytes, compression: str) -> Iterator[bytes]:
     """The lines of a file, without their line ends."""
     with open_for_reading(path, compression) as file:
-        for line in file:
+        for line in lines_of(file, path, compression):
             yield line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
 
 
@@ -122,35 +132,56 @@ def records(path: bytes, compression: str) -> Iterator[bytes]:
 
 def fixed_records(path: bytes, compression: str, header: int, size: int, footer: int) -> Iterator[bytes]:
     """Records of so many bytes each, between a header and a footer."""
+    name = os.fsdecode(path)
+    if compression and max(header, size + footer) > LARGEST_INFLATED:
+        raise too_large(f"The header or a record of {name}")
     with open_for_reading(path, compression) as file:
-        data = file.read()
-    body = data[header : len(data) - footer] if footer else data[header:]
-    if len(data) < header + footer or len(body) % size:
-        raise errors.invalid_argument(
-            f"Excess bytes in '{os.fsdecode(path)}': its body has {len(body)} bytes, which is not a multiple "
-            f"of the record length ({size} bytes).",
+        if not compression:  # an error before the first record, as in TensorFlow
+            body = os.fstat(file.fileno()).st_size - header - footer
+            _check_body(body, size, name, errors.invalid_argument)
+        total = len(read_up_to(file, header)) - header - footer
+        ahead = b""
+        while piece := read_up_to(file, max(size + footer - len(ahead), _BYTES_AT_A_TIME)):
+            total += len(piece)
+            ahead += piece
+            whole = max(len(ahead) - footer, 0) // size * size
+            for start in range(0, whole, size):
+                yield ahead[start : start + size]
+            ahead = ahead[whole:]
+    _check_body(total, size, name, errors.data_loss)
+
+
+def _check_body(body: int, size: int, name: str, refusal: Callable[[str], OpError]) -> None:
+    if body < 0 or body % size:
+        raise refusal(
+            f"Excess bytes in '{name}': without header and footer it has {body} bytes, which is not a "
+            f"multiple of the record length ({size} bytes)."
         )
-    for start in range(0, len(body), size):
-        yield body[start : start + size]
 
 
 def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -> Iterator[bytes]:
     """The records of a CSV file. A quoted field may contain line ends."""
     with open_for_reading(path, compression) as file:
-        pending = b""
+        pending: list[bytes] = []  # lines of a record whose quotes are still open
+        size = quotes = 0
         skip = header
-        for line in file:
-            pending += line
-            if use_quotes and pending.count(b'"') % 2:
+        for line in lines_of(file, path, compression):
+            pending.append(line)
+            size += len(line)
+            quotes += line.count(b'"') if use_quotes else 0
+            if quotes % 2:
+                if compression and size > LARGEST_INFLATED:
+                    raise too_large(f"A record of {os.fsdecode(path)}")
                 continue
-            record, pending = pending.rstrip(b"\r\n"), b""
+            record = b"".join(pending).rstrip(b"\r\n")
+            pending, size, quotes = [], 0, 0
             if skip:
                 skip = False
                 continue
             if record:
                 yield record
         if pending:
-            yield pending.rstrip(b"\r\n")
+            yield b"".join(pending).rstrip(b"\r\n")
 
 
 def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:

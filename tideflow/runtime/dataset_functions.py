@@ -25,6 +25,7 @@ from tideflow.runtime.datasets import (
     Pull,
     PullMany,
     as_cell,
+    check_now_and_then,
     dataset_in,
     elements,
     many_in_turn,
@@ -72,10 +73,13 @@ class Filter(OfOne):
         following, predicate = self.source.iterate(iteration), self._predicate
 
         def pull(context: StepContext) -> Element:
+            passed = 0
             while True:
                 element = following(context)
                 if holds(predicate(context, *element)):
                     return element
+                passed += 1
+                check_now_and_then(passed, iteration, context, "filtering a dataset")
 
         return pull
 

@@ -30,6 +30,7 @@ Pull = Callable[[StepContext], Element]
 PullMany = Callable[[StepContext, int], Element]
 Function = Callable[..., Element]  # of a StepContext and the values of an element
 
+_CHECKED_AFTER = 1024  # elements that are passed over between looks at the step's deadline
 INFINITE = -1
 UNKNOWN = -2
 
@@ -446,6 +447,14 @@ class Take(OfOne):
         return UNKNOWN if there == UNKNOWN else self._count if there == INFINITE else min(there, self._count)
 
 
+def check_now_and_then(number: int, iteration: Iteration, context: StepContext, what: str) -> None:
+    """To be called for each element that is passed over, with its number: however many there are, the step's
+    deadline, its cancellation and the end of the pass hold meanwhile.
+    """
+    if number % _CHECKED_AFTER == 0:
+        context.time_left(lambda: iteration.stopped, what)
+
+
 class Skip(OfOne):
     """All but the first `count` elements; none if it is negative."""
 
@@ -464,6 +473,7 @@ class Skip(OfOne):
             while left:
                 following(context)
                 left -= 1
+                check_now_and_then(left, iteration, context, f"skipping {self._count} elements")
             return following(context)
 
         return pull
@@ -495,6 +505,7 @@ class Shard(OfOne):
                 position += 1
                 if (position - 1) % self._shards == self._index:
                     return element
+                check_now_and_then(position, iteration, context, f"an element of {self._shards}")
 
         return pull
 
@@ -530,6 +541,7 @@ class Repeat(OfOne):
                     number += 1
                     if self.count < 0 and not seen:  # repeating an empty dataset would not end
                         raise
+                    check_now_and_then(number, iteration, context, "repeating a dataset without elements")
             raise End
 
         return pull

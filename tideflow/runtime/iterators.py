@@ -11,12 +11,12 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import OutOfRangeError
 from tideflow.graph.shapes import TensorShape, brackets
-from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull
+from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull, check_now_and_then
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 
 _STATE, _ENDED = b"tideflow iterator at ", b", ended"
-_STATE_FORM = re.compile(rb"tideflow iterator at \d+(, ended)?")
+_STATE_FORM = re.compile(rb"tideflow iterator at \d{1,19}(, ended)?")  # an int64
 
 
 class DatasetIterator:
@@ -124,6 +124,8 @@ class DatasetIterator:
                 for _ in range(count):
                     pull(context)
                     self._taken += 1
+                    if self._iteration is not None:
+                        check_now_and_then(self._taken, self._iteration, context, f"restoring '{self.name}'")
             self._ended = state.endswith(_ENDED) or self._taken < count
 
     def _check(self, element: Element) -> None:

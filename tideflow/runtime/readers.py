@@ -21,7 +21,7 @@ from tideflow.graph.errors import OpError
 from tideflow.graph.own_protos import make_messages
 from tideflow.io.databases import lmdb_items
 from tideflow.io.local_files import read_bytes
-from tideflow.io.records import RecordFile, open_for_reading
+from tideflow.io.records import LARGEST_INFLATED, RecordFile, open_for_reading, read_up_to, too_large
 from tideflow.runtime.queues import Queue
 from tideflow.runtime.waiting import StepContext
 
@@ -286,8 +286,10 @@ class FixedLengthRecordReader(Reader):
         self._encoding = encoding if encoding in ("GZIP", "ZLIB") else ""
 
     def _records(self, work: bytes) -> Iterator[Pair]:
+        if self._encoding and max(self._header, self._hop, self._record + self._footer) > LARGEST_INFLATED:
+            raise too_large(f"The header or a record of {work!r}")
         file = open_for_reading(work, self._encoding)
-        if len(file.read(self._header)) < self._header:
+        if len(read_up_to(file, self._header)) < self._header:
             file.close()
             raise errors.out_of_range(
                 f"reached end of file: {work!r} is shorter than its header of {self._header} bytes",
@@ -299,13 +301,13 @@ class FixedLengthRecordReader(Reader):
         with file:
             ahead = b""
             for number in itertools.count():
-                ahead += file.read(needed - len(ahead))
+                ahead += read_up_to(file, needed - len(ahead))
                 if len(ahead) < needed:
                     return
                 yield b"%s:%d" % (work, number), ahead[: self._record]
                 gap = self._hop - len(ahead)
                 ahead = ahead[self._hop :]
-                if gap > 0 and len(file.read(gap)) < gap:
+                if gap > 0 and len(read_up_to(file, gap)) < gap:
                     return
 
 

@@ -3,6 +3,7 @@
 Inside a step, numbers are torch tensors, strings object arrays.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -71,6 +72,18 @@ def describe(value: Any) -> str:
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], torch.Tensor):
         return "[" + ", ".join(describe(item) for item in value) + "]"
     return repr(value)
+
+
+# How torch and NumPy say that no memory is large enough.
+_NO_MEMORY = re.compile(
+    "can't allocate memory|(Storage size|Stride) calculation overflowed|integer multiplication overflow"
+    "|array is too big|Maximum allowed (dimension|size) exceeded"
+)
+
+
+def is_out_of_memory(error: Exception) -> bool:
+    """Whether NumPy or torch raised this because it could not allocate."""
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or bool(_NO_MEMORY.search(str(error)))
 
 
 def empty_like_type(dtype: DType, shape: Sequence[int]) -> Any:

@@ -58,7 +58,7 @@ class LocalExecutor:
         self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
     ) -> Plan:
         put = None if replace is None else lambda plan: replace(_sharing_cores(plan))
-        return _sharing_cores(compile_step(request, self._resources, self._placement, put))
+        return _sharing_cores(compile_step(request, self._resources, self._placement, put, context))
 
     def devices(self) -> list[Device]:
         return list(self._placement.devices)
@@ -93,3 +93,7 @@ def compiled(
         return executor.compile(request, context, replace)
     except ValueError as error:
         raise errors.invalid_argument(str(error)) from error
+    except RecursionError as error:
+        raise errors.invalid_argument(
+            "The step cannot be compiled: its loops, conditionals or functions nest too deeply."
+        ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape
+from tideflow.graph.tensor_proto import repeated
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32
@@ -90,13 +92,15 @@ def _fit(array: np.ndarray, shape: list[int], verify: bool) -> np.ndarray:
         return array
     if verify:
         raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
-    size = int(np.prod(shape))
+    size = math.prod(shape)
     if not size:  # whatever was given, nothing of it is wanted
         return np.zeros(shape, array.dtype)
     if array.size > size:
         raise ValueError(f"Too many elements provided. Needed at most {size}, but received {array.size}")
     if not array.size:
         raise ValueError(f"Cannot fill a tensor of shape {shape} from no elements.")
+    if array.size == 1:
+        return repeated(array, shape)
     flat = array.reshape(-1)
     return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
 

@@ -26,6 +26,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
 from tideflow.io.examples import shape_text, shown
+from tideflow.io.records import LARGEST_INFLATED, too_large
 from tideflow.ops.helpers import axes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.elementwise import same_shape
@@ -463,9 +464,16 @@ def _decode_compressed_kernel(bytes, *, compression_type):
     if compression_type not in _WINDOW:
         raise errors.invalid_argument("Only ZLIB, GZIP or NONE are supported compressions")
 
+    left = LARGEST_INFLATED  # for all strings of the tensor
+
     def inflated(data: bytes) -> bytes:
+        nonlocal left
         try:
-            return zlib.decompressobj(_WINDOW[compression_type]).decompress(data)
+            found = zlib.decompressobj(_WINDOW[compression_type]).decompress(data, left + 1)
+            left -= len(found)
+            if left < 0:
+                raise too_large("The decompressed tensor")
+            return found
         except zlib.error as error:
             code, _, reason = str(error).partition(" while decompressing data: ")
             code = code.removeprefix("Error ")
