@@ -12,7 +12,7 @@ from tideflow.runtime.waiting import StepContext
 
 
 def _take(rendezvous, key, timeout=10.0):
-    return StepContext(timeout).resolve(rendezvous.take(key))
+    return StepContext(timeout).resolve(rendezvous.take, key)
 
 
 def _begin(table, step, send=None, session="session", tasks=()):

@@ -64,7 +64,7 @@ def test_shuffling_loses_nothing(moves):
     put, found = go_through(queue, moves)
     queue.close()
     if queue.size():
-        numbers, texts = StepContext().resolve(queue.dequeue_many(100, up_to=True))
+        numbers, texts = StepContext().resolve(queue.dequeue_many, 100, up_to=True)
         found += zip(numbers.tolist(), texts.tolist(), strict=True)
     assert collections.Counter(found) == collections.Counter((n, b"%d" % n) for n in range(put))
 
@@ -83,7 +83,7 @@ def test_who_cannot_have_all_leaves_all_there():
     queue.enqueue_many(rows(0, 4))
     queue.close()
     with pytest.raises(tf.errors.OutOfRangeError, match=r"requested 5, current size 4"):
-        StepContext().resolve(queue.dequeue_many(5))
+        StepContext().resolve(queue.dequeue_many, 5)
     other = make(RandomShuffleQueue, min_after_dequeue=0, seed=1, seed2=2)
     other.enqueue_many(rows(0, 4))
     assert queue.dequeue_many(4)[0].tolist() == other.dequeue_many(4)[0].tolist()

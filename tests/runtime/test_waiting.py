@@ -63,12 +63,12 @@ def test_an_inner_context_has_the_rendezvous_and_the_trace_of_the_outer_one():
 
 
 def test_what_is_not_pending_is_resolved_at_once():
-    assert StepContext().resolve([1]) == [1]
+    assert StepContext().resolve(list, [1]) == [1]
 
 
 def test_a_pending_value_is_waited_for():
     pending, found = Promise(), []
-    thread = threading.Thread(target=lambda: found.append(StepContext(20.0).resolve(pending)))
+    thread = threading.Thread(target=lambda: found.append(StepContext(20.0).resolve(lambda: pending)))
     thread.start()
     while pending.wake is None:
         time.sleep(0.001)
@@ -88,7 +88,7 @@ def test_a_pending_value_is_waited_for():
 def test_a_step_that_may_wait_no_longer_gives_the_value_up(make, error, words):
     pending = Promise()
     with pytest.raises(error, match=words):
-        make().resolve(pending)
+        make().resolve(lambda: pending)
     assert pending.cancelled
 
 

@@ -26,20 +26,22 @@ def _fresh_graph():
 # ----------------------------------------------------------------------------------------- killed at any time
 
 
-def _write_forever(save_next, saved):
-    """In a process of its own: checkpoints until killed; after each a byte says so."""
-    while True:
-        save_next()
-        os.write(saved, b".")
+def _write_forever(saver, newest, save_next, saved):
+    """In a process and a session of its own: checkpoints until killed; after each a byte says so."""
+    with tf.Session() as sess:
+        saver.restore(sess, newest)
+        while True:
+            save_next(sess)
+            os.write(saved, b".")
 
 
-def _killed_while_saving(save_next, delay):
-    """Has a process save, and kills it so many seconds after it has saved once."""
+def _killed_while_saving(saver, newest, save_next, delay):
+    """Has a process go on from a checkpoint and save, and kills it some seconds after it has saved once."""
     told, saved = os.pipe()
     child = os.fork()
     if not child:
         try:
-            _write_forever(save_next, saved)
+            _write_forever(saver, newest, save_next, saved)
         finally:
             os._exit(1)
     try:
@@ -66,17 +68,18 @@ def test_killed_at_any_instant_the_last_complete_checkpoint_loads(sharded, tmp_p
     chance = random.Random(1)
     with tf.Session() as sess:
 
-        def save_next():
+        def save_next(sess):
             """Numbered checkpoints, and one name over and over."""
             number = int(sess.run(count))
             sess.run(fill)
             saver.save(sess, path, global_step=number % 3 or None, write_meta_graph=False)
 
         sess.run(tf.global_variables_initializer())
-        save_next()
+        save_next(sess)
+        newest = tf.train.latest_checkpoint(str(tmp_path))
         for _ in range(15):
             before = sess.run(step)
-            _killed_while_saving(save_next, delay=0.06 * chance.random())
+            _killed_while_saving(saver, newest, save_next, delay=0.06 * chance.random())
             newest = tf.train.latest_checkpoint(str(tmp_path))
             assert newest is not None
             with BundleReader(newest) as reader:

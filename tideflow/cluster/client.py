@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
 import threading
 import time
@@ -14,6 +15,7 @@ from tideflow.cluster import keys
 from tideflow.cluster.heartbeats import HEARTBEAT_SECONDS
 from tideflow.cluster.messages import (
     Alive,
+    CancelRun,
     ClientHeartbeat,
     CreateSession,
     Devices,
@@ -30,11 +32,14 @@ from tideflow.cluster.packing import as_tensor, attribute_error, devices_of, sec
 from tideflow.cluster.server import server_at
 from tideflow.cluster.server_def import SCHEME
 from tideflow.cluster.transport import Peer
+from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.compile.plan import Plan
 from tideflow.compile.request import StepRequest
-from tideflow.graph.errors import OpError, UnavailableError
+from tideflow.graph.errors import CancelledError, DeadlineExceededError, OpError, UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import graph_def_proto
+from tideflow.interrupts import deferred, held
+from tideflow.runtime.conditions import Event
 from tideflow.runtime.devices import Device
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.executor import Executor
@@ -43,6 +48,7 @@ from tideflow.session.targets import Scheme, register_scheme
 _PATIENCE_SECONDS = 60.0  # how long a client waits for a server that does not answer yet
 _LOG_SECONDS = 10.0  # how often it logs that it waits
 _RETRY_SECONDS = 0.05
+_GIVING_UP = (CancelledError, DeadlineExceededError)  # of a client that waits no longer
 _log = logging.getLogger("tideflow")
 
 
@@ -59,7 +65,8 @@ class RemoteMaster:
         self._handle: str | None = None
         self._known = 0  # the version of the graph that the master has
         self._mutations = graph._mutations
-        self._closed = threading.Event()
+        self._closed = Event()
+        self._runs = itertools.count()
         self._missing: frozenset[str] = frozenset()
 
     def compile(
@@ -72,9 +79,12 @@ class RemoteMaster:
         feed_names = [tensor.name for tensor in request.feeds]
         done_names = [op.name for op in request.done]
 
+        @deferred  # a signal is handled where this thread waits, and the step is then ended there
         def run(context: StepContext, *values: Any) -> list[Any]:
+            name = str(next(self._runs))
             message = RunStep(
                 session=session,
+                run=name,
                 fetches=fetch_names,
                 targets=target_names,
                 feeds=feed_names,
@@ -85,11 +95,25 @@ class RemoteMaster:
             )
             try:
                 return values_of(self._peer.call(message, Values, context=context), context)
-            except OpError as error:
-                raise attribute_error(error, self._graph) from None
+            except BaseException as error:
+                is_answer = isinstance(error, OpError) and not isinstance(error, _GIVING_UP)
+                if not is_answer:
+                    self._give_up(CancelRun(session=session, run=name))
+                if isinstance(error, OpError):
+                    raise attribute_error(error, self._graph) from None
+                raise
 
         return Plan(run, f"# a step of {self._peer.name}\n", takes_context=True)
 
+    @held
+    def _give_up(self, message: CancelRun) -> None:
+        """Has the server end a step, so that it leaves queues whole and waits there for nothing."""
+        try:
+            self._peer.call(message, Done, STOP_SECONDS)
+        except OpError as error:
+            _log.debug("%s was not told that a step was given up: %s", self._peer.name, error)
+
+    @deferred
     def _session(self, context: StepContext) -> str:
         """The handle of the session there, after the server has been sent what it lacks of the graph."""
         with self._lock:
@@ -97,18 +121,19 @@ class RemoteMaster:
             if self._handle is None or self._mutations != graph._mutations:
                 config = b"" if self._config is None else self._config.SerializeToString()
                 whole = graph_def_proto(graph).SerializeToString()
-                self._known, self._mutations = graph.version, graph._mutations
+                version, mutations = graph.version, graph._mutations
                 creation = CreateSession(tensors=[as_tensor(config), as_tensor(whole)])
                 is_first, self._handle = self._handle is None, self._create(creation, context)
+                self._known, self._mutations = version, mutations
                 if is_first:
                     threading.Thread(
                         target=self._send_heartbeats, name="tideflow-client", daemon=True
                     ).start()
             elif graph.version > self._known:
-                added = graph_def_proto(graph, self._known).SerializeToString()
-                self._known = graph.version
+                version, added = graph.version, graph_def_proto(graph, self._known).SerializeToString()
                 extension = ExtendSession(session=self._handle, tensors=[as_tensor(added)])
                 self._peer.call(extension, Done, context=context)
+                self._known = version  # last: where this fails, they are sent again
             return self._handle
 
     def _create(self, message: CreateSession, context: StepContext) -> str:
@@ -149,6 +174,7 @@ class RemoteMaster:
     def put_back(self) -> None:
         """Nothing to do: other processes write the variables."""
 
+    @deferred
     def close(self) -> None:
         """Ends the session there."""
         self._closed.set()

@@ -6,6 +6,8 @@ for as long as it sends heartbeats.
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +21,7 @@ from tideflow.cluster.master import Master
 from tideflow.cluster.membership import Lease
 from tideflow.cluster.messages import (
     Alive,
+    CancelRun,
     ClientHeartbeat,
     CreateSession,
     Done,
@@ -30,10 +33,20 @@ from tideflow.cluster.messages import (
     SessionCreated,
 )
 from tideflow.cluster.packing import as_bytes, context_of, devices_message, values_message
+from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
+from tideflow.runtime.waiting import StepContext
+
+
+@dataclass
+class _Run:
+    """A step that a client has asked for."""
+
+    context: StepContext
+    ended: threading.Event = field(default_factory=threading.Event)
 
 
 @dataclass
@@ -43,6 +56,8 @@ class _RemoteSession:
     graph: Graph
     master: Master
     lease: Lease = field(default_factory=Lease)
+    runs: dict[str, _Run] = field(default_factory=dict)  # by the client's name for them
+    given_up: deque[str] = field(default_factory=lambda: deque(maxlen=100))  # names of runs
 
 
 class ClientSessions:
@@ -59,6 +74,7 @@ class ClientSessions:
         dispatch.on_slow_request(CreateSession, self._create)
         dispatch.on_slow_request(ExtendSession, self._extend)
         dispatch.on_slow_request(RunStep, self._run_step)
+        dispatch.on_slow_request(CancelRun, self._cancel_run)
         dispatch.on_slow_request(ListDevices, self._list_devices)
         dispatch.on_slow_request(EndSession, self._end)
 
@@ -123,8 +139,24 @@ class ClientSessions:
             done=frozenset([graph.get_operation_by_name(name) for name in message.done]),
         )
         context = context_of(message.seconds, message.traced)
-        plan = master.compile(request, context)
-        return values_message(plan.run(context, message.tensors), context)
+        run = session.runs[message.run] = _Run(context)
+        try:
+            if message.run in session.given_up:  # that message was quicker
+                raise errors.cancelled("The client has given this step up.")
+            plan = master.compile(request, context)
+            return values_message(plan.run(context, message.tensors), context)
+        finally:
+            del session.runs[message.run]
+            run.ended.set()
+
+    def _cancel_run(self, message: CancelRun) -> Message:
+        session = self._session(message.session)
+        session.given_up.append(message.run)  # first: the request to run it may be on its way
+        run = session.runs.get(message.run)
+        if run is not None:
+            session.master.cancel(run.context)
+            run.ended.wait(STOP_SECONDS)
+        return Done()
 
     def _list_devices(self, message: ListDevices) -> Message:
         return devices_message(self._session(message.session).master.devices())
@@ -137,6 +169,10 @@ class ClientSessions:
 def _extend(graph: Graph, data: bytes) -> None:
     """Adds nodes to a client's graph; their inputs may be operations that the graph has already."""
     graph_def = GraphDef.FromString(data)
+    # A client that was interrupted while it sent nodes sends them again.
+    known = [node for node in graph_def.node if node.name in graph._by_name]
+    for node in known:
+        graph_def.node.remove(node)
     added = {node.name for node in graph_def.node}
     inputs = {text for node in graph_def.node for text in node.input}
     outside = {text for text in inputs if text.lstrip("^").partition(":")[0] not in added}

@@ -27,6 +27,7 @@ from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.graph import Graph
+from tideflow.interrupts import deferred, held
 from tideflow.runtime.rendezvous import Parcel
 from tideflow.runtime.waiting import StepContext
 from tideflow.runtime.wake_events import WakeEvent
@@ -89,6 +90,7 @@ class ClusterStep:
             else:
                 self._remote.append((part, part.task))
 
+    @deferred  # a signal is handled where this thread waits, and the step is then ended on every task
     def __call__(self, context: StepContext, *feeds: Any) -> list[Any]:
         results: list[Any] = [None] * self._fetches
         for position, feed in self._given:
@@ -137,6 +139,7 @@ class ClusterStep:
         found = task.run(session, part.name, traffic.step, values, context, traffic.send, traffic.wait)
         _put(results, part, found)
 
+    @held
     def _stop(self, step: str, error: BaseException, pending: Iterable[Pending]) -> None:
         """Ends the step on the tasks on which it still runs, and waits for that."""
         reason = error if isinstance(error, OpError) else errors.aborted(f"The step failed: {error!r}")

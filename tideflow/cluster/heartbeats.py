@@ -18,6 +18,7 @@ from tideflow.cluster.tasks import RemoteTask
 from tideflow.cluster.worker import Worker
 from tideflow.graph import errors
 from tideflow.graph.errors import DeadlineExceededError, OpError
+from tideflow.runtime.conditions import Event
 
 HEARTBEAT_SECONDS = 1.0
 
@@ -47,7 +48,7 @@ class Heartbeats:
         dispatch.on_request(Heartbeat, self._take_heartbeat)
         dispatch.on_request(LeaveJob, self._take_goodbye)
 
-    def run(self, stopped: threading.Event) -> None:
+    def run(self, stopped: Event) -> None:
         """Sends heartbeats until the event is set."""
         while not stopped.wait(HEARTBEAT_SECONDS):
             self.next_round()

@@ -190,6 +190,13 @@ class Master:
         if isinstance(own, LocalTask):
             own.worker.resources.put_back()
 
+    def cancel(self, context: StepContext) -> None:
+        """Ends a step of this session that runs in another thread."""
+        context.cancel()
+        own = self.tasks[self._own]
+        if isinstance(own, LocalTask):
+            own.worker.resources.wake()
+
     def close(self) -> None:
         """Ends the session on every task that knows of it."""
         self._session.closed = True

@@ -345,11 +345,13 @@ class ExtendSession(Message, frozen=True, tag="extend_session"):
 class RunStep(Message, frozen=True, tag="run_step"):
     """Runs a step of a session; the tensors are the values of `feeds`.
 
-    `fetches`, `targets` and `feeds` are names in the graph. `done` are operations that an earlier call of the
-    same partial run has run. `seconds` and `traced` are as for `RunPart`.
+    `run` is the client's name for this run. `fetches`, `targets` and `feeds` are names in the graph. `done`
+    are operations that an earlier call of the same partial run has run. `seconds` and `traced` are as for
+    `RunPart`.
     """
 
     session: str
+    run: str
     fetches: list[str]
     targets: list[str]
     feeds: list[str]
@@ -359,6 +361,13 @@ class RunStep(Message, frozen=True, tag="run_step"):
 
     def __post_init__(self) -> None:
         _check_tensors(self, len(self.feeds), "one for each feed")
+
+
+class CancelRun(Message, frozen=True, tag="cancel_run"):
+    """Ends a step that the client has given up; answered when it has ended."""
+
+    session: str
+    run: str
 
 
 class ListDevices(Message, frozen=True, tag="list_devices"):
@@ -466,6 +475,7 @@ CLUSTER = Kinds(
     SessionCreated,
     ExtendSession,
     RunStep,
+    CancelRun,
     ListDevices,
     ClientHeartbeat,
     EndSession,

@@ -8,6 +8,7 @@ receives the messages for all three, and `dispatch.py` says which handler takes 
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -35,6 +36,8 @@ from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.errors import UnavailableError
 from tideflow.graph.graph import Graph
+from tideflow.interrupts import deferred
+from tideflow.runtime.conditions import Event
 from tideflow.runtime.devices import Placement
 from tideflow.session.config import apply_config
 
@@ -45,6 +48,7 @@ MAX_THREADS = 1024  # steps and requests that one task works on at a time
 _JOIN_SECONDS = 0.1  # how often `join` checks whether the job is over
 
 _servers: dict[str, Server] = {}  # of this process, by address
+_of_parent: list[Server] = []  # in a forked child: they are kept, since closing their sockets is not for it
 
 
 def server_at(address: str) -> Server | None:
@@ -72,6 +76,7 @@ class Server:
       ValueError: If the task is not one of the cluster.
     """
 
+    @deferred
     def __init__(
         self,
         server_or_cluster_def: ServerDef | ClusterSpec | ClusterDef | dict[str, Any],
@@ -104,7 +109,7 @@ class Server:
         self._heartbeats = Heartbeats(
             self._task, self._membership, self._remote, self._worker, self._sessions
         )
-        self._started, self._stopped = False, threading.Event()
+        self._started, self._stopped = False, Event()
         self._listener = Listener(
             addresses[self._task],
             self._dispatch(),
@@ -149,6 +154,7 @@ class Server:
         """What to give to `tf.Session` to run steps here."""
         return f"{SCHEME}://{self._address}"
 
+    @deferred
     def start(self) -> None:
         """Starts the heartbeats of a server, which listens from when it is made."""
         if not self._started:
@@ -164,6 +170,7 @@ class Server:
             if self._membership.is_over():
                 self.stop()
 
+    @deferred
     def stop(self) -> None:
         """Ends the steps and sessions here, and stops listening."""
         if self._stopped.is_set():
@@ -266,3 +273,16 @@ def _addresses(cluster: ClusterSpec) -> dict[str, str]:
         for job in cluster.jobs
         for index in cluster.task_indices(job)
     }
+
+
+def _after_fork() -> None:
+    """The threads of a server are the parent's: a child talks to it as any other process does."""
+    for server in _servers.values():
+        atexit.unregister(server._leave)
+        server._stopped = Event()
+        server._stopped.set()
+    _of_parent.extend(_servers.values())
+    _servers.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -317,10 +317,11 @@ class Builder:
 
     def _guard(self, node: Node) -> None:
         """Sets the conditions under which the node runs: every side of a Switch that its inputs and control
-        inputs passed. A Merge lifts those that its inputs do not share.
+        inputs passed. A Merge lifts those that its inputs do not share. A ControlTrigger runs whether or not
+        the operations that it waits for do.
         """
         assert node.source is not None, "it was made for an operation"
-        waited = self._waited(node.source)
+        waited = [] if node.type == "ControlTrigger" else self._waited(node.source)
         if node.type in ("Merge", "RefMerge"):
             arriving = [guards_of(value) for value in node.inputs]
             common = frozenset.intersection(*arriving)

@@ -330,17 +330,22 @@ class _Emitter:
             call = number_text(node, inputs)
         else:
             call = self._call(node)
-            if node.definition.suspendable:
-                call = self._waiting(call, node)
+            if op.suspendable and self.suspendable:
+                call = self._suspending(call, node)
+            elif op.blocking:
+                call = self._blocking(call)
         self._line(self._assignment(node) + call, node)
         if self.hook is not None:
             self._emit_hook(node, self.hook)
 
-    def _waiting(self, call: str, node: Node) -> str:
-        """The text of a call's value, which may be pending: the plan suspends until it arrives, or blocks."""
-        if not self.suspendable:
-            self.takes_context = True
-            return f"context.resolve({call})"
+    def _blocking(self, call: str) -> str:
+        """The text of a call of a kernel that may wait: the thread blocks until its value has arrived."""
+        self.takes_context = True
+        kernel, _, arguments = call.partition("(")
+        return f"context.resolve({kernel}, {arguments}"
+
+    def _suspending(self, call: str, node: Node) -> str:
+        """The text of a call's value, for which the plan suspends where it is pending."""
         self.suspends = True
         self._line(f"pending = {call}", node)
         kind = self._bind("PendingValue", PendingValue)

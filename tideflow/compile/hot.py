@@ -30,6 +30,7 @@ from tideflow.compile.plan import LocalPlan
 from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.private_folder import NotPrivate, check_private, private_folder
 
@@ -110,23 +111,25 @@ class _Compiler:
     def __init__(self) -> None:
         self._work: queue.SimpleQueue[_Work] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
-        self._lock = threading.Lock()
-        self._idle = threading.Condition(self._lock)
+        self._changed = Condition()
         self._open = 0
 
     def submit(self, plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> None:
-        with self._lock:
-            self._open += 1
+        with self._changed:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="tideflow hot tier", daemon=True)
                 self._thread.start()
                 atexit.register(self._end)
-        self._work.put((plan, arguments, replace))
+            self._open += 1
+            self._work.put((plan, arguments, replace))
 
     def wait(self, seconds: float) -> bool:
         """Waits until everything submitted is compiled, so many seconds at most; whether it is."""
-        with self._idle:
-            return self._idle.wait_for(lambda: not self._open, seconds)
+        deadline = time.monotonic() + seconds
+        with self._changed:
+            while self._open and (left := deadline - time.monotonic()) > 0:
+                self._changed.wait(left)
+            return not self._open
 
     def _end(self) -> None:
         """Waits for the thread: one that the interpreter ends while it runs C++ code crashes the process."""
@@ -144,12 +147,21 @@ class _Compiler:
                     _log.debug("The reason:", exc_info=True)
             finally:
                 del plan, arguments, replace
-                with self._idle:
+                with self._changed:
                     self._open -= 1
-                    self._idle.notify_all()
+                    self._changed.notify_all()
 
 
 _compiler = _Compiler()
+
+
+def _after_fork() -> None:
+    """The thread is the parent's, and so is what it was given."""
+    atexit.unregister(_compiler._end)
+    _compiler.__init__()  # type: ignore[misc]
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def wait_until_compiled(seconds: float) -> bool:

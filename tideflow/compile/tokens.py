@@ -31,6 +31,7 @@ from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.interrupts import deferred, deliver, held
 from tideflow.ops.distributed.sending import RECV, SEND
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
@@ -109,7 +110,8 @@ def token_plan(
     graph = _TokenGraph(request, arguments, placement, progress)
 
     def function(context: StepContext, *values: Any) -> tuple[Any, ...]:
-        return _Run(graph, context, values).results()
+        with deferred:  # a signal is handled between two operations, and its step ended in order
+            return _Run(graph, context, values).results()
 
     source = f"# {len(graph.items)} operations on the token executor, in frames: {graph.frame_names()}\n"
     return LocalPlan(
@@ -196,16 +198,13 @@ class _TokenGraph:
     def _kernel_call(self, node: Node) -> _Call:
         kernel = kernel_for(node)
         keywords, takes_context = self._arguments.of(node, kernel), wants_context(node, kernel)
-        prepared, waits = _prepare_inputs(node), node.definition.suspendable
+        prepared, waits = _prepare_inputs(node), node.definition.blocking
         single = len(node.definition.outputs) == 1 and not node.definition.outputs[0].is_list
 
         def run(values: list[Any], context: StepContext) -> Sequence[Any]:
-            if takes_context:
-                result = kernel(*prepared(values), context=context, **keywords)
-            else:
-                result = kernel(*prepared(values), **keywords)
-            if waits:
-                result = context.resolve(result)
+            given = {**keywords, "context": context} if takes_context else keywords
+            arguments = prepared(values)
+            result = context.resolve(kernel, *arguments, **given) if waits else kernel(*arguments, **given)
             return [result] if single else () if result is None else result
 
         return run
@@ -332,6 +331,7 @@ class _Run:
     def results(self) -> tuple[Any, ...]:
         try:
             while self.ready or self.pending:
+                deliver()
                 if self.ready:
                     self._process(*self.ready.popleft())
                 else:
@@ -346,6 +346,7 @@ class _Run:
                 )
         return tuple(v.read() if hasattr(v, "read") else v for v in self.fetched)
 
+    @held
     def _cancel(self) -> None:
         """Ends the threads that wait on behalf of this step, so that they leave queues whole."""
         self.context.cancel()
@@ -392,8 +393,8 @@ class _Run:
         def arrived(value: Any, error: OpError | None) -> None:
             self.finished.put((item, run, iteration, [value], error))
 
-        self.pending += 1
         self._rendezvous.when(_key(item, run, iteration), arrived)
+        self.pending += 1
 
     @property
     def _rendezvous(self) -> Rendezvous:
@@ -425,9 +426,9 @@ class _Run:
             except BaseException as error:
                 self.finished.put((item, run, iteration, (), error))
 
-        self.pending += 1
         thread = threading.Thread(target=work, name=f"tideflow {item.op.name}", daemon=True)
         wait_at_exit(thread).start()
+        self.pending += 1  # last: a thread that could not start is none to wait for
 
     def _wait(self) -> None:
         if self.context.rendezvous is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import os
 import re
 import threading
+import weakref
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -17,6 +19,7 @@ from tideflow.graph.graph_def import attr_from_proto, graph_def_proto
 from tideflow.graph.op_registry import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.interrupts import deferred
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.function_pb2 import FunctionDef
@@ -42,9 +45,14 @@ GRAPH_DEF_VERSION_MIN_PRODUCER = 0
 
 
 class _ThreadState(threading.local):
-    """The scopes a thread is in while it builds a graph."""
+    """The scopes a thread is in while it builds a graph.
+
+    A block that ends restores what was there before it, with all that is inside it. One that is collected
+    later, because an interrupt kept it from ending, changes nothing any more: its `depth` is gone.
+    """
 
     def __init__(self) -> None:
+        self.depth = 0  # of the blocks that the thread is in
         self.name_stack = ""
         self.devices: tuple[DeviceFunction | None, ...] = ()  # outermost first; None cancels those outside it
         self.controls: tuple[_Controls, ...] = ()
@@ -76,6 +84,7 @@ class Graph:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
+        _graphs.add(self)
         self._local = _ThreadState()
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
@@ -185,12 +194,14 @@ class Graph:
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name for name_scope must be a string, got {name!r}")
         local = self._local
-        outer = local.name_stack
-        local.name_stack = self._scope_for(name) if name else ""
+        outer, full = local.name_stack, self._scope_for(name) if name else ""
+        depth = local.depth = local.depth + 1
+        local.name_stack = full
         try:
-            yield f"{local.name_stack}/" if local.name_stack else ""
+            yield f"{full}/" if full else ""
         finally:
-            local.name_stack = outer
+            if local.depth >= depth:
+                local.name_stack, local.depth = outer, depth - 1
 
     def get_name_scope(self) -> str:
         """The current name scope, without a slash at its end."""
@@ -209,14 +220,16 @@ class Graph:
         """
         local = self._local
         outer, outer_context = local.controls, local.context
-        if control_inputs is None:
-            local.controls, local.context = (), None
-        else:
-            local.controls = (*outer, _Controls(self._control_operations(control_inputs)))
+        inner: tuple[_Controls, ...] = ()
+        if control_inputs is not None:
+            inner = (*outer, _Controls(self._control_operations(control_inputs)))
+        depth = local.depth = local.depth + 1
+        local.controls, local.context = inner, None if control_inputs is None else outer_context
         try:
             yield
         finally:
-            local.controls, local.context = outer, outer_context
+            if local.depth >= depth:
+                local.controls, local.context, local.depth = outer, outer_context, depth - 1
 
     def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
         ops: list[Operation] = []
@@ -244,14 +257,15 @@ class Graph:
         local = self._local
         outer = local.devices
         entry = device_name_or_function
-        if entry is None or callable(entry):
-            local.devices = (*outer, entry)
-        else:
-            local.devices = (*outer, device_names.merge_device(entry))
+        if entry is not None and not callable(entry):
+            entry = device_names.merge_device(entry)
+        depth = local.depth = local.depth + 1
+        local.devices = (*outer, entry)
         try:
             yield
         finally:
-            local.devices = outer
+            if local.depth >= depth:
+                local.devices, local.depth = outer, depth - 1
 
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
@@ -268,23 +282,28 @@ class Graph:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         local = self._local
         outer, outer_devices = local.colocations, local.devices
-        local.devices = ()  # the device of `op` takes precedence over the surrounding scope's
         kept = () if ignore_existing else outer
-        local.colocations = kept if op is None else (*kept, _operation_of(op, self))
+        inner = kept if op is None else (*kept, _operation_of(op, self))
+        depth = local.depth = local.depth + 1
+        # The device of `op` takes precedence over the surrounding scope's.
+        local.colocations, local.devices = inner, ()
         try:
             yield
         finally:
-            local.colocations, local.devices = outer, outer_devices
+            if local.depth >= depth:
+                local.colocations, local.devices, local.depth = outer, outer_devices, depth - 1
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
         """Gives the operations made in a `with` block these attributes, in their stored form."""
         local = self._local
+        depth = local.depth = local.depth + 1
         outer, local.attrs = local.attrs, {**local.attrs, **attr_map}
         try:
             yield
         finally:
-            local.attrs = outer
+            if local.depth >= depth:
+                local.attrs, local.depth = outer, depth - 1
 
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
@@ -349,17 +368,18 @@ class Graph:
             op._gradient_name = op.attrs["_gradient_op_type"] = self._gradient_overrides[op.type]
         if self._container and "container" in op.attrs and not op.attrs["container"]:
             op.attrs["container"] = self._container
-        with self._lock:
-            if op.name in self._by_name:
-                raise ValueError(f"Duplicate node name in graph: '{op.name}'")
-            self._ops.append(op)
-            op._id = len(self._ops)
-            self._by_name[op.name] = op
-        if local.context is not None:
-            op._control_flow_context = local.context
-            local.context.add_op(op)
-        for controls in local.controls:
-            controls.seen.add(op)
+        with deferred:
+            with self._lock:
+                if op.name in self._by_name:
+                    raise ValueError(f"Duplicate node name in graph: '{op.name}'")
+                self._ops.append(op)
+                op._id = len(self._ops)
+                self._by_name[op.name] = op
+            if local.context is not None:
+                op._control_flow_context = local.context
+                local.context.add_op(op)
+            for controls in local.controls:
+                controls.seen.add(op)
 
     def _add_scope_attrs(self, op: Operation, local: _ThreadState) -> None:
         for key, value in local.attrs.items():
@@ -744,3 +764,15 @@ def _colocate(op: Operation, colocations: tuple[Operation, ...]) -> None:
     op.attrs["_class"] = sorted(groups)
     # The device of the colocated op takes precedence over one requested inside the block.
     op._device = next((other.device for other in colocations if other.device), op._device)
+
+
+_graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have held a lock at that moment, and does not release it here."""
+    for graph in list(_graphs):
+        graph._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -94,7 +94,7 @@ class name_scope:
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._entered: list[tuple[_ThreadState, str, Graph | None]] = []
+        self._entered: list[tuple[_ThreadState, str, int, Graph | None]] = []
 
     @property
     def name(self) -> str | None:
@@ -111,17 +111,17 @@ class name_scope:
         graph = graph_of(self._values) if self._values else default
         local = graph._local
         scope = graph._scope_for(self._name) if self._name else ""
-        self._entered.append((local, local.name_stack, None if graph is default else graph))
-        local.name_stack = scope
+        self._entered.append((local, local.name_stack, local.depth, None if graph is default else graph))
+        local.name_stack, local.depth = scope, local.depth + 1
         if graph is not default:
-            default_graphs.items.append(graph)
+            default_graphs.push(graph)
         return f"{scope}/" if scope else ""
 
     def __exit__(self, *exc: Any) -> None:
-        local, outer, pushed = self._entered.pop()
-        local.name_stack = outer
+        local, outer, depth, pushed = self._entered.pop()
+        local.name_stack, local.depth = outer, depth
         if pushed is not None:
-            default_graphs.items.remove(pushed)
+            default_graphs.discard(pushed)
 
 
 def graph_of(values: Sequence[Any]) -> Graph:

@@ -17,23 +17,35 @@ class Stack(threading.local, Generic[T]):
     """A thread's stack of defaults. The item pushed last is the default."""
 
     def __init__(self) -> None:
-        self.items: list[T] = []
+        self.items: tuple[T, ...] = ()
 
     def top(self) -> T | None:
         return self.items[-1] if self.items else None
 
     @contextlib.contextmanager
     def pushed(self, item: T) -> Iterator[T]:
-        self.items.append(item)
+        outer = self.items
+        pushed = self.items = (*outer, item)  # no call between this and `try`: an interrupt comes after calls
         try:
             yield item
         finally:
-            # Blocks may end out of order (an InteractiveSession closed inside another), so this item need not
-            # be the top of the stack.
-            for i in reversed(range(len(self.items))):
-                if self.items[i] is item:
-                    del self.items[i]
-                    break
+            if self.items is pushed:
+                self.items = outer
+            else:
+                # Blocks may end out of order (an InteractiveSession closed inside another), so this item need
+                # not be the top of the stack.
+                self.discard(item)
+
+    def push(self, item: T) -> None:
+        """Makes an item the default until it is discarded."""
+        self.items = (*self.items, item)
+
+    def discard(self, item: T) -> None:
+        """Removes an item, if it is there: the last, if it is there several times."""
+        for i in reversed(range(len(self.items))):
+            if self.items[i] is item:
+                self.items = (*self.items[:i], *self.items[i + 1 :])
+                return
 
 
 default_graphs: Stack[Graph] = Stack()

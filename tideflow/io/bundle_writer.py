@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 from tideflow.graph import errors
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType, string
+from tideflow.interrupts import deferred
 from tideflow.io.bundle import lengths_crc
 from tideflow.io.bundle_format import (
     CHUNK,
@@ -34,7 +35,7 @@ from tideflow.io.bundle_format import (
     slice_message,
 )
 from tideflow.io.checksums import crc32c, mask
-from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.local_files import as_tensorflow_errors, local_path, rename, sync, sync_folder
 from tideflow.io.slices import TensorSlice, region_shape
 from tideflow.io.tables import read_table, write_table
 from tideflow.io.varints import encode_varint
@@ -57,7 +58,9 @@ class BundleWriter:
 
     def __exit__(self, kind: Any, *exc: Any) -> None:
         try:
-            self._file.close()
+            with self._file, as_tensorflow_errors(self.prefix):
+                if kind is None:
+                    sync(self._file)
             if kind is None:
                 commit(self.prefix, [self._temporary], self._entries)
         finally:
@@ -159,8 +162,11 @@ def temporary_name(path: str) -> str:
     return f"{path}.tempstate{uuid.uuid4().int >> 64}"
 
 
+@deferred  # an interrupt after the new table is in place must not undo what comes before it
 def commit(prefix: str, data_files: Sequence[str], entries: dict[bytes, Any]) -> None:
-    """Makes a bundle of these data files, one for each shard, and a table of these entries."""
+    """Makes a bundle of these data files, one for each shard, and a table of these entries. The contents of
+    the data files are on the disk already.
+    """
     old = set(glob.glob(f"{glob.escape(prefix)}.data-?????-of-*"))
     shards = next(
         count
@@ -190,7 +196,9 @@ def _replace_table(prefix: str, entries: dict[bytes, Any], shards: int) -> None:
         with as_tensorflow_errors(prefix):
             with open(table, "wb") as file:
                 write_table(file, ((key, message.SerializeToString()) for key, message in messages))
-            os.replace(table, index_path(prefix))
+                sync(file)
+            sync_folder(os.path.dirname(prefix))  # the data files, before the table that names them
+            rename(table, index_path(prefix))
     finally:
         _remove([table])
 
@@ -214,6 +222,7 @@ def _remove(paths: Iterable[str]) -> None:
             os.remove(path)
 
 
+@deferred
 def merge_bundles(
     prefixes: Iterable[str | bytes | os.PathLike[str]],
     target: str | bytes | os.PathLike[str],

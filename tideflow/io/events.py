@@ -13,7 +13,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.errors import AlreadyExistsError
-from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.io.local_files import as_tensorflow_errors, local_path, sync_folder
 from tideflow.io.records import RecordFile, TFRecordWriter
 
 VERSION = "brain.Event:2"
@@ -37,13 +37,25 @@ class EventFile:
         self.open().write(event.SerializeToString())
 
     def flush(self) -> None:
+        """The events so far are on the disk afterwards."""
         if self._records is not None:
-            self._records.flush()
+            self._records._sync()
+
+    def forget(self) -> None:
+        """In a forked child: what is not written yet is the parent's to write."""
+        records, self._records = self._records, None
+        if records is not None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, records._file.fileno(), inheritable=False)
+            os.close(nowhere)
 
     def close(self) -> None:
         records, self._records = self._records, None
         if records is not None:
-            records.close()
+            try:
+                records._sync()
+            finally:
+                records.close()
 
 
 def _new_file(directory: str, suffix: str) -> str:
@@ -61,6 +73,7 @@ def _made(path: str) -> bool:
     try:
         with as_tensorflow_errors(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            sync_folder(os.path.dirname(path))
     except AlreadyExistsError:
         return False
     return True

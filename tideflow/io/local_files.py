@@ -9,7 +9,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 from tideflow.graph import errors
 
@@ -63,9 +63,42 @@ def read_bytes(path: PathLike) -> bytes:
 
 
 def make_folder(folder: str) -> None:
-    """Makes a directory and its missing parents."""
+    """Makes a directory and its missing parents, which are there after a crash too."""
     with as_tensorflow_errors(folder):
+        missing = folder
+        made = []
+        while missing and not os.path.isdir(missing):
+            made.append(missing)
+            missing = os.path.dirname(missing)
         os.makedirs(folder or ".", exist_ok=True)
+        for path in reversed(made):
+            sync_folder(os.path.dirname(path))
+
+
+# What a crash of the machine must not take is on the disk before anything else names it: first the contents
+# of a file, then its name in the directory, then the file that names it.
+
+
+def sync(file: IO[bytes]) -> None:
+    """Has the contents of a file written to the disk."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def sync_folder(folder: str) -> None:
+    """Has the names in a directory written to the disk: which files there are, and what renaming did."""
+    descriptor = os.open(folder or ".", os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems cannot, and need not
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def rename(path: str, new: str) -> None:
+    """Renames a file, whose contents are on the disk already, and replaces one of that name."""
+    os.replace(path, new)
+    sync_folder(os.path.dirname(new))
 
 
 def write_bytes(path: PathLike, data: bytes) -> None:
@@ -77,13 +110,18 @@ def write_bytes(path: PathLike, data: bytes) -> None:
 
 
 def replace_bytes(path: PathLike, data: bytes) -> None:
-    """Writes a file atomically: a concurrent reader finds the whole old file or the whole new one."""
+    """Writes a file atomically: a concurrent reader, and who comes after a crash, finds the whole old file or
+    the whole new one.
+    """
     path = local_path(path)
     temporary = f"{path}.tmp{uuid.uuid4().hex}"
     try:
-        write_bytes(temporary, data)
+        make_folder(os.path.dirname(path))
         with as_tensorflow_errors(path):
-            os.replace(temporary, path)
+            with open(temporary, "wb") as file:
+                file.write(data)
+                sync(file)
+            rename(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)

@@ -24,7 +24,7 @@ from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
 from tideflow.io.bundle import BundleReader, Entry, is_array_shape
 from tideflow.io.bundle_format import index_path, slice_from_message, slice_message
 from tideflow.io.bundle_writer import temporary_name
-from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path, matching_paths
+from tideflow.io.local_files import PathLike, as_tensorflow_errors, local_path, matching_paths, rename, sync
 from tideflow.io.slices import TensorSlice, region_shape
 from tideflow.io.tables import read_table, write_table
 
@@ -177,7 +177,8 @@ def write_old_checkpoint(path: PathLike, parts: Iterable[Part]) -> None:
         with as_tensorflow_errors(path):
             with open(temporary, "wb") as file:
                 write_table(file, sorted(table.items()))
-            os.replace(temporary, path)
+                sync(file)
+            rename(temporary, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)

@@ -489,6 +489,12 @@ class TFRecordWriter:
         with as_tensorflow_errors(self._path):
             self._opened().flush()
 
+    def _sync(self) -> None:
+        """Writes all records so far to the disk."""
+        self.flush()
+        with as_tensorflow_errors(self._path):
+            os.fsync(self._opened().fileno())
+
     def close(self) -> None:
         """Closes the file. Further calls have no effect."""
         file, self._file = self._file, None

@@ -14,7 +14,7 @@ from tideflow.cluster import keys
 from tideflow.cluster.ports import reserved
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, threads_of
 from tideflow.launch.processes import TaskProcess, file_in_memory, is_free, path_of
-from tideflow.launch.shell import Ended, Event, Output, Shell, Started
+from tideflow.launch.shell import Ended, Event, Output, Shell, Started, signals_noted
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import view_of
 
@@ -34,6 +34,7 @@ def launch(
     """Runs the job to its end; returns its exit code, which is the chief's."""
     supervision = Supervision(plan.tasks, plan.chief, plan.restarts, plan.grace)
     with (
+        signals_noted() as signals,
         addresses_of(plan.tasks, port) as addresses,
         key_file(key, insecure) as secret,
         view_of(supervision, plain) as view,
@@ -45,7 +46,7 @@ def launch(
         }
         arguments = {task: arguments_of(plan, task, cluster) for task in supervision.tasks}
         with ThisMachine(arguments, environments) as machine:
-            return Shell(supervision, machine, view).run()
+            return Shell(supervision, machine, view, signals).run()
 
 
 @contextlib.contextmanager

@@ -23,7 +23,7 @@ from tideflow.cluster import keys
 from tideflow.launch import processes
 from tideflow.launch.local import NEW_KEY, key_file
 from tideflow.launch.plan import Plan, arguments_of, cluster_of, environment_of, tasks_of, threads_of
-from tideflow.launch.shell import LONGEST_WAIT, Ended, Event, Output, Regroup, Shell, Started
+from tideflow.launch.shell import LONGEST_WAIT, Ended, Event, Output, Regroup, Shell, Started, signals_noted
 from tideflow.launch.supervision import Supervision, Task
 from tideflow.launch.view import PlainView, view_of
 
@@ -68,7 +68,8 @@ def _run(plan: Plan, seats: Seats, secret: Mapping[str, str], ship: str | None, 
                 list(seated), plan.chief, plan.restarts, plan.grace, restarted=restarted
             )
             view.supervision = supervision
-            code = Shell(supervision, OnRay(plan, seats, seated, secret, ship), view).run()
+            with signals_noted() as signals:
+                code = Shell(supervision, OnRay(plan, seats, seated, secret, ship), view, signals).run()
             if not supervision.is_regrouping:
                 return code
             for task, seat in seated.items():

@@ -75,18 +75,19 @@ class Machines(Protocol):
 class Shell:
     """Runs a job to its end."""
 
-    def __init__(self, supervision: Supervision, machines: Machines, view: PlainView) -> None:
+    def __init__(
+        self, supervision: Supervision, machines: Machines, view: PlainView, signals: list[int]
+    ) -> None:
         self.supervision, self.machines, self.view = supervision, machines, view
         self._timers: list[tuple[float, int, Callable[[], Sequence[Instruction]]]] = []
         self._order = itertools.count()  # timers of the same time run in the order in which they were set
-        self._signals: list[int] = []
+        self._signals = signals
 
     def run(self) -> int:
         """Runs the job; returns its exit code."""
-        with self._signals_noted():
-            self.perform(self.supervision.begin())
-            while not self.supervision.is_over():
-                self.turn()
+        self.perform(self.supervision.begin())
+        while not self.supervision.is_over():
+            self.turn()
         return self.supervision.code
 
     def turn(self) -> None:
@@ -135,13 +136,18 @@ class Shell:
             return LONGEST_WAIT
         return min(LONGEST_WAIT, max(0.0, self._timers[0][0] - time.monotonic()))
 
-    @contextlib.contextmanager
-    def _signals_noted(self) -> Iterator[None]:
-        before = {number: signal.getsignal(number) for number in _ENDING}
+
+@contextlib.contextmanager
+def signals_noted() -> Iterator[list[int]]:
+    """The signals that ask the job to end, from the beginning of the block to its end: none interrupts the
+    launcher while it starts or stops something.
+    """
+    noted: list[int] = []
+    before = {number: signal.getsignal(number) for number in _ENDING}
+    try:
         for number in _ENDING:
-            signal.signal(number, lambda number, frame: self._signals.append(number))
-        try:
-            yield
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
+            signal.signal(number, lambda number, frame: noted.append(number))
+        yield noted
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

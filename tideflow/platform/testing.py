@@ -183,7 +183,7 @@ class TestCase(Assertions):
         self._close_cached()
         random.seed(DEFAULT_GRAPH_SEED)
         np.random.seed(DEFAULT_GRAPH_SEED)
-        default_graphs.items.clear()  # what a test that failed inside a `with` may have left
+        default_graphs.items = ()  # what a test that failed inside a `with` may have left
         reset_default_graph()
         set_random_seed(DEFAULT_GRAPH_SEED)
         if self.id().endswith(".test_session"):  # its name makes it look like a test

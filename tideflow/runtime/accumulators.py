@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import logging
-import threading
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.shapes import TensorShape
+from tideflow.interrupts import Lock
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import ABSENT, PendingValue
 
@@ -44,7 +44,7 @@ class Accumulator:
         self.count = 0
         self.step = 0
         self._session_closed = session_closed
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._takes: collections.deque[_Take] = collections.deque()  # in line
         self._forget()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import torch
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.shapes import TensorShape
+from tideflow.interrupts import Lock
 from tideflow.runtime.queues import PriorityQueue
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import PendingValue
@@ -34,7 +34,7 @@ class Barrier:
         self.shapes = tuple(shapes) or (TensorShape(None),) * len(types)
         self.closed = False
         self._cancelled = False
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._index = _FIRST_INDEX
         self._incomplete: dict[bytes, tuple[int, list[Any]]] = {}
         scalar = TensorShape([])

@@ -18,6 +18,7 @@ from typing import Any, Protocol
 import torch
 
 from tideflow.graph import errors
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 
@@ -60,7 +61,7 @@ class Member:
     context: StepContext
     closed: Callable[[], bool]  # whether its session has ended
 
-    def wait(self, condition: threading.Condition, ready: Callable[[], bool], what: str) -> None:
+    def wait(self, condition: Condition, ready: Callable[[], bool], what: str) -> None:
         """Blocks, holding the condition's lock, until `ready`."""
         self.context.wait(condition, ready, self.closed, what)
 
@@ -109,7 +110,7 @@ class _Instance:
     """The rounds of one instance in one process, one after the other."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._round = _Round()
 
     def meet(

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 
 from tideflow.graph.errors import OutOfRangeError
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.dataset_rows import Call, RowFunction, rows_mapped
 from tideflow.runtime.datasets import (
     Dataset,
@@ -53,7 +54,7 @@ class Prefetch(OfOne):
 def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
     """The same elements, pulled by a thread that is at most `size` elements ahead."""
     ready: collections.deque[Callable[[], Element]] = collections.deque()
-    changed = threading.Condition()
+    changed = Condition()
     stopped = _Stop(changed)
     iteration.at_end(stopped.now)
     thread: threading.Thread | None = None
@@ -95,7 +96,7 @@ class _Stop:
     It has no reference to its pass, so that the pass can be collected.
     """
 
-    def __init__(self, changed: threading.Condition) -> None:
+    def __init__(self, changed: Condition) -> None:
         self.is_set = False
         self._changed = changed
 
@@ -217,7 +218,7 @@ class _Pool:
 
     def __init__(self, count: int, iteration: Iteration) -> None:
         self._calls: collections.deque[_PendingCall] = collections.deque()
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._stop = _Stop(self._changed)
         iteration.at_end(self._stop.now)
         for _ in range(count):
@@ -247,7 +248,7 @@ class _Pool:
 
 
 def _serve(
-    calls: collections.deque[_PendingCall], changed: threading.Condition, stop: _Stop, context: StepContext
+    calls: collections.deque[_PendingCall], changed: Condition, stop: _Stop, context: StepContext
 ) -> None:
     compute_alone()
     while True:

@@ -21,8 +21,8 @@ def flushing(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with denormal numbers flushed to zero while it runs."""
 
     def run(*args: Any) -> Any:
-        _flush(True)
-        try:
+        try:  # first: an interrupt may come between any two calls
+            _flush(True)
             return function(*args)
         finally:
             _flush(False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import threading
 import time
 import weakref
@@ -33,6 +34,19 @@ def wait_at_exit(thread: threading.Thread) -> threading.Thread:
     """Has the process wait for a thread that a closed session stops."""
     _threads.add(thread)
     return thread
+
+
+def _after_fork() -> None:
+    """The threads that work for a session, and whoever holds one of its locks, are not in a forked child: its
+    sessions refuse to run there, instead of waiting for them without end.
+    """
+    for session in list(_open):
+        session._refuse_after_fork()
+    _open.clear()
+    _threads.clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 @atexit.register

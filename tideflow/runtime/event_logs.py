@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 import weakref
 
 from tensorboard.compat.proto.event_pb2 import Event
 
 from tideflow.graph import errors
+from tideflow.interrupts import Lock
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import local_path, make_folder
 
@@ -19,7 +19,7 @@ class EventLog:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._file: EventFile | None = None
 
     def open(self, folder: str, max_queue: int, flush_millis: int, suffix: str) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import re
-import threading
 from collections.abc import Callable, Iterator, Sequence
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import OutOfRangeError
 from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.interrupts import deferred
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.datasets import Dataset, Element, End, Iteration, Pull, check_now_and_then
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
@@ -33,7 +34,7 @@ class DatasetIterator:
         self.name, self.types, self.shapes = name, list(types), list(shapes)
         self._resources = resources
         self._first = first  # makes the dataset of a one-shot iterator
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._busy = False  # whether a step is taking an element
         self._iteration: Iteration | None = None
         self._dataset: Dataset | None = None
@@ -41,6 +42,7 @@ class DatasetIterator:
         self._taken = 0
         self._ended = False
 
+    @deferred
     def start(self, dataset: Dataset, context: StepContext) -> None:
         """Begins a pass over a dataset. The pass over the previous dataset stops."""
         self._stop()
@@ -74,6 +76,7 @@ class DatasetIterator:
         self._ended = False
         return self._pull
 
+    @deferred
     def next(self, context: StepContext) -> Element:
         """The next element. Raises OutOfRangeError at the end."""
         with self._alone(context):
@@ -101,12 +104,14 @@ class DatasetIterator:
             )
         return self._pull
 
+    @deferred
     def state(self, context: StepContext) -> bytes:
         """The position of the iterator: the number of elements taken from its dataset."""
         with self._alone(context):
             self._begun(context)
             return b"%s%d%s" % (_STATE, self._taken, _ENDED if self._ended else b"")
 
+    @deferred
     def restore(self, state: bytes, context: StepContext) -> None:
         """Restores a position: begins the dataset again and skips as many elements."""
         if not _STATE_FORM.fullmatch(state):

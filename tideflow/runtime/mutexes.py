@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.waiting import StepContext
 
 
@@ -16,7 +16,7 @@ class Mutex:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._held = False
 
     def lock(self, resources: Any, context: StepContext) -> Lock:
@@ -34,7 +34,7 @@ class Mutex:
     def release(self) -> None:
         with self._changed:
             self._held = False
-            self._changed.notify()
+            self._changed.notify_all()
 
     def wake(self) -> None:
         """Wakes the waiting steps, which check whether the session has been closed."""

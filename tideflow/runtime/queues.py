@@ -13,7 +13,6 @@ import abc
 import collections
 import heapq
 import itertools
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -24,6 +23,7 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import OpError
 from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.interrupts import Lock
 from tideflow.runtime.philox import Philox
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import ABSENT, PendingValue
@@ -151,7 +151,7 @@ class Queue:
         self.capacity = capacity if capacity >= 0 else 1 << 62
         self.closed = False
         self._session_closed = session_closed
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._enqueues: collections.deque[_Enqueue] = collections.deque()
         self._dequeues: collections.deque[_Dequeue] = collections.deque()
         self._clear()

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import threading
 from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
@@ -19,9 +18,11 @@ from google.protobuf.message import DecodeError
 from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.own_protos import make_messages
+from tideflow.interrupts import deferred
 from tideflow.io.databases import lmdb_items
 from tideflow.io.local_files import read_bytes
 from tideflow.io.records import LARGEST_INFLATED, RecordFile, open_for_reading, read_up_to, too_large
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.queues import Queue
 from tideflow.runtime.waiting import StepContext
 
@@ -39,7 +40,7 @@ class Reader:
     def __init__(self, name: str, session_closed: Callable[[], bool]) -> None:
         self.name = name
         self._session_closed = session_closed
-        self._changed = threading.Condition()
+        self._changed = Condition()
         self._busy = False
         self._clear()
 
@@ -57,17 +58,20 @@ class Reader:
 
     # ------------------------------------------------------------------ reading
 
+    @deferred
     def read(self, queue: Queue, context: StepContext) -> Pair:
         """The next record; waits for work."""
         with self._alone(context):
             keys, values = self._next_records(queue, 1, context)
             return keys[0], values[0]
 
+    @deferred
     def read_up_to(self, queue: Queue, count: int, context: StepContext) -> Batch:
         """The next records of the unit, at most `count`; waits for work."""
         with self._alone(context):
             return self._next_records(queue, count, context) if count > 0 else ([], [])
 
+    @deferred
     def reset(self, context: StepContext) -> None:
         """Resets the reader to its initial state. The unit in progress is dropped."""
         with self._alone(context):
@@ -139,6 +143,7 @@ class Reader:
 
     # ------------------------------------------------------------------ serialization
 
+    @deferred
     def serialized(self, context: StepContext) -> bytes:
         """The reader's state, between two units of work."""
         if not self.serializable:
@@ -152,6 +157,7 @@ class Reader:
             )
             return bytes(state.SerializeToString())
 
+    @deferred
     def restore(self, data: bytes, context: StepContext) -> None:
         """Restores a state that `serialized` has returned."""
         if not self.serializable:
@@ -198,7 +204,7 @@ def _next_work(queue: Queue, context: StepContext) -> bytes:
             "Expected queue with single string component, but the components of "
             f"'{queue.name}' are {[dtype.name for dtype in queue.dtypes]}",
         )
-    (name,) = context.resolve(queue.dequeue())
+    (name,) = context.resolve(queue.dequeue)
     work = np.asarray(name)
     if work.size != 1:
         raise errors.invalid_argument(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 
 import numpy as np
 
 from tideflow.graph import errors
+from tideflow.interrupts import Lock
 from tideflow.io.local_files import matching_paths
 from tideflow.io.records import RecordFile
 
@@ -29,7 +29,7 @@ class ShuffledRecords:
         self._shift_ratio = shift_ratio
         self._buffer_size = max(1, buffer_size)
         self._compression = compression
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._epoch: Iterator[bytes] = iter(())
 
     def take(self, count: int) -> list[bytes]:

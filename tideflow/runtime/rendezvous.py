@@ -7,12 +7,12 @@ steps run on a task, and which values come early or late, is known to `cluster/r
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from tideflow.graph.errors import CancelledError, OpError
+from tideflow.interrupts import Lock
 from tideflow.runtime.waiting import ABSENT, PendingValue
 from tideflow.runtime.wake_events import WakeEvent
 
@@ -40,7 +40,7 @@ class Rendezvous:
         self._send: Send | None = None
         self.wait: Wait = WakeEvent.wait
         self._parcels: dict[str, Parcel] = {}  # by task, not sent yet
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._values: dict[str, Any] = {}
         self._wakes: dict[str, Callable[[], Any]] = {}  # by key, of those who asked too early
         self._error: OpError | None = None

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import collections
 import itertools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
 from tideflow.graph import errors
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import StepContext
 
@@ -34,7 +34,7 @@ class _Area:
         self._bytes = 0
         self._waiting = [0, 0]  # the numbers of steps that wait to put, and to take
         self._session_closed = session_closed
-        self._changed = threading.Condition()
+        self._changed = Condition()
 
     def size(self) -> int:
         raise AssertionError("each subclass counts its elements")

@@ -8,7 +8,6 @@ enough lookups.
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,6 +19,7 @@ from tideflow.graph.errors import (
     InvalidArgumentError,
     UnimplementedError,
 )
+from tideflow.interrupts import Lock
 from tideflow.runtime.fingerprints import hash64
 
 _SMALLEST = 16  # rows
@@ -53,7 +53,7 @@ class Table:
         self.value_dtype = value_dtype
         self.value_shape = value_shape
         self.key_shape = key_shape
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._forget()
 
     def _forget(self) -> None:

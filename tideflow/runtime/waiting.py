@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
+from tideflow.interrupts import deferred, deliver
+from tideflow.runtime.conditions import Condition
 from tideflow.runtime.wake_events import WakeEvent, thread_wake_event
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ class StepContext:
     # ------------------------------------------------------------------ waiting on behalf of the step
 
     def wait(
-        self, condition: threading.Condition, ready: Callable[[], bool], closed: Callable[[], bool], what: str
+        self, condition: Condition, ready: Callable[[], bool], closed: Callable[[], bool], what: str
     ) -> None:
         """Blocks, holding the condition's lock, until `ready`. `closed` says whether the session has ended;
         errors begin with `what`.
@@ -101,9 +103,13 @@ class StepContext:
         while not ready():
             condition.wait(self.time_left(closed, what))
 
-    def resolve(self, value: Any) -> Any:
-        """What a kernel returned, once it has arrived."""
-        return self.wait_for(value) if isinstance(value, PendingValue) else value
+    def resolve(self, kernel: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+        """What a kernel returns, once it has arrived. A signal is handled where the thread sleeps, or at the
+        end: otherwise a value could stay pending for which nobody waits.
+        """
+        with deferred:
+            value = kernel(*args, **keywords)
+            return self.wait_for(value) if isinstance(value, PendingValue) else value
 
     def wait_for(self, pending: PendingValue) -> Any:
         """Blocks this thread until the value has arrived, and returns it."""
@@ -114,13 +120,14 @@ class StepContext:
             if threading.get_ident() != waiter:
                 wake_event.set()
 
-        while (value := self.poll(pending, wake)) is ABSENT:
-            try:
-                wait(wake_event, self._sleep_seconds())  # may return early: a set meant for an earlier wait
-            except BaseException:
-                pending.cancel()
-                raise
-        return value
+        with deferred:
+            while (value := self.poll(pending, wake)) is ABSENT:
+                try:
+                    wait(wake_event, self._sleep_seconds())  # may return early: a set of an earlier wait
+                except BaseException:
+                    pending.cancel()
+                    raise
+            return value
 
     def poll(self, pending: PendingValue, wake: Callable[[], Any]) -> Any:
         """The value, or ABSENT if it has not arrived; raises where the step may wait no longer."""
@@ -128,18 +135,20 @@ class StepContext:
         if value is ABSENT:
             try:
                 self.time_left(pending.closed, pending.what)
-            except OpError:
+            except BaseException as error:
                 value = pending.cancel()
-                if value is ABSENT:
+                if value is ABSENT or not isinstance(error, OpError):
                     raise
         return value
 
     def time_left(self, closed: Callable[[], bool], what: str) -> float:
-        """How many seconds the step may sleep before it checks again; raises where it may wait no longer.
+        """How many seconds the step may sleep before it checks again; raises where it may wait no longer, or
+        where a signal has come.
 
         A step that is about to sleep first sends the values it has kept back: another task may need them to
         produce what this step waits for.
         """
+        deliver()
         if self.rendezvous is not None:
             self.rendezvous.flush()
         if closed() or self.cancelled:

@@ -11,6 +11,8 @@ import os
 import select
 import threading
 
+from tideflow.interrupts import deferred
+
 
 class WakeEvent:
     """One thread waits, another sets the event. A set before the wait counts; each wait consumes one set."""
@@ -39,9 +41,19 @@ class WakeEvent:
 class _PerThread(threading.local):
     def __init__(self) -> None:
         self.wake_event = WakeEvent()
+        if threading.get_ident() == deferred.main_thread:
+            deferred.wake = self.wake_event.set  # the main thread wakes up to handle a signal
 
 
 _per_thread = _PerThread()
+
+
+def _after_fork() -> None:
+    """A child has a pipe of its own: from the parent's it would take the parent's wake-ups."""
+    _per_thread.__init__()  # type: ignore[misc]
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def thread_wake_event() -> WakeEvent:

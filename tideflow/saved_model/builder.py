@@ -17,7 +17,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
 from tideflow.io import saved_models
-from tideflow.io.local_files import as_tensorflow_errors, local_path, make_folder
+from tideflow.io.local_files import as_tensorflow_errors, local_path, make_folder, sync, sync_folder
 from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import predict_signature_def
 from tideflow.train.saver import Saver
@@ -174,6 +174,9 @@ class SavedModelBuilder:
             if not os.path.exists(target):
                 with as_tensorflow_errors(source):
                     shutil.copyfile(local_path(source), target)
+                    with open(target, "rb") as copied:
+                        sync(copied)
+        sync_folder(folder)
         _log.info("Assets written to: %s", folder)
 
     def _add(

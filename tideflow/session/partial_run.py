@@ -11,6 +11,7 @@ from tideflow.compile.prune import needed
 from tideflow.compile.request import StepRequest
 from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.interrupts import deferred
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.executor import Executor, compiled
 from tideflow.session.feeds import check_shape, feeder
@@ -103,7 +104,8 @@ class PartialRun:
         except Exception as error:
             fail(error, plan)
         except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
-            self._executor.put_back()
+            with deferred:
+                self._executor.put_back()
             raise
         self._values.update(zip(wanted, results, strict=True))
         self._done |= running

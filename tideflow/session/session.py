@@ -18,6 +18,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.interrupts import deferred
 from tideflow.runtime.devices import Device
 from tideflow.runtime.ending import close_at_exit, open_sessions
 from tideflow.runtime.resources import ResourceManager
@@ -64,7 +65,7 @@ class BaseSession:
         if self._placement.log and not target:
             print(device_mapping(self._placement.devices), flush=True)
         self._executor: Executor = remote or LocalExecutor(self._resources, self._placement)
-        self._closed = self._was_reset = False
+        self._closed = self._was_reset = self._is_of_parent = False
         self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
         self._steps = StepCache(self._graph)
         self._partial_runs: dict[str, PartialRun] = {}
@@ -214,7 +215,16 @@ class BaseSession:
             )
         self._steps.drop_stale()
 
+    def _refuse_after_fork(self) -> None:
+        """In a child process: every run takes the slow path, and fails there."""
+        self._closed = self._is_of_parent = True
+
     def _check_open(self) -> None:
+        if self._is_of_parent:
+            raise errors.failed_precondition(
+                "A session does not survive a fork: this one was made before this process was forked, and "
+                "its threads and locks stayed with the parent. Make a session in the child."
+            )
         if self._was_reset:
             raise errors.cancelled("Session has been closed.")
         if self._closed:
@@ -335,8 +345,11 @@ class BaseSession:
         """The tasks of its cluster that were there and are no more, without having finished their work."""
         return self._executor.missing_tasks()
 
+    @deferred
     def close(self) -> None:
         """Ends the session's steps, and drops its state."""
+        if self._is_of_parent:
+            return  # the parent closes it
         self._closed = True
         self._executor.close()
         self._steps.steps.clear()
@@ -390,6 +403,7 @@ class Session(BaseSession):
         self._entered.append(stack)
         return self
 
+    @deferred
     def __exit__(self, *exc: Any) -> None:
         self._entered.pop().close()
         self.close()
@@ -437,17 +451,16 @@ class InteractiveSession(BaseSession):
                 stacklevel=2,
             )
         InteractiveSession._active += 1
-        default_sessions.items.append(self)
+        default_sessions.push(self)
         self._explicit_graph = graph
         if graph is not None:
-            default_graphs.items.append(graph)
+            default_graphs.push(graph)
 
     def close(self) -> None:
         if self._closed:
             return
         InteractiveSession._active -= 1
-        if self in default_sessions.items:
-            default_sessions.items.remove(self)
-        if self._explicit_graph in default_graphs.items:
-            default_graphs.items.remove(self._explicit_graph)
+        default_sessions.discard(self)
+        if self._explicit_graph is not None:
+            default_graphs.discard(self._explicit_graph)
         super().close()

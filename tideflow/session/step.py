@@ -13,6 +13,7 @@ from tideflow.compile.failures import fail
 from tideflow.compile.plan import Plan
 from tideflow.compile.request import FeedShapes, StepRequest
 from tideflow.compile.variants import Variants
+from tideflow.interrupts import deferred
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.executor import Executor, compiled
 from tideflow.session.feeds import check_shape, feeder
@@ -51,7 +52,8 @@ class Step:
         except Exception as error:
             fail(error, plan)
         except BaseException:  # an interrupt, which may have come while a kernel had a variable's buffer
-            self._executor.put_back()
+            with deferred:
+                self._executor.put_back()
             raise
         values = fetched(results)
         return values[0] if self._single else self._fetches.pack(values)

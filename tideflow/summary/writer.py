@@ -20,6 +20,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 from tideflow.export import export
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import get_default_graph
+from tideflow.interrupts import deferred
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.variables.meta_graph import export_meta_graph
@@ -86,9 +87,11 @@ class EventFileWriter:
         self._flush_secs = flush_secs
         self._start()
 
+    @deferred
     def _start(self) -> None:
         self._pen = _Pen(self._file, self._pending, self._flush_secs)
         self._end = weakref.finalize(self, self._pen.end)  # also when the process ends
+        _writers.add(self)
 
     @property
     def closed(self) -> bool:
@@ -98,11 +101,13 @@ class EventFileWriter:
         """The directory of the file."""
         return self._logdir
 
+    @deferred
     def add_event(self, event: Event) -> None:
         """Adds an event, unless the writer is closed; waits while too many are pending."""
         if not self.closed:
             self._pending.put(event)
 
+    @deferred
     def flush(self) -> None:
         """What was added is in the file afterwards; a failure to write it is raised here."""
         if self.closed:
@@ -111,6 +116,7 @@ class EventFileWriter:
         self._raise_failure()
         self._file.flush()
 
+    @deferred
     def close(self) -> None:
         """Writes what is pending and ends the file and the thread."""
         self._end()
@@ -125,6 +131,21 @@ class EventFileWriter:
         """After `close`, the events that follow go to a new file."""
         if self.closed:
             self._start()
+
+
+_writers: weakref.WeakSet[EventFileWriter] = weakref.WeakSet()
+
+
+def _after_fork() -> None:
+    """The threads that write are the parent's: in a child their writers are closed, until reopened."""
+    for writer in list(_writers):
+        writer._end.detach()
+        writer._file.forget()
+        writer._pending = queue.Queue(writer._pending.maxsize)
+    FileWriterCache._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 class SummaryWriter:

@@ -11,7 +11,11 @@ from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.errors import CancelledError, OutOfRangeError
+from tideflow.interrupts import deferred, deliver
 from tideflow.platform import logging
+from tideflow.runtime.conditions import Event
+
+_JOIN_SECONDS = 0.1  # how often a thread that joins others handles the signals that came
 
 
 @export("train.Coordinator")
@@ -31,7 +35,7 @@ class Coordinator:
         types = clean_stop_exception_types if clean_stop_exception_types is not None else (OutOfRangeError,)
         self._clean_stop_exception_types = tuple(types) if isinstance(types, (list, tuple)) else (types,)
         self._lock = threading.Lock()
-        self._stop_event = threading.Event()
+        self._stop_event = Event()
         self._error: BaseException | None = None
         self._registered_threads: set[threading.Thread] = set()
         self._joined = False
@@ -41,6 +45,7 @@ class Coordinator:
         """Whether `join` has returned."""
         return self._joined
 
+    @deferred
     def request_stop(self, ex: Any = None) -> None:
         """Makes `should_stop` return True.
 
@@ -68,6 +73,7 @@ class Coordinator:
     def _is_an_end(self, error: BaseException) -> bool:
         return isinstance(error, (*self._clean_stop_exception_types, CancelledError))
 
+    @deferred
     def clear_stop(self) -> None:
         """Clears the request to stop."""
         with self._lock:
@@ -133,7 +139,10 @@ class Coordinator:
             pass
         end = time.monotonic() + stop_grace_period_secs
         for thread in waited:
-            thread.join(max(0.0, end - time.monotonic()))
+            while thread.is_alive() and (left := end - time.monotonic()) > 0:
+                with deferred:
+                    thread.join(min(left, _JOIN_SECONDS))
+                    deliver()
         stragglers = [thread.name for thread in waited if thread.is_alive()]
         with self._lock:
             self._joined = True
@@ -227,7 +236,8 @@ class LooperThread(threading.Thread):
           The thread.
         """
         looper = LooperThread(coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
-        looper.start()
+        with deferred:
+            looper.start()
         return looper
 
     def run(self) -> None:

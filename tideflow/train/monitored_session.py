@@ -15,6 +15,7 @@ from tideflow.export import export
 from tideflow.graph.errors import AbortedError, OutOfRangeError, UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
+from tideflow.interrupts import deferred
 from tideflow.platform import logging
 from tideflow.session.session import Session
 from tideflow.train.coordinator import Coordinator
@@ -155,19 +156,26 @@ class _CoordinatedSessionCreator(SessionCreator):
         self.tf_sess: Session | None = None
         self.coord: Coordinator | None = None
 
+    def stop(self) -> None:
+        """Has the threads of the last session stop, and closes it."""
+        if self.coord is not None:
+            self.coord.request_stop()
+        if self.tf_sess is not None:
+            self.tf_sess.close()
+
     def create_session(self) -> _CoordinatedSession:
         self.tf_sess = self._creator.create_session()
         self.coord = Coordinator(clean_stop_exception_types=[])  # every error is for the caller of `run`
         session = _CoordinatedSession(
             _HookedSession(self.tf_sess, self._hooks), self.coord, self._stop_grace_period_secs
         )
-        if get_collection(GraphKeys.QUEUE_RUNNERS):
-            start_queue_runners(sess=self.tf_sess, coord=self.coord)
         try:
+            if get_collection(GraphKeys.QUEUE_RUNNERS):
+                start_queue_runners(sess=self.tf_sess, coord=self.coord)
             for hook in self._hooks:
                 hook.after_create_session(self.tf_sess, self.coord)
-        except Exception:
-            with contextlib.suppress(Exception):  # the hook's error is the one to tell
+        except BaseException:
+            with deferred, contextlib.suppress(Exception):  # the hook's error is the one to tell
                 session.close()
             raise
         return session
@@ -272,8 +280,8 @@ class _CoordinatedSession:
 
     def close(self) -> None:
         """Ends the threads, then the session; raises what a thread ended with."""
-        self._coord.request_stop()
         try:
+            self._coord.request_stop()
             self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
         finally:
             with contextlib.suppress(Exception):  # what a thread ended with is the news
@@ -506,6 +514,7 @@ class _MonitoredSession:
         self._close_internal(kind)
         return kind is None
 
+    @deferred
     def _close_internal(self, exception_type: type | None = None) -> None:
         self._check_open()
         try:
@@ -520,6 +529,13 @@ class _MonitoredSession:
                 self._coordinated_creator.tf_sess = self._coordinated_creator.coord = None
                 if not self._graph_was_finalized:
                     get_default_graph()._unsafe_unfinalize()
+
+    def __del__(self) -> None:
+        """Nobody has closed it: an interrupt may have come before its `with` block. Its threads end."""
+        creator = getattr(self, "_coordinated_creator", None)
+        if creator is not None and creator.tf_sess is not None and not creator.tf_sess._is_of_parent:
+            with contextlib.suppress(Exception):
+                creator.stop()
 
     def _check_open(self) -> None:
         if self._sess is None:

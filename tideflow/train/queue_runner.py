@@ -16,6 +16,7 @@ from tideflow.graph.operation import Operation
 from tideflow.graph.queue_runner_proto import QueueRunnerDef
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.graph.stacks import default_sessions
+from tideflow.interrupts import deferred
 from tideflow.queues.base import QueueBase
 from tideflow.runtime.ending import wait_at_exit
 from tideflow.train.coordinator import Coordinator
@@ -132,6 +133,7 @@ class QueueRunner:
         """The name of the queue."""
         return self._queue.name
 
+    @deferred
     def create_threads(
         self, sess: SessionLike, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:

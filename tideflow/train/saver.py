@@ -14,6 +14,7 @@ from tideflow.export import export, expose
 from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
+from tideflow.interrupts import deferred
 from tideflow.io.checkpoint_state import (
     DEFAULT_STATE_FILE,
     checkpoint_exists,
@@ -372,6 +373,7 @@ class Saver:
             raise ValueError(f"Parent directory of {prefix} doesn't exist, can't save.") from error
         return os.fsdecode(written)
 
+    @deferred
     def _keep_books(
         self, save_path: str, written: str, latest_filename: str, meta_graph_suffix: str, noted: bool
     ) -> None:

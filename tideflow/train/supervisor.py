@@ -17,6 +17,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.errors import AbortedError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
+from tideflow.interrupts import deferred
 from tideflow.lookup.collections import tables_initializer
 from tideflow.ops.control_flow import grouping
 from tideflow.platform import logging
@@ -293,8 +294,9 @@ class Supervisor:
                 threads.append(SVStepCounterThread(self, sess))
         if self.saver and self._save_model_secs:
             threads.append(SVTimerCheckpointThread(self, sess))
-        for thread in threads:
-            thread.start()
+        with deferred:
+            for thread in threads:
+                thread.start()
         return threads
 
     def start_queue_runners(self, sess: SessionLike, queue_runners: Sequence[Any] | None = None) -> list[Any]:

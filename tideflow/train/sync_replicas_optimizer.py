@@ -25,6 +25,7 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, colocate_with, control_dependencies, device, name_scope
+from tideflow.interrupts import deferred
 from tideflow.ops.arrays import constants, creation
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.state import reference_variables
@@ -339,7 +340,8 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
             session.run(self._init_tokens_op)
             runner = self._sync_optimizer.get_chief_queue_runner()
             runner.create_threads(session, coord=coord, daemon=True, start=True)
-            threading.Thread(target=self._stand_in, args=(session, coord), daemon=True).start()
+            with deferred:
+                threading.Thread(target=self._stand_in, args=(session, coord), daemon=True).start()
 
     def end(self, session: Any) -> None:
         """Who leaves gives no more gradients: without this, who waits for the next step waits for ever."""

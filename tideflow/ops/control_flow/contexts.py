@@ -34,11 +34,13 @@ def register_primitives(**functions: Callable[..., Any]) -> None:
 def inside(graph: Graph, context: Context | None) -> Iterator[None]:
     """What is made in this block belongs to `context`, or to no construct at all."""
     local = graph._local
+    depth = local.depth = local.depth + 1
     outer, local.context = local.context, context
     try:
         yield
     finally:
-        local.context = outer
+        if local.depth >= depth:
+            local.context, local.depth = outer, depth - 1
 
 
 class Context:
