@@ -176,3 +176,46 @@ def test_tensors_are_neither_booleans_nor_iterable():
         iter(x)
     assert x == x and x != tf.placeholder(tf.float32)
     assert len({x, x}) == 1
+
+
+def in_a_thread(graph, function):
+    found = []
+
+    def work():
+        with graph.as_default():
+            found.append(function())
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+def test_a_thread_begins_in_the_scopes_of_the_first_one(graph):
+    c = tf.constant(1.0, name="c")
+    with tf.device("/cpu:0"), tf.control_dependencies([c]), tf.name_scope("s"):
+        op = in_a_thread(graph, lambda: tf.constant(2.0, name="d").op)
+    assert (op.name, op.device, op.control_inputs) == ("d", "/device:CPU:0", [c.op])
+    assert in_a_thread(graph, lambda: tf.constant(2.0).device) == ""
+
+
+def test_after_the_switch_threads_begin_where_it_was(graph):
+    graph.switch_to_thread_local()
+    with tf.device("/cpu:0"):
+        assert tf.constant(1.0).device == "/device:CPU:0"
+        assert in_a_thread(graph, lambda: tf.constant(1.0).device) == ""
+
+
+def test_kernel_labels_and_original_operations(graph):
+    with graph._kernel_label_map({"Identity": "special"}):
+        labelled = tf.identity(1.0).op
+    assert labelled.get_attr("_kernel") == b"special"
+    with graph._original_op(labelled):
+        assert tf.identity(1.0).op._original_op is labelled
+    assert graph._nodes_by_name[labelled.name] is labelled
+
+
+@pytest.mark.parametrize("name", ["/", "//", "/a", "a\\b"])
+def test_scope_names_that_are_refused(name):
+    with pytest.raises(ValueError, match="not a valid scope name"), tf.name_scope(name):
+        pass

@@ -42,6 +42,28 @@ def test_a_colocation_that_is_no_list_of_names_is_refused(attr):
         tf.import_graph_def(graph_def)
 
 
+@pytest.mark.parametrize(
+    ("versions", "message"),
+    [
+        ({"producer": -1}, "producer version -1 below min producer 0"),
+        ({"producer": 134, "min_consumer": 135}, "min consumer version 135 above current version 134"),
+        ({"producer": 134, "bad_consumers": [134]}, "disallows consumer version 134"),
+    ],
+)
+def test_versions_that_are_refused(versions, message):
+    graph_def = tf.GraphDef(versions=versions)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=message):
+        tf.import_graph_def(graph_def)
+
+
+def test_a_graph_keeps_the_versions_of_what_it_imports():
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(tf.GraphDef(versions={"producer": 21, "min_consumer": 12, "bad_consumers": [1]}))
+        tf.import_graph_def(tf.GraphDef(versions={"producer": 22, "min_consumer": 3}))
+    versions = graph.as_graph_def().versions
+    assert (versions.producer, versions.min_consumer, list(versions.bad_consumers)) == (21, 12, [1])
+
+
 # ----------------------------------------------------------------------------------- damage
 
 

@@ -1,4 +1,4 @@
-"""TensorProtos that describe far more than they hold."""
+"""Where a TensorProto has its values, and TensorProtos that describe far more than they hold."""
 
 import numpy as np
 import pytest
@@ -110,3 +110,40 @@ def test_a_proto_of_a_repeated_array():
     proto = tf.make_tensor_proto(np.float16(1.5), shape=[3, 2])
     assert not proto.tensor_content
     assert tf.make_ndarray(proto).tolist() == [[1.5, 1.5]] * 3
+
+
+@pytest.mark.parametrize(
+    ("values", "dtype", "shape", "field", "entries"),
+    [
+        (10.0, tf.float32, [3, 4], "float_val", [10.0]),
+        ([1, 2], tf.int32, [4], "int_val", [1, 2]),
+        ([True, False], tf.bool, None, "bool_val", [True, False]),
+        ([1 + 2j, 3 - 4j], tf.complex64, None, "scomplex_val", [1, 2, 3, -4]),
+        ([1.0, 2.0], tf.float16, None, "half_val", [0x3C00, 0x4000]),
+        ("s", tf.string, [2], "string_val", [b"s"]),
+    ],
+)
+def test_field_entries(values, dtype, shape, field, entries):
+    proto = tf.make_tensor_proto(values, dtype, shape)
+    assert list(getattr(proto, field)) == entries
+    assert not proto.tensor_content
+    assert [dim.size for dim in proto.tensor_shape.dim] == (shape or [2])
+
+
+def test_bytes():
+    assert tf.make_tensor_proto([1, 2], tf.int16).tensor_content == b"\x01\x00\x02\x00"
+
+
+def test_the_last_value_fills_the_shape():
+    assert tf.make_ndarray(tf.make_tensor_proto([1, 2], shape=[4])).tolist() == [1, 2, 2, 2]
+
+
+def test_too_many_values_are_refused():
+    with pytest.raises(ValueError, match=r"Too many elements provided\. Needed at most 2, but received 3"):
+        tf.make_tensor_proto([1, 2, 3], shape=[2])
+
+
+def test_negative_numbers_of_unsigned_types():
+    assert tf.make_ndarray(tf.make_tensor_proto([-1, 2], tf.uint8)).tolist() == [255, 2]
+    with pytest.raises(ValueError, match="300 does not fit uint8"):
+        tf.make_tensor_proto(300, tf.uint8)

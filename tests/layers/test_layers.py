@@ -135,3 +135,43 @@ def test_regularizers_fill_their_collection():
 def test_bad_input_is_refused(call, error):
     with pytest.raises(error):
         call()
+
+
+def test_losses_and_updates_of_the_inputs_they_depend_on():
+    x, z = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None, 3])
+    dense = tf.layers.Dense(2, kernel_regularizer=tf.nn.l2_loss, activity_regularizer=tf.reduce_sum)
+    normal = tf.layers.BatchNormalization()
+    dense(x)
+    normal(x, training=True)
+    assert [len(dense.get_losses_for(given)) for given in (None, x, z)] == [1, 1, 0]
+    assert [len(normal.get_updates_for(given)) for given in (None, x, z)] == [0, 2, 0]
+
+
+def test_parts_of_a_variable_are_regularized_once():
+    for reuse in (None, True):
+        with tf.variable_scope("s", reuse=reuse, partitioner=tf.fixed_size_partitioner(2)):
+            tf.layers.dense(tf.ones([2, 4]), 3, name="d", kernel_regularizer=tf.nn.l2_loss)
+        assert len(tf.losses.get_regularization_losses()) == 2
+
+
+def test_a_spec_for_each_input():
+    class Pair(tf.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.input_spec = [tf.layers.InputSpec(ndim=1), tf.layers.InputSpec(shape=[None, 3])]
+
+        def call(self, inputs):
+            return inputs[0]
+
+    Pair()([tf.ones([2]), tf.ones([2, 3])])
+    with pytest.raises(ValueError, match=r"Input 1 of layer .* expected shape=.None, 3., found shape=.2, 4."):
+        Pair()([tf.ones([2]), tf.ones([2, 4])])
+    with pytest.raises(ValueError, match="expects 2 inputs, but it received 1"):
+        Pair()(tf.ones([2]))
+    assert str(tf.layers.InputSpec(ndim=2, axes={0: 3})) == "InputSpec(ndim=2, axes={0: 3})"
+
+
+def test_output_shapes_of_unknown_parts():
+    with pytest.raises(ValueError, match="innermost dimension of input_shape must be defined"):
+        tf.layers.Dense(3).compute_output_shape(tf.TensorShape(None))
+    assert tf.layers.Dropout().compute_output_shape((None, 4)) == (None, 4)

@@ -127,3 +127,10 @@ print(session.run([batch, element])[0].shape)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stdout, done.stderr) == (3 if "3" in ends else 0, "(8, 64, 64, 3)\n", "")
+
+
+@pytest.mark.parametrize("other", ["y", "xy"])
+def test_joined_dictionaries_have_the_same_keys(other):
+    sources = [{key: tf.constant(1.0) for key in keys} for keys in ("x", other)]
+    with pytest.raises(ValueError, match="must have the same keys"):
+        tf.train.batch_join(sources, 2)

@@ -129,3 +129,14 @@ def test_a_loop_whose_message_names_nothing_is_refused():
     )
     with tf.Graph().as_default(), pytest.raises(KeyError, match="LoopGone"):
         tf.train.import_meta_graph(message)
+
+
+def test_import_into_another_graph():
+    with tf.Graph().as_default():
+        tf.Variable(1.0, name="v")
+        meta_graph = tf.train.export_meta_graph()
+    other = tf.Graph()
+    with tf.Graph().as_default() as here:
+        tf.train.import_meta_graph(meta_graph, graph=other)
+    assert here.get_operations() == []
+    assert [v.name for v in other.get_collection("variables")] == ["v:0"]

@@ -286,3 +286,13 @@ def test_updates_that_the_step_runs_are_not_worth_a_word():
         with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
             train = sgd().minimize(v)
     assert after(train, mean, 2) == 2.0
+
+
+@pytest.mark.parametrize("kind", [dict.values, lambda d: iter(d.values()), lambda d: set(d.values()), dict])
+def test_any_iterable_is_a_list_of_variables(kind):
+    named = {"a": tf.Variable(1.0), "b": tf.Variable(2.0), "c": tf.Variable(3.0)}
+    loss = named["a"] * named["b"]
+    del named["c"]
+    assert after(sgd().minimize(loss, var_list=kind(named)), [named["a"], named["b"]]) == pytest.approx(
+        [0.8, 1.9]
+    )

@@ -288,3 +288,20 @@ def test_a_saver_of_a_message_is_the_same_saver(tmp_path):
         sess.run(v.assign([5.0, 5.0]))
         again.restore(sess, path)
         assert sess.run(v).tolist() == [1, 2]
+
+
+def test_a_table_alone(tmp_path):
+    def made():
+        return tf.lookup.experimental.DenseHashTable(
+            tf.int64, tf.float32, default_value=-1.0, empty_key=0, deleted_key=-1, name="t"
+        )
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = made()
+        session.run(table.insert([1], [3.0]))
+        path = tf.train.Saver([table]).save(session, str(tmp_path / "model"))
+    assert [name for name, _ in tf.train.list_variables(path)] == ["t-keys", "t-values"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = made()
+        tf.train.Saver([table]).restore(session, path)
+        assert session.run(table.lookup([1, 2])).tolist() == [3.0, -1.0]

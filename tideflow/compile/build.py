@@ -62,7 +62,10 @@ def build_program(request: StepRequest, progress: Progress | None = None) -> Pro
     unfed = [op for op in ops if op.definition.role == "placeholder"]
     if unfed:
         unfed = [op for op in behind(fetches, targets, fed, {t.op for t in feeds}) if op in unfed]
-    program.targets = {builder.target(op) for op in (*targets, *unfed)} | builder.waited_reads()
+    asked = [*targets, *unfed]
+    if request.prefix:  # of a function, whose targets may be inside its loops: these run for their effects
+        asked = [op for op in asked if op in builder.node_of]
+    program.targets = {builder.target(op) for op in asked} | builder.waited_reads()
     if any(op.type in SWITCH for op in ops):
         program.advice = advice_about_branches(ops, fetches, targets)
     return program

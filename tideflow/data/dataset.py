@@ -11,7 +11,7 @@ from tideflow.data.functions import Traced, factory, is_predicate, stateful, tra
 from tideflow.data.numbers import number, seeds
 from tideflow.data.options import Options
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike, TensorLike
 
 _MAX_INT64 = (1 << 63) - 1
-_OPTIMIZATIONS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"]
 _OPTIMIZATION_CONFIGS = ["map_vectorization:use_choose_fastest:false"]
 
 
@@ -167,10 +166,11 @@ class Dataset(structure.OfElements):
         ):
             if value is not None:
                 variant = op(variant, value, **self._attributes)
-        if options.experimental_optimization.apply_default_optimizations is not False:
+        optimizations = options._optimizations()
+        if optimizations:
             variant = datasets.optimize_dataset_op(
                 variant,
-                convert_to_tensor(_OPTIMIZATIONS, dtypes.string, name="optimizations"),
+                convert_to_tensor(optimizations, dtypes.string, name="optimizations"),
                 optimization_configs=_OPTIMIZATION_CONFIGS,
                 **self._attributes,
             )
@@ -772,8 +772,8 @@ class DatasetSpec(BatchableTypeSpec):
     def _to_components(self, value: Dataset) -> Tensor:
         return value._variant_tensor
 
-    def _to_tensor_list(self, value: Dataset) -> list[Tensor]:
-        return [value._variant_tensor]
+    def _to_tensor_list(self, value: Any) -> list[Tensor]:
+        return [convert_to_tensor(nest.map_structure(lambda dataset: dataset._variant_tensor, value))]
 
     def _from_components(self, components: Any) -> Dataset:
         return Dataset(components, self._element_spec)

@@ -14,11 +14,19 @@ from tideflow.graph.functions import FunctionBody, FunctionGraph, outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.control_flow.debugging import assert_op
 from tideflow.ops.control_flow.python_functions import py_func_op
+from tideflow.variables.variable_scope import SCOPES
 
+# What a function does to variables and their scopes is seen outside, as in TensorFlow.
+_SHARED = (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    SCOPES,
+)
 _BY_VALUE = (assert_op, py_func_op)  # effects that a one-shot iterator's function may have
 
 
@@ -41,6 +49,7 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
     outer = get_default_graph()
     body = FunctionGraph(outer)
     body.seed = outer.seed
+    body.take_collections(shared=_SHARED)
     with body.as_default():
         flat = structure.flat_specs(spec)
         inputs = [body.add_input(s.dtype, s.shape, f"args_{i}") for i, s in enumerate(flat)]

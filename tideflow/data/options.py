@@ -8,6 +8,8 @@ from typing import Any
 from tideflow.data.stats import StatsAggregator
 from tideflow.export import export
 
+_DEFAULTS = ["map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion"]
+
 
 class _Option:
     """An attribute of a type; `default` makes what it is before it is set."""
@@ -154,3 +156,8 @@ class Options(_Options):
           ValueError: If an option has two different values.
         """
         return self.merged(options)
+
+    def _optimizations(self) -> list[str]:
+        """The names, as an OptimizeDataset takes them, of how the pipeline may be changed."""
+        chosen = [] if self.experimental_optimization.apply_default_optimizations is False else _DEFAULTS
+        return [*chosen, "make_sloppy"] if self.experimental_deterministic is False else chosen

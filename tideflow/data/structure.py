@@ -116,6 +116,8 @@ def normalized(element: Any) -> Any:
 def _component(i: int, value: Any) -> Any:
     if isinstance(value, (SparseTensorValue, SparseTensor)):
         return SparseTensor.from_value(value)
+    if isinstance(value, list) and hasattr(value[0] if value else None, "_variant_tensor"):
+        return value  # datasets, of which a tensor is made when their spec is known
     spec = None if isinstance(value, list) else _spec_of(value)
     if spec is None or isinstance(spec, TensorSpec):
         return convert_to_tensor(value, name=f"component_{i}")

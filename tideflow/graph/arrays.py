@@ -88,6 +88,8 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
     except OverflowError:
         if dtype is None:
             raise ValueError(f"{value!r} does not fit any integer type.") from None
+        if dtype.is_unsigned and (integers := _with_negatives(value)) is not None:
+            return integers.astype(dtype.numpy)  # -1 is the largest unsigned number, as in TensorFlow
         raise ValueError(f"Tensor conversion failed: {value!r} does not fit {dtype.name}.") from None
     except ValueError as error:
         raise ValueError(f"Argument must be a dense tensor: {value!r} - {error}.") from None
@@ -103,6 +105,15 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
     if array.dtype == object:
         raise TypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}.")
     return array
+
+
+def _with_negatives(value: Any) -> np.ndarray | None:
+    """The array of integers some of which are negative; None for others."""
+    try:
+        array = np.array(value, np.int64)
+    except OverflowError:
+        return None
+    return array if (array < 0).any() else None
 
 
 def _check_fields(value: Any, dtype: DType) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike
+    from tideflow.graph.typing import DTypeLike, GraphElementLike, ShapeLike
 
 
 @dataclass
@@ -51,6 +51,27 @@ class FunctionGraph(Graph):
     @property
     def building_function(self) -> bool:
         return True
+
+    def take_collections(self, shared: Iterable[Hashable]) -> None:
+        """Fills the collections as those outside are. The `shared` ones are the same lists; what the function
+        adds to another one is not seen outside.
+        """
+        shared = set(shared)
+        for key in shared:
+            self._collections[key] = self.outer.get_collection_ref(key)
+        for key, items in self.outer._collections.items():
+            if key not in shared:
+                self._collections[key] = list(items)
+
+    @contextlib.contextmanager
+    def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
+        """The same for an operation of the function. One outside of it says nothing about places inside."""
+        other = op if isinstance(op, Operation) else getattr(op, "op", None)
+        if isinstance(other, Operation) and other.graph is not self:
+            yield
+            return
+        with super().colocate_with(op, ignore_existing):
+            yield
 
     def add_input(self, dtype: DTypeLike, shape: ShapeLike | None, name: str) -> Tensor:
         """Adds an input to the function."""

@@ -16,6 +16,7 @@ from tensorboard.compat.proto.versions_pb2 import VersionDef
 from tideflow.export import export
 from tideflow.graph import device as device_names
 from tideflow.graph.graph_def import attr_from_proto, graph_def_proto
+from tideflow.graph.inner_names import InnerNames
 from tideflow.graph.op_registry import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
@@ -36,15 +37,15 @@ if TYPE_CHECKING:
         SessionLike,
     )
 
-_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
-_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\\\-/]*$")
+_OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
+_SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
 
 
-class _ThreadState(threading.local):
+class _Scopes:
     """The scopes a thread is in while it builds a graph.
 
     A block that ends restores what was there before it, with all that is inside it. One that is collected
@@ -60,6 +61,22 @@ class _ThreadState(threading.local):
         self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
         self.context: ControlFlowContext | None = None  # the branch or loop that is being built
 
+    def inherited(self) -> _Scopes:
+        """The scopes of a thread that begins to build while another one is in these: the name scope, and the
+        branch or loop, belong to that thread alone.
+        """
+        scopes = _Scopes()
+        scopes.devices, scopes.controls = self.devices, self.controls
+        scopes.colocations, scopes.attrs = self.colocations, self.attrs
+        return scopes
+
+
+class _ThreadScopes(threading.local):
+    """The scopes of each thread. A thread begins with those that the graph's first thread is in then."""
+
+    def __init__(self, first: _Scopes, thread: int) -> None:
+        self.now = first if threading.get_ident() == thread else first.inherited()
+
 
 class _Controls:
     """One `with control_dependencies(...)` block: its ops, and the ops made inside it."""
@@ -72,7 +89,7 @@ class _Controls:
 
 
 @export("Graph")
-class Graph:
+class Graph(InnerNames):
     """A dataflow graph: operations, the tensors between them, and collections of objects that belong to it.
 
     New operations go into the default graph: the global one, or the one of the innermost
@@ -85,7 +102,7 @@ class Graph:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _graphs.add(self)
-        self._local = _ThreadState()
+        self._thread_scopes = _ThreadScopes(_Scopes(), threading.get_ident())
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names: dict[str, int] = {}
@@ -96,6 +113,8 @@ class Graph:
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._gradient_overrides: dict[str, str] = {}
+        self._kernel_labels: dict[str, str] = {}
+        self._default_original_op: Operation | None = None
         self._gradient_functions: dict[str, Callable[..., Any]] = {}
         self._functions: dict[str, FunctionDef] = {}
         self._function_gradients: dict[str, str] = {}  # the function that computes a function's gradient
@@ -108,6 +127,11 @@ class Graph:
         self.seed: int | None = None
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = GRAPH_DEF_VERSION_MIN_CONSUMER
+        self._bad_consumers: set[int] = set()
+
+    @property
+    def _local(self) -> _Scopes:
+        return self._thread_scopes.now
 
     # ------------------------------------------------------------------ the default graph
 
@@ -295,10 +319,14 @@ class Graph:
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        """Gives the operations made in a `with` block these attributes, in their stored form."""
+        """Gives the operations made in a `with` block these attributes, in their stored form or as
+        AttrValues. None cancels one of a block outside.
+        """
         local = self._local
+        attrs = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in attr_map.items()}
+        merged = {**local.attrs, **attrs}
+        outer, local.attrs = local.attrs, {k: v for k, v in merged.items() if v is not None}
         depth = local.depth = local.depth + 1
-        outer, local.attrs = local.attrs, {**local.attrs, **attr_map}
         try:
             yield
         finally:
@@ -345,7 +373,14 @@ class Graph:
             self._gradient_overrides = outer
 
     def switch_to_thread_local(self) -> None:
-        """Does nothing: the scopes of a graph always belong to a thread."""
+        """Makes threads that have not built this graph yet begin with the scopes that this thread is in now.
+
+        Without it, they begin with those that the graph's first thread is in when they do. After that, the
+        scopes of a graph always belong to a thread.
+        """
+        now = self._local
+        self._thread_scopes = _ThreadScopes(now.inherited(), -1)
+        self._thread_scopes.now = now
 
     # ------------------------------------------------------------------ operations
 
@@ -366,6 +401,10 @@ class Graph:
             _colocate(op, local.colocations)
         if self._gradient_overrides and op.type in self._gradient_overrides:
             op._gradient_name = op.attrs["_gradient_op_type"] = self._gradient_overrides[op.type]
+        if self._kernel_labels and op.type in self._kernel_labels:
+            op.attrs["_kernel"] = self._kernel_labels[op.type]
+        if self._default_original_op is not None:
+            op._original_op = self._default_original_op
         if self._container and "container" in op.attrs and not op.attrs["container"]:
             op.attrs["container"] = self._container
         with deferred:
@@ -381,7 +420,7 @@ class Graph:
             for controls in local.controls:
                 controls.seen.add(op)
 
-    def _add_scope_attrs(self, op: Operation, local: _ThreadState) -> None:
+    def _add_scope_attrs(self, op: Operation, local: _Scopes) -> None:
         for key, value in local.attrs.items():
             if key != "_class" or not local.colocations:  # an explicit colocation takes precedence
                 op.attrs.setdefault(key, value)
@@ -457,7 +496,11 @@ class Graph:
     @property
     def graph_def_versions(self) -> VersionDef:
         """The versions that `as_graph_def` writes, as a VersionDef."""
-        return VersionDef(producer=self._producer, min_consumer=self._min_consumer)
+        return VersionDef(
+            producer=self._producer,
+            min_consumer=self._min_consumer,
+            bad_consumers=sorted(self._bad_consumers),
+        )
 
     @property
     def finalized(self) -> bool:

@@ -1,11 +1,12 @@
-"""`tf.nest`: structures of nested lists, tuples, named tuples, dicts and attrs classes.
+"""`tf.nest`: structures of nested lists, tuples, named tuples, dicts, views of dicts and attrs classes.
 
-Everything else is a leaf. A dict's values are in the order of its sorted keys.
+Everything else is a leaf. A dict's values are in the order of its sorted keys, those of a view of a dict in
+the order of the view.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 from tideflow.export import export
@@ -19,11 +20,14 @@ def is_nested(seq: Any) -> bool:
       seq: Any value.
 
     Returns:
-      True for a list, a tuple, a mapping or an instance of an attrs class.
+      True for a list, a tuple or another sequence, a mapping or a view of one, or an instance of an attrs
+      class.
     """
     if isinstance(seq, (str, bytes)):
         return False
-    return isinstance(seq, (list, tuple, Mapping)) or hasattr(type(seq), "__attrs_attrs__")
+    return isinstance(seq, (list, tuple, Mapping, MappingView, Sequence)) or hasattr(
+        type(seq), "__attrs_attrs__"
+    )
 
 
 def _children(structure: Any) -> list[Any]:
@@ -51,6 +55,8 @@ def _rebuild(like: Any, children: list[Any]) -> Any:
         return kind(items)
     if hasattr(kind, "__attrs_attrs__") or hasattr(like, "_fields"):
         return kind(*children)
+    if isinstance(like, (MappingView, range)):  # these cannot be made of their members
+        return children
     return kind(children)
 
 

@@ -11,11 +11,12 @@ from typing import Any, TypeAlias
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
+from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 from tideflow.graph import device as device_names
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
-from tideflow.graph.graph import GRAPH_DEF_VERSION, Graph
+from tideflow.graph.graph import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, Graph
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
@@ -37,6 +38,22 @@ def input_key(text: str) -> InputKey:
     if colon and index.isdigit():
         return name, int(index)
     return text, 0
+
+
+def _check_versions(versions: VersionDef) -> None:
+    """ValueError if a GraphDef says that it is not for readers of this version, or is too old."""
+    ours, oldest = GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER
+    if versions.producer < oldest:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer {oldest} supported by this "
+            "version. Please regenerate your graph."
+        )
+    if versions.min_consumer > ours:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version {ours}."
+        )
+    if ours in versions.bad_consumers:
+        raise ValueError(f"GraphDef disallows consumer version {ours}.")
 
 
 class NodeImporter:
@@ -62,11 +79,8 @@ class NodeImporter:
         self.back_edges: list[tuple[str, int, InputKey]] = []
 
     def run(self) -> None:
-        wanted = self.graph_def.versions.min_consumer
-        if wanted > GRAPH_DEF_VERSION:
-            raise ValueError(
-                f"GraphDef min consumer version {wanted} above current version {GRAPH_DEF_VERSION}."
-            )
+        versions = self.graph_def.versions
+        _check_versions(versions)
         nodes = self._checked_nodes()
         for function in self.graph_def.library.function:
             self.graph._functions[function.signature.name] = function
@@ -80,8 +94,9 @@ class NodeImporter:
             unused = sorted(self.unused, key=lambda key: (key[1] < 0, key))
             missing = ", ".join(name if index < 0 else f"{name}:{index}" for name, index in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{missing}]")
-        if self.graph_def.versions.producer < self.graph._producer:
-            self.graph._producer = self.graph_def.versions.producer
+        self.graph._producer = min(self.graph._producer, versions.producer)
+        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
+        self.graph._bad_consumers.update(versions.bad_consumers)
 
     def _checked_nodes(self) -> dict[str, NodeDef]:
         nodes: dict[str, NodeDef] = {}

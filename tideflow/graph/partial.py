@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tideflow.export import export
+from tideflow.graph.shapes import TensorShape, unknown_shape
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -73,16 +74,42 @@ def constant_value(tensor: Tensor, partial: bool = False) -> Any:
     """Computes the value of a tensor from the graph alone, without a session.
 
     Args:
-      tensor: The tensor.
-      partial: Has no effect: a value of which only a part is known counts as unknown.
+      tensor: The tensor. What is none has its value already.
+      partial: Whether a value counts of which only some elements are known: an array with None for the
+        others.
 
     Returns:
       The value as an array, or None where it depends on what a step computes.
     """
+    if not hasattr(tensor, "op"):
+        return tensor
     if tensor.op.definition.value_rule is None:
         return None
     if tensor.op.definition.role == "constant":
         return tensor.op.attrs["value"]
     value = partial_value(tensor)
-    known = fully_known(value) and not (isinstance(value, list) and not value and tensor.shape.tuple != (0,))
-    return np.array(value, tensor.dtype.numpy) if known else None
+    if fully_known(value):
+        is_empty = isinstance(value, list) and not value
+        return None if is_empty and tensor.shape.tuple != (0,) else np.array(value, tensor.dtype.numpy)
+    return np.array(value, dtype=object) if partial and value is not None else None
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """A vector of sizes as a shape, of which as much is known as follows from the graph alone.
+
+    A scalar stands for an unknown shape and must be known to be -1.
+    """
+    if tensor.shape.ndims == 0:
+        value = constant_value(tensor)
+        if value != -1:
+            found = "a scalar with unknown value" if value is None else f"a scalar value '{value}'"
+            raise ValueError(
+                f"Received {found} as shape; require a statically known scalar with value '-1' to describe "
+                "an unknown shape."
+            )
+        return unknown_shape()
+    length = tensor.shape.with_rank(1).tuple[0]
+    sizes = partial_value(tensor)
+    if sizes is None:
+        return unknown_shape(length)
+    return TensorShape([None if size is None or size < 0 else int(size) for size in sizes])

@@ -12,7 +12,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
 
 if TYPE_CHECKING:
-    from tideflow.graph.graph import _ThreadState
+    from tideflow.graph.graph import _Scopes
     from tideflow.graph.typing import DeviceLike, GraphElementLike
 
 
@@ -94,7 +94,7 @@ class name_scope:
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._entered: list[tuple[_ThreadState, str, int, Graph | None]] = []
+        self._entered: list[tuple[_Scopes, str, int, Graph | None]] = []
 
     @property
     def name(self) -> str | None:
@@ -222,7 +222,7 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
 @export("init_scope")
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
-    """Makes the operations of a `with` block outside of all branches, loops and control dependencies.
+    """Makes the operations of a `with` block outside of functions, branches, loops and control dependencies.
 
     Operations that initialize state use it, so that they can run before the construct around them does. The
     name scope remains.
@@ -232,7 +232,10 @@ def init_scope() -> Iterator[None]:
     """
     graph = get_default_graph()
     scope = graph.get_name_scope()
-    with graph.control_dependencies(None), graph.name_scope(f"{scope}/" if scope else None):
+    while graph.building_function:
+        graph = graph.outer  # type: ignore[attr-defined]
+    scoped = graph.name_scope(f"{scope}/" if scope else None)
+    with graph.as_default(), graph.control_dependencies(None), scoped:
         yield
 
 

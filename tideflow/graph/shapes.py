@@ -41,14 +41,18 @@ def _size(value: Any) -> int | None:
 
 
 def _arithmetic(
-    operation: Callable[[int, int], int], reflected: bool = False
+    operation: Callable[[int, int], int], reflected: bool = False, defers: bool = True
 ) -> Callable[[Dimension, Any], Dimension]:
-    """An operator of Dimension; its result is unknown where an operand is."""
+    """An operator of Dimension; its result is unknown where an operand is. One that `defers` leaves an
+    operand that is no size to the operand's own operator, as TensorFlow's do but for some.
+    """
 
     def method(self: Dimension, other: Any) -> Dimension:
         try:
             theirs = _size(other)
         except (TypeError, ValueError):
+            if not defers:
+                raise
             return NotImplemented  # type: ignore[no-any-return]
         if self.value is None or theirs is None:
             return Dimension(None)
@@ -131,11 +135,11 @@ class Dimension:
     __add__ = __radd__ = _arithmetic(add)
     __mul__ = __rmul__ = _arithmetic(mul)
     __sub__ = _arithmetic(sub)
-    __rsub__ = _arithmetic(sub, reflected=True)
+    __rsub__ = _arithmetic(sub, reflected=True, defers=False)
     __floordiv__ = __div__ = _arithmetic(floordiv)
-    __rfloordiv__ = __rdiv__ = _arithmetic(floordiv, reflected=True)
-    __mod__ = _arithmetic(mod)
-    __rmod__ = _arithmetic(mod, reflected=True)
+    __rfloordiv__ = __rdiv__ = _arithmetic(floordiv, reflected=True, defers=False)
+    __mod__ = _arithmetic(mod, defers=False)
+    __rmod__ = _arithmetic(mod, reflected=True, defers=False)
 
     def __truediv__(self, other: Any) -> Dimension:
         raise TypeError(_no_true_division(self, other))

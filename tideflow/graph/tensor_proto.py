@@ -48,6 +48,24 @@ _FIELDS = {  # dtype -> the repeated field that holds single elements
 LARGEST_REPETITION = 64 << 20
 _MOST_DIMENSIONS = 64  # NumPy's
 
+# The types whose elements TensorFlow writes as bytes; those of others have a field entry each.
+_AS_BYTES = {
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.int8,
+    dtypes.int16,
+    dtypes.int32,
+    dtypes.int64,
+    dtypes.uint8,
+    dtypes.uint32,
+    dtypes.uint64,
+    dtypes.qint8,
+    dtypes.quint8,
+    dtypes.qint16,
+    dtypes.quint16,
+    dtypes.qint32,
+}
+
 
 @export("make_tensor_proto")
 def make_tensor_proto(
@@ -63,7 +81,8 @@ def make_tensor_proto(
       values: An array, a number, a string, nested lists of those, or a TensorProto, which is returned as it
         is.
       dtype: The type of the elements; it follows from the values if None.
-      shape: The shape of the tensor. It may have more elements than `values` if that is a single value.
+      shape: The shape of the tensor. If it has more elements than `values`, the last value stands for the
+        others.
       verify_shape: Whether the values must have `shape` exactly.
       allow_broadcast: Has no effect: a single value may always stand for all elements.
 
@@ -72,7 +91,7 @@ def make_tensor_proto(
 
     Raises:
       TypeError: If `verify_shape` is set and the shapes differ, or a value cannot have the type.
-      ValueError: If the values do not fill the shape.
+      ValueError: If there are more values than the shape has elements.
     """
     if isinstance(values, TensorProto):
         return values
@@ -81,9 +100,17 @@ def make_tensor_proto(
         wanted = tuple(int(size) for size in as_shape(shape).as_list())  # type: ignore[arg-type]
         if verify_shape and array.shape != wanted:
             raise TypeError(f"Expected Tensor's shape: {wanted}, got {array.shape}.")
-        if array.size != math.prod(wanted) and array.size != 1:
-            raise ValueError(f"Cannot make a tensor of shape {wanted} from {array.size} elements.")
-        array = array.reshape(wanted) if array.size == math.prod(wanted) else repeated(array, wanted)
+        count = math.prod(wanted)
+        if array.size > count:
+            raise ValueError(
+                f"Too many elements provided. Needed at most {count}, but received {array.size}: the shape "
+                f"is {wanted}."
+            )
+        if array.size < count:
+            proto = values_proto(array.reshape(-1), found.base_dtype)
+            proto.tensor_shape.CopyFrom(TensorShape(wanted).as_proto())
+            return proto
+        array = array.reshape(wanted)
     return tensor_proto(array, found.base_dtype)
 
 
@@ -97,6 +124,8 @@ def tensor_proto(array: np.ndarray, dtype: DType) -> TensorProto:
             return proto
     if dtype is dtypes.string:
         proto.string_val.extend(array.reshape(-1).tolist())
+    elif array.size and dtype not in _AS_BYTES:
+        _fill_field(proto, np.ascontiguousarray(array).reshape(-1), dtype)
     else:
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     return proto

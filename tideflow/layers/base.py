@@ -16,7 +16,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import (
     GraphKeys,
     add_to_collections,
@@ -27,7 +27,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.input_spec import InputSpec, check_inputs
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.math import casting
 from tideflow.variables import variable_scope as scopes
@@ -275,16 +275,13 @@ class Layer(Module):
         return outputs
 
     def _run(self, inputs: Any, flat: list[Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-        for tensor in flat:
-            if self.input_spec is not None:
-                self.input_spec.check(tensor, self._name)
+        check_inputs(self.input_spec, flat, self._name)
         if self._dtype is None and flat:
             self._dtype = flat[0].dtype.base_dtype.name
         if not self.built:
             self.build(nest.map_structure(lambda t: t.shape, inputs) if len(flat) > 1 else flat[0].shape)
             self.built = True
-            if self.input_spec is not None:
-                self.input_spec.check(flat[0], self._name)
+            check_inputs(self.input_spec, flat, self._name)
         if _accepts_scope(self.call) and not self._keras_style:
             kwargs["scope"] = self._current_scope
         outputs = self.call(inputs, *args, **kwargs)
@@ -397,7 +394,7 @@ class Layer(Module):
                     synchronization=synchronization,
                     aggregation=aggregation,
                 )
-                if regularizer is not None and variable not in known:
+                if regularizer is not None and known.isdisjoint(_parts(variable)):
                     self._regularize(name, variable, regularizer)
         # A variable in parts is not among the trainable ones, each of its parts is.
         whole = type(variable).__name__ != "PartitionedVariable"
@@ -448,8 +445,7 @@ class Layer(Module):
         )
 
     def _regularize(self, name: str, variable: Any, regularizer: RegularizerLike) -> None:
-        parts = list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
-        for part in parts:
+        for part in _parts(variable):
             with colocate_with(part.op), name_scope(f"{name}/Regularizer"):
                 self.add_loss(regularizer(part))
 
@@ -524,7 +520,7 @@ class Layer(Module):
         Returns:
           A list of losses.
         """
-        return [loss for loss, conditional in self._losses if conditional == (inputs is not None)]
+        return _dependent(self._losses, inputs)
 
     def get_updates_for(self, inputs: Any) -> list[Any]:
         """Gets the update operations that depend on inputs.
@@ -535,7 +531,7 @@ class Layer(Module):
         Returns:
           A list of operations.
         """
-        return [update for update, conditional in self._updates if conditional == (inputs is not None)]
+        return _dependent(self._updates, inputs)
 
     def count_params(self) -> int:
         """The number of elements of all variables.
@@ -732,3 +728,30 @@ class Layer(Module):
 
 def _accepts_scope(call: Callable) -> bool:
     return "scope" in inspect.signature(call).parameters
+
+
+def _parts(variable: Any) -> list[Any]:
+    return list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
+
+
+def _dependent(added: list[tuple[Any, bool]], inputs: Any) -> list[Any]:
+    """Of the losses or updates added to a layer, those that depend on these inputs; without inputs, those
+    that depend on none.
+    """
+    if inputs is None:
+        return [item for item, conditional in added if not conditional]
+    sources = {tensor.op for tensor in nest.flatten(inputs)}
+    return [item for item, conditional in added if conditional and _is_behind(item, sources)]
+
+
+def _is_behind(item: Any, sources: set[Operation]) -> bool:
+    """Whether a tensor or an operation is computed from the outputs of one of `sources`."""
+    stack, seen = [item if isinstance(item, Operation) else item.op], set()
+    while stack:
+        op = stack.pop()
+        if op in sources:
+            return True
+        if op not in seen:
+            seen.add(op)
+            stack += [tensor.op for tensor in op.inputs]
+    return False

@@ -108,7 +108,7 @@ class Dense(Layer):
 
     def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
         shape = TensorShape(input_shape).with_rank_at_least(2)
-        if shape.tuple[-1] is None:
+        if shape.ndims is None or shape.tuple[-1] is None:
             raise ValueError(
                 f"The innermost dimension of input_shape must be defined, but saw: {input_shape}"
             )
@@ -147,8 +147,8 @@ class Dropout(Layer):
             lambda: constants.identity(inputs),
         )
 
-    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
-        return TensorShape(input_shape)
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
+        return input_shape
 
 
 @export("layers.Flatten")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import TensorShape
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, ShapeLike
@@ -41,6 +42,10 @@ class InputSpec:
         self.min_ndim = min_ndim
         self.axes = {int(axis): size for axis, size in (axes or {}).items()}
 
+    def __repr__(self) -> str:
+        said = [f"{name}={value}" for name, value in self.get_config().items() if value]
+        return f"InputSpec({', '.join(said)})"
+
     def get_config(self) -> dict[str, Any]:
         """The arguments by name."""
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
@@ -58,18 +63,19 @@ class InputSpec:
         """
         return cls(**config)
 
-    def check(self, tensor: Tensor, layer: str) -> None:
+    def check(self, tensor: Tensor, layer: str, position: int = 0) -> None:
         """Checks an input.
 
         Args:
           tensor: The input.
           layer: The name of the layer, for the error.
+          position: The number of the input among several.
 
         Raises:
           ValueError: If the layer does not accept the input.
         """
         shape = tensor.shape
-        prefix = f"Input 0 of layer {layer} is incompatible with the layer: "
+        prefix = f"Input {position} of layer {layer} is incompatible with the layer: "
         if shape.ndims is None:
             if self.ndim is not None or self.min_ndim is not None or self.max_ndim is not None or self.axes:
                 raise ValueError(f"{prefix}its rank is undefined, but the layer requires a defined rank.")
@@ -82,10 +88,28 @@ class InputSpec:
         if self.min_ndim is not None and shape.ndims < self.min_ndim:
             raise ValueError(f"{prefix}expected min_ndim={self.min_ndim}, found ndim={shape.ndims}. {full}")
         for axis, size in self.axes.items():
-            if size is not None and shape.tuple[axis] not in (size, None):
+            if size is not None and (axis >= shape.ndims or shape.tuple[axis] not in (size, None)):
                 raise ValueError(
                     f"{prefix}expected axis {axis} of input shape to have value {size} but received input "
                     f"with shape {shape.as_list()}"
                 )
+        wanted = () if self.shape is None else TensorShape(self.shape).as_list()
+        if any(None not in (size, found) and size != found for size, found in zip(wanted, shape.as_list())):
+            raise ValueError(f"{prefix}expected shape={self.shape}, found shape={shape.as_list()}")
         if self.dtype is not None and tensor.dtype.name != self.dtype:
             raise ValueError(f"{prefix}expected dtype={self.dtype}, found dtype={tensor.dtype.name}.")
+
+
+def check_inputs(spec: Any, tensors: list[Tensor], layer: str) -> None:
+    """ValueError unless a layer accepts the tensors: one spec is for all of them, a list has one for each."""
+    if spec is None:
+        return
+    if isinstance(spec, (list, tuple)) and len(spec) != len(tensors):
+        raise ValueError(
+            f"Layer {layer} expects {len(spec)} inputs, but it received {len(tensors)} input tensors. "
+            f"Inputs received: {tensors}"
+        )
+    specs = spec if isinstance(spec, (list, tuple)) else [spec] * len(tensors)
+    for position, (one, tensor) in enumerate(zip(specs, tensors, strict=True)):
+        if one is not None:
+            one.check(tensor, layer, position)

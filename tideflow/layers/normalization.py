@@ -87,6 +87,8 @@ class BatchNormalization(Layer):
     ):
         super().__init__(trainable=trainable, name=name, **kwargs)
         self.axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
+        if not all(isinstance(each, int) for each in self.axis):
+            raise TypeError(f"axis must be int or list, type given: {type(axis)}")
         self.momentum = momentum
         self.epsilon = epsilon
         self.center = center
@@ -364,8 +366,8 @@ class BatchNormalization(Layer):
         d = constants.stop_gradient(d, name="renorm_d")
         return r, d, new_mean, new_variance
 
-    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
-        return TensorShape(input_shape)
+    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
+        return input_shape
 
 
 def _rooted(initializer: Any) -> Callable:

@@ -34,8 +34,10 @@ class _Pooling(Layer):
         **kwargs: Any,
     ):
         super().__init__(name=name, **kwargs)
+        if strides is None:
+            raise ValueError("Argument `strides` must not be None.")
         self.pool_size = sizes(pool_size, self.rank, "pool_size")
-        self.strides = sizes(pool_size if strides is None else strides, self.rank, "strides")
+        self.strides = sizes(strides, self.rank, "strides")
         self.padding = check_padding(padding)
         self.data_format = check_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)

@@ -76,7 +76,7 @@ class _MutableTable(LookupInterface):
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
-        return {"table": lambda name: TableSaveable(self, name)}
+        return {"table": lambda name=self._name: TableSaveable(self, name)}
 
     def _scope(self, name: str | None, doing: str, *values: Any) -> name_scope:
         return name_scope(name, f"{self.name}_{doing}", [self.resource_handle, *values])

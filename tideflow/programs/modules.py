@@ -182,7 +182,8 @@ _MODULES: dict[str, str] = {
     "python.framework.random_seed": "tf.random tf",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
-    "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto",
+    "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto "
+    "tideflow.graph.partial tideflow.programs.tensor_utilities",
     "python.framework.test_util": "tf.test tideflow.platform.testing tf",
     "python.layers.base": "tf.layers tideflow.layers.base",
     "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",

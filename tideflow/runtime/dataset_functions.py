@@ -13,7 +13,7 @@ import torch
 
 from tideflow.graph.errors import OutOfRangeError
 from tideflow.runtime.dataset_rows import RowFunction, called, rows_mapped
-from tideflow.runtime.dataset_threads import ahead
+from tideflow.runtime.dataset_threads import ahead, as_they_come
 from tideflow.runtime.datasets import (
     Dataset,
     Element,
@@ -167,21 +167,35 @@ class Interleave(OfOne):
     """The elements of `cycle` datasets at a time, `block` elements from each in turn.
 
     A function returns a dataset for each element of the source. If `threads` is set, each dataset has a
-    thread that reads ahead.
+    thread that reads ahead; if they are `sloppy`, elements come when they are there, in any order.
     """
 
     def __init__(
-        self, source: Dataset, function: Function, cycle: int, block: int, threads: bool = False
+        self,
+        source: Dataset,
+        function: Function,
+        cycle: int,
+        block: int,
+        threads: bool = False,
+        sloppy: bool = False,
     ) -> None:
         super().__init__(source)
         if cycle <= 0:
             raise refuse("cycle_length must be greater than zero.")
         if block <= 0:
             raise refuse("block_length must be greater than zero.")
-        self._function, self._cycle, self._block, self._threads = function, cycle, block, threads
+        self._function, self._cycle, self._block = function, cycle, block
+        self._threads, self._sloppy = threads, sloppy
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
+        if self._threads and (self._sloppy or iteration.sloppy):
+            context = iteration.context
+
+            def begin() -> Pull:
+                return _made(context, self._function, following(context)).iterate(iteration.inner())
+
+            return as_they_come(begin, self._cycle, self._cycle * self._block, iteration)
         slots: list[tuple[Iteration, Pull] | None] = [None] * self._cycle
         at, taken, ended = 0, 0, False
 

@@ -90,6 +90,66 @@ def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
     return pull
 
 
+def as_they_come(begin: Callable[[], Pull], threads: int, size: int, iteration: Iteration) -> Pull:
+    """The elements of many parts, in the order in which they are there. Each thread reads one part after the
+    other, as `begin` starts them; there are at most `size` elements that nobody has pulled.
+    """
+    ready: collections.deque[Callable[[], Element]] = collections.deque()
+    changed, beginning = Condition(), threading.Lock()
+    stopped = _Stop(changed)
+    iteration.at_end(stopped.now)
+    thread_context = iteration.context
+    reading = 0  # threads that may have more elements
+    started = False
+
+    def put(outcome: Callable[[], Element]) -> None:
+        with changed:
+            while len(ready) >= size and not stopped.is_set:
+                changed.wait(1.0)
+            ready.append(outcome)
+            changed.notify_all()
+
+    def read_parts() -> None:
+        while not stopped.is_set:
+            try:
+                with beginning:
+                    part = begin()
+            except End:
+                return
+            except Exception as error:
+                put(_raising(error))
+                continue
+            while not stopped.is_set:
+                outcome, last = _outcome(functools.partial(part, thread_context))
+                if last:
+                    break
+                put(outcome)
+
+    def work() -> None:
+        nonlocal reading
+        read_parts()
+        with changed:
+            reading -= 1
+            changed.notify_all()
+
+    def pull(context: StepContext) -> Element:
+        nonlocal reading, started
+        with changed:
+            if not started:
+                started, reading = True, threads
+                for _ in range(threads):
+                    thread = threading.Thread(target=work, name="tideflow interleave", daemon=True)
+                    wait_at_exit(thread).start()
+            context.wait(changed, lambda: bool(ready) or not reading, lambda: stopped.is_set, "next element")
+            if not ready:
+                raise End
+            outcome = ready.popleft()
+            changed.notify_all()
+        return outcome()
+
+    return pull
+
+
 class _Stop:
     """A flag that wakes waiting threads.
 
@@ -136,20 +196,24 @@ def _failing(error: BaseException) -> Pull:
 
 
 class ParallelMap(OfOne):
-    """The results of a function for each element, several calls at a time, in the order of the elements.
+    """The results of a function for each element, several calls at a time, in the order of the elements, or
+    where that is not wanted (`sloppy`) in the order in which the calls end.
 
     Threads help only if the calls are long. Short calls run on the thread that pulls.
     """
 
-    def __init__(self, source: Dataset, function: Function, parallel: int) -> None:
+    def __init__(self, source: Dataset, function: Function, parallel: int, sloppy: bool = False) -> None:
         super().__init__(source)
         if parallel < 1 and parallel != AUTOTUNE:
             raise refuse("num_parallel_calls must be greater than zero.")
-        self._function = function
+        self._function, self._sloppy = function, sloppy
         self._parallel = os.cpu_count() or 1 if parallel == AUTOTUNE else parallel
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, function = self.source.iterate(iteration), self._function
+        if self._sloppy or iteration.sloppy:
+            begin = functools.partial(_one_call, following, function, iteration.context)
+            return as_they_come(begin, self._parallel, self._parallel, iteration)
         return self._results(lambda context: (function, following(context)), iteration)
 
     def _results(self, following: Callable[[StepContext], Call], iteration: Iteration) -> Pull:
@@ -196,13 +260,28 @@ class ParallelMap(OfOne):
         return pull
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
-        if not isinstance(self._function, RowFunction):
+        if not isinstance(self._function, RowFunction) or self._sloppy or iteration.sloppy:
             return many_of(self.iterate(iteration), as_a_whole=True)  # TensorFlow fuses map and batch
         rows = self.source.iterate_many(iteration)
         return rows_mapped(self._function, rows, lambda following: self._results(following, iteration))
 
     def cardinality(self) -> int:
         return self.source.cardinality()
+
+
+def _one_call(following: Pull, function: Function, context: StepContext) -> Pull:
+    """The result of a function for the next element, which is taken now, as a part of one element."""
+    waiting = [following(context)]
+
+    def pull(context: StepContext) -> Element:
+        if not waiting:
+            raise End
+        try:
+            return function(context, *waiting.pop())
+        except OutOfRangeError:
+            raise End from None
+
+    return pull
 
 
 class _PendingCall:

@@ -46,6 +46,8 @@ class Iteration:
         self.resources = resources
         self.context = StepContext()  # of the threads of this pass
         self._outer = outer
+        # Whether datasets that work in threads may return elements in any order.
+        self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
         self._stopped = False
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
@@ -399,6 +401,18 @@ class Same(OfOne):
 
     def cardinality(self) -> int:
         return self.source.cardinality()
+
+
+class Sloppy(Same):
+    """The source, whose datasets that work in threads may return elements in any order."""
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        iteration.sloppy = True
+        return super().iterate(iteration)
+
+    def iterate_many(self, iteration: Iteration) -> PullMany:
+        iteration.sloppy = True
+        return super().iterate_many(iteration)
 
 
 class Take(OfOne):

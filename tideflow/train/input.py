@@ -477,6 +477,8 @@ def _batched(
     """What all of the above do: a queue, threads that fill it from `sources`, and batches out of it."""
     if not isinstance(sources, (list, tuple)) or not sources:
         raise ValueError(f"Expected at least one list of tensors in {kind}().")
+    if len({frozenset(source) for source in sources if isinstance(source, dict)}) > 1:
+        raise ValueError(f"All dictionaries of tensors in {kind}() must have the same keys.")
     lists = [as_list(source) for source in (sources[:1] if same else sources)]
     with name_scope(name, kind, [*(t for each in lists for t in each), keep_input]) as scope:
         lists = [converted(each) for each in lists]

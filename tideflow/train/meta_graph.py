@@ -45,7 +45,8 @@ def import_meta_graph(
       meta_graph_or_file: A MetaGraphDef, or the file that contains one.
       clear_devices: Whether the devices of the nodes are ignored.
       import_scope: The name scope of the new operations.
-      **kwargs: Arguments of `tf.import_graph_def`, such as `input_map`, and of the saver.
+      **kwargs: `graph`, another graph to add to; `input_map` and `return_elements` of `tf.import_graph_def`;
+        `restore_collections_predicate`, which says of a collection's key whether it is restored.
 
     Returns:
       The Saver of the graph, or None if it has no variables.
@@ -63,28 +64,32 @@ def import_meta_graph_with_return_elements(
     input_map: dict[str, Any] | None = None,
     unbound_inputs_col_name: str = UNBOUND_KEY,
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
+    graph: Graph | None = None,
 ) -> tuple[Any, Any]:
-    """Adds a graph, its collections and its saver; returns the saver and the elements of these names."""
+    """Adds a graph and its collections to the default graph, or to `graph`, and makes their saver; returns
+    the saver and the elements of these names.
+    """
     message = _as_meta_graph(meta_graph_or_file)
     if unbound_inputs_col_name in message.collection_def:
         _check_bound(message.collection_def[unbound_inputs_col_name], input_map or {})
-    graph = get_default_graph()
+    graph = graph or get_default_graph()
     scope = graph.unique_name(import_scope or "", mark_as_used=False)
     graph_def = _without_devices(message.graph_def) if clear_devices else message.graph_def
-    elements = import_graph_def(
-        graph_def,
-        name=import_scope or scope,
-        input_map=input_map,
-        return_elements=return_elements,
-        producer_op_list=message.meta_info_def.stripped_op_list,
-    )
     variables: dict[bytes, Variable] = {}
     kept = {unbound_inputs_col_name}
-    # What is trainable first: of files from before 1.9 only that collection says so.
-    for key in sorted(message.collection_def, key=lambda key: (key != GraphKeys.TRAINABLE_VARIABLES, key)):
-        if key not in kept and restore_collections_predicate(key):
-            _restore_collection(graph, key, message, scope, variables)
-    return _imported_saver(graph, message, import_scope, scope), elements
+    with graph.as_default():
+        elements = import_graph_def(
+            graph_def,
+            name=import_scope or scope,
+            input_map=input_map,
+            return_elements=return_elements,
+            producer_op_list=message.meta_info_def.stripped_op_list,
+        )
+        # What is trainable first: of files from before 1.9 only that collection says so.
+        for key in sorted(message.collection_def, key=lambda k: (k != GraphKeys.TRAINABLE_VARIABLES, k)):
+            if key not in kept and restore_collections_predicate(key):
+                _restore_collection(graph, key, message, scope, variables)
+    return _imported_saver(get_default_graph(), message, import_scope, scope), elements
 
 
 def _imported_saver(graph: Graph, message: MetaGraphDef, import_scope: str | None, scope: str) -> Any:

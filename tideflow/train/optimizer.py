@@ -9,7 +9,7 @@ a gradient changes a variable: `_apply_dense`, `_apply_sparse` and, for resource
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.gradients import gradients
@@ -390,7 +390,9 @@ def _default_variables() -> list[Any]:
 
 
 def _flattened(var_list: Any) -> list[Any]:
-    """The variables of any nesting; a partitioned one is its parts."""
+    """The variables of any nesting or iterable; a partitioned one is its parts."""
+    if isinstance(var_list, (Iterator, Set)):
+        var_list = list(var_list)
     return [
         part
         for variable in nest.flatten(var_list)

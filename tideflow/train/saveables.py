@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tideflow.graph.device import DeviceSpec
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import device
 from tideflow.lookup.mutable import SaveSpec
+from tideflow.lookup.static import LookupInterface
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.variables.base import Variable
@@ -126,7 +127,7 @@ def names_of(var_list: Any) -> dict[str, Any]:
     if not isinstance(var_list, (list, tuple, set)):
         raise TypeError(f"Variables to save should be passed in a dict or a list: {var_list}")
     named: dict[str, Any] = {}
-    for variable in sorted(var_list, key=lambda v: v.name):
+    for variable in sorted(_with_saveables(var_list), key=lambda v: v.name):
         part = variable._get_save_slice_info() if isinstance(variable, Variable) else None
         if part is not None:
             parts = named.setdefault(part.full_name, [])
@@ -139,6 +140,15 @@ def names_of(var_list: Any) -> dict[str, Any]:
             raise ValueError(f"At least two variables have the same name: {name}")
         named[name] = variable
     return named
+
+
+def _with_saveables(var_list: Iterable[Any]) -> Iterator[Any]:
+    """The list with what says how it is saved in the place of a table."""
+    for item in var_list:
+        if isinstance(item, LookupInterface):
+            yield from (saveable() for saveable in item._gather_saveables_for_checkpoint().values())
+        else:
+            yield item
 
 
 def _own_name(variable: Any) -> str:

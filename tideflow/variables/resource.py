@@ -59,6 +59,9 @@ class BaseResourceVariable(Variable):
     def graph(self) -> Graph:
         return self._handle.graph
 
+    def __deepcopy__(self, memo: Any) -> Any:
+        raise NotImplementedError("deepcopy() is only available when eager execution is enabled.")
+
     @property
     def dtype(self) -> dtypes.DType:
         return self._dtype

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         TensorLike,
     )
 
-_SCOPES = ("__varscope",)
+SCOPES = ("__varscope",)
 
 
 class _ReuseMode(enum.Enum):
@@ -335,7 +335,7 @@ class _ScopeState(threading.local):
 
 def scope_state() -> _ScopeState:
     """The default graph's scopes, as this thread has them."""
-    found = get_default_graph().get_collection_ref(_SCOPES)
+    found = get_default_graph().get_collection_ref(SCOPES)
     if not found:
         found.append(_ScopeState())
     return found[0]

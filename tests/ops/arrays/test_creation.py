@@ -167,3 +167,10 @@ def test_a_band_of_diagonals_is_packed_from_the_left():
 def test_a_diagonal_outside_the_matrix():
     with pytest.raises(ValueError, match="out of bounds for a matrix of 2 rows and 3 columns"):
         tf.matrix_diag_part(tf.zeros([2, 3]), k=3)
+
+
+def test_linspace_ends_exactly():
+    stop = tf.placeholder(tf.float32, [])
+    with tf.Session() as session:
+        for count in (2, 7, 49, 107):
+            assert session.run(tf.linspace(0.0, stop, count), {stop: 0.1})[-1] == np.float32(0.1)

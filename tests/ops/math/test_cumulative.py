@@ -30,3 +30,10 @@ def test_a_scalar_has_no_axis(run):
     x = tf.placeholder(tf.float32)
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"scan axis in the range \[0, 0\), but got 0"):
         run(tf.cumsum(x), {x: 1.0})
+
+
+def test_sums_of_halves_are_rounded_at_each_step():
+    """A half has no room for 2 + 1/1024: the sum of a million of these ends there."""
+    with tf.Session() as session:
+        sums = session.run(tf.cumsum(np.full(1000000, 1 / 1024, np.float16)))
+    assert sums[2047] == sums[-1] == 2

@@ -102,3 +102,9 @@ def test_crelu():
     x = np.array([[1.0, -2.0]])
     assert run(tf.nn.crelu(x)).tolist() == [[1, 0, 0, 2]]
     assert run(tf.nn.crelu(x, axis=0)).tolist() == [[1, 0], [0, 2]]
+
+
+def test_the_slope_of_leaky_relu_is_a_half():
+    with tf.Session() as session:
+        found = session.run(tf.nn.leaky_relu(tf.constant([-5.0], tf.half), alpha=0.01))
+    assert found[0] == np.float16(-5) * np.float16(0.01)

@@ -143,10 +143,6 @@ def test_maximum_over_channels():
     image = RNG.standard_normal((1, 2, 2, 6)).astype(np.float32)
     found = run(tf.nn.max_pool(image, [1, 1, 1, 3], [1, 1, 1, 3], "VALID"))
     np.testing.assert_array_equal(found, image.reshape(1, 2, 2, 2, 3).max(-1))
-    with pytest.raises(ValueError, match="to divide the depth"):
-        tf.nn.max_pool(image, [1, 1, 1, 4], [1, 1, 1, 4], "VALID")
-    with pytest.raises(ValueError, match="not both"):
-        tf.nn.max_pool(image, [1, 2, 1, 3], [1, 1, 1, 3], "VALID")
 
 
 def test_vectorized_channels():
@@ -190,3 +186,37 @@ def test_a_gradient_of_another_number_of_images_is_refused_in_the_step(rank):
     )
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="7"):
         session.run(back)
+
+
+def test_the_gradient_beside_nan_goes_where_the_search_ends():
+    """The search begins at a window's first element and goes to greater ones: NaN is none, and has none."""
+    nan = np.nan
+    x = tf.constant(np.array([[nan, 3, 2, nan], [1, 2, nan, 1]], np.float32).reshape(1, 2, 4, 1))
+    y = tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "VALID")
+    value, slope = run([y, tf.gradients(y, x)[0]])
+    assert np.isnan(value).all()
+    assert slope.reshape(2, 4).tolist() == [[1, 0, 1, 0], [0, 0, 0, 0]]
+    nothing = tf.constant(np.full([1, 4, 4, 1], nan, np.float32))
+    firsts = run(tf.gradients(tf.nn.max_pool(nothing, [1, 2, 2, 1], [1, 1, 1, 1], "VALID"), nothing)[0])
+    assert firsts.reshape(4, 4).tolist() == [[1, 1, 1, 0]] * 3 + [[0] * 4]
+
+
+@pytest.mark.parametrize(
+    ("ksize", "strides", "message"),
+    [
+        ([1, 2, 2, 2], [1, 1, 1, 2], "exactly one of pooling across depth"),
+        ([1, 1, 1, 2], [1, 1, 1, 1], "depth window to equal the depth stride"),
+        ([1, 1, 1, 3], [1, 1, 1, 3], "evenly divide"),
+    ],
+)
+def test_a_step_refuses_a_window_across_depth(ksize, strides, message):
+    y = tf.nn.max_pool(tf.ones([1, 2, 2, 4]), ksize, strides, "SAME")
+    with pytest.raises(tf.errors.UnimplementedError, match=message):
+        run(y)
+
+
+def test_the_gradient_across_depth_is_refused():
+    x = tf.placeholder(tf.float32, [1, 2, 2, 4])
+    slope = tf.gradients(tf.nn.max_pool(x, [1, 1, 1, 2], [1, 1, 1, 2], "SAME"), x)
+    with pytest.raises(tf.errors.UnimplementedError, match="not yet supported on the depth dimension"):
+        run(slope, {x: np.ones([1, 2, 2, 4])})

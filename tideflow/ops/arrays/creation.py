@@ -425,7 +425,11 @@ def _lin_space_kernel(start, stop, num):
     if num <= 0:
         raise ShapeError(f"Requires num > 0: {num}")
     steps = torch.arange(num, dtype=start.dtype, device=start.device)
-    return start + steps * ((stop - start) / (num - 1)) if num > 1 else start.reshape(1)
+    if num == 1:
+        return start.reshape(1)
+    spaced = start + steps * ((stop - start) / (num - 1))
+    spaced[-1] = stop  # exactly, whatever the rounding of the steps
+    return spaced
 
 
 lin_space_op.samples(

@@ -53,6 +53,8 @@ def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, tor
 
 def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
     sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
+    if 0 in params.shape[:axis]:
+        return params.new_empty(sizes)  # nothing to take, so that TensorFlow does not look at the indices
     places, is_missing = _checked_places(indices, params.shape[axis])
     result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
     if is_missing is None:
@@ -350,6 +352,11 @@ def _gather_nd_shape(params, indices):
 def _gather_nd_kernel(params, indices):
     depth = indices.shape[-1]
     rest = params.shape[depth:]
+    if not params.numel() and math.prod(indices.shape[:-1]):
+        raise errors.invalid_argument(
+            "Requested more than 0 entries, but params is empty. Params shape: "
+            f"{brackets(params.shape)}, indices shape: {brackets(indices.shape)}"
+        )
     rows = linear_rows(indices, tuple(params.shape)).reshape(-1)
     matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
     return matrix.index_select(0, rows).reshape((*indices.shape[:-1], *rest))

@@ -17,7 +17,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
-from tideflow.ops.helpers.rows import linear_rows, subtract_rows
+from tideflow.ops.helpers.rows import check_not_empty, linear_rows, subtract_rows
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.helpers.variables import as_signed
@@ -39,6 +39,7 @@ def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change)
             f"updates.shape: {brackets(updates.shape)}, indices.shape: {brackets(indices.shape)}, "
             f"params_shape: {brackets(sizes)}",
         )
+    check_not_empty(indices.numel(), math.prod(updates.shape), math.prod(sizes))
     at = linear_rows(indices, sizes).reshape(-1)
     rows = output.reshape(math.prod(sizes[:depth]), *sizes[depth:])
     change(rows, at, updates.reshape(at.numel(), *sizes[depth:]))
@@ -67,6 +68,7 @@ def _match(
 
 def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape) -> None:
     of_rank_at_least(indices, 1)
+    check_not_empty(indices.num_elements(), updates.num_elements(), whole.num_elements())
     if indices.tuple is None or updates.tuple is None:
         return
     outer, depth = indices.ndims - 1, indices.tuple[-1]

@@ -447,6 +447,12 @@ def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> No
     buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
 
 
+def _assign(buffer: Any, cuts: list[Cut], value: Any) -> None:
+    """The same for a variable. TensorFlow does not look at what is assigned to an empty slice."""
+    if 0 not in _sizes_after(cuts):
+        _put(buffer, cuts, value, UnimplementedError)
+
+
 strided_slice_grad_op = Op(
     "StridedSliceGrad",
     f"shape: Index, {_SPEC}, dy: T -> output: T",
@@ -507,7 +513,7 @@ def _strided_slice_assign_shape(ref, begin, end, strides, value, masks):
 @_masked
 def _strided_slice_assign_kernel(ref, begin, end, strides, value, masks):
     with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+        _assign(buffer, _cuts(buffer.shape, begin, end, strides, masks), value)
     return ref
 
 
@@ -540,7 +546,7 @@ def _resource_strided_slice_assign_shape(ref, begin, end, strides, value, masks)
 @_masked
 def _resource_strided_slice_assign_kernel(ref, begin, end, strides, value, masks):
     with ref as buffer:
-        _put(buffer, _cuts(buffer.shape, begin, end, strides, masks), value, UnimplementedError)
+        _assign(buffer, _cuts(buffer.shape, begin, end, strides, masks), value)
 
 
 resource_strided_slice_assign_op.samples(

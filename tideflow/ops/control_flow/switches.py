@@ -239,7 +239,9 @@ def _passed(data):
 
 def _enter_gradient(op, grad):
     context = contexts.current_context()
-    if not context.back_prop:
+    # Without a backward loop, `tf.gradients` was called in the loop's own body: this is the gradient of one
+    # iteration, and it stays in that iteration.
+    if not context.back_prop or context.grad_state is None:
         return grad
     if op.attrs["is_constant"]:
         return context.grad_state.accumulated(op, grad)

@@ -26,9 +26,14 @@ def _with_function(name: str, make: Callable, rest: str = "", key: str = "f", **
         function = planned(key, other_arguments)
         return as_cell(make(dataset_in(input_dataset), function, *numbers))
 
+    def _sloppy_kernel(input_dataset, other_arguments, *numbers, planned, sloppy):
+        function = planned(key, other_arguments)
+        return as_cell(make(dataset_in(input_dataset), function, *numbers, sloppy=sloppy))
+
+    kernel = _sloppy_kernel if "sloppy" in options else _kernel
     inputs = f"input_dataset: variant, other_arguments: Targuments{', ' if rest else ''}{rest}"
     attrs = _FUNCTION if key == "f" else _PREDICATE
-    return dataset_op(name, inputs, _kernel, host=names_in(rest), covered_by=_TESTS, **attrs, **options)
+    return dataset_op(name, inputs, kernel, host=names_in(rest), covered_by=_TESTS, **attrs, **options)
 
 
 _MAP = {"use_inter_op_parallelism": True, "preserve_cardinality": False}
@@ -77,8 +82,12 @@ interleave_dataset_op = _with_function(
 )
 
 
-def _parallel_interleave(source, function, cycle, block, *advice):
-    return made.Interleave(source, function, cycle, block, threads=True)
+def _parallel_interleave(source, function, cycle, block, sloppy, *advice):
+    return made.Interleave(source, function, cycle, block, threads=True, sloppy=sloppy)
+
+
+def _parallel_interleave_v2(source, function, cycle, block, parallel, sloppy):
+    return made.Interleave(source, function, cycle, block, threads=True, sloppy=sloppy)
 
 
 _PARALLEL_CYCLE = (
@@ -93,7 +102,7 @@ experimental_parallel_interleave_dataset_op = _with_function(
 )
 parallel_interleave_dataset_v2_op = _with_function(
     "ParallelInterleaveDatasetV2",
-    _parallel_interleave,
+    _parallel_interleave_v2,
     "cycle_length: int64, block_length: int64, num_parallel_calls: int64",
     sloppy=False,
 )

@@ -131,7 +131,8 @@ cache_dataset_op = dataset_op(
 
 
 def _optimized(source: datasets.Dataset, optimizations: list[bytes]) -> datasets.Dataset:
-    return chance.fused(source) if b"shuffle_and_repeat_fusion" in optimizations else source
+    source = chance.fused(source) if b"shuffle_and_repeat_fusion" in optimizations else source
+    return datasets.Sloppy(source) if b"make_sloppy" in optimizations else source
 
 
 optimize_dataset_op = of_one(

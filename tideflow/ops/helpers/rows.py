@@ -7,6 +7,7 @@ import math
 import torch
 
 from tideflow.graph import errors
+from tideflow.graph.op import ShapeError
 from tideflow.ops.helpers.variables import as_signed, shape_text
 
 
@@ -26,6 +27,12 @@ def check_rows(indices: torch.Tensor, size: int) -> None:
 
 def _first_bad(bad: torch.Tensor) -> tuple[int, ...]:
     return tuple(bad.nonzero()[0].tolist())
+
+
+def check_not_empty(indices: int | None, updates: int | None, output: int | None) -> None:
+    """Refuses to change slices of what has no elements; given are numbers of elements, None where unknown."""
+    if output == 0 and (indices or updates):
+        raise ShapeError("Indices and updates specified for empty output shape")
 
 
 def linear_rows(indices: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:

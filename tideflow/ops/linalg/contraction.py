@@ -13,6 +13,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, unknown_shape
 from tideflow.ops.arrays import creation, diagonals, indexing, joining, shapes, stitching
@@ -132,10 +133,11 @@ def _free_shape(tensor: Tensor, axes: Any) -> TensorShape:
     rank = tensor.shape.ndims
     if rank is None:
         return unknown_shape()
-    if not isinstance(axes, (list, tuple)):
+    known = constant_value(axes)
+    if known is None:
         count = axes.shape.num_elements()
         return unknown_shape(None if count is None else rank - count)
-    summed = {axis % rank for axis in axes}
+    summed = {_from_front(int(axis), rank) for axis in np.ravel(known)}
     sizes = [size for axis, size in enumerate(tensor.shape.tuple) if axis not in summed]
     return TensorShape(sizes)
 

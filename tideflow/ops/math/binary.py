@@ -20,7 +20,7 @@ from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.helpers import unbroadcast, unsigned
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
-from tideflow.ops.helpers.elementwise import add_binary_samples, binary, published
+from tideflow.ops.helpers.elementwise import add_binary_samples, binary, of_known_elements, published
 from tideflow.ops.helpers.flops import per_output_element
 from tideflow.ops.helpers.integers import truncated_quotient
 from tideflow.ops.helpers.samples import boolean, f32, i32
@@ -630,6 +630,7 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
         commutative=True,
         differentiable=False,
         as_number=as_number,
+        has_static_value=True,
     )
 
     @op.shape
@@ -640,6 +641,8 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
             if incompatible_shape_error:
                 raise
             return []
+
+    op.value(of_known_elements)
 
     @op.kernel
     def _kernel(x, y, *, incompatible_shape_error):

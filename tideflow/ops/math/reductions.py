@@ -75,7 +75,7 @@ def _direct(function: Any, of_empty: bool = True) -> Any:
     def _specialized(node):
         values, indices = node.inputs
         computable = values.dtype.is_floating or values.dtype.is_complex
-        if indices.constant is None or not computable or node.outputs[0].shape.ndims is None:
+        if indices.constant is None or not computable or values.shape.ndims is None:
             return None
         if not of_empty and not values.shape.num_elements():
             return None

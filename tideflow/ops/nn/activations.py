@@ -338,6 +338,8 @@ leaky_relu_op.shape(lambda features: features)
 
 @leaky_relu_op.kernel
 def _leaky_relu_kernel(features, *, alpha):
+    if features.itemsize == 2:  # alpha is a number of the type, as in TensorFlow
+        alpha = float(torch.tensor(alpha, dtype=features.dtype))
     return torch.nn.functional.leaky_relu(features, alpha)
 
 

@@ -59,14 +59,30 @@ def max_pool_places(input, data_format, size, stride, padding, ceil, skipped, ma
     image = signed(channels_first(input, data_format))
     if margin:
         image = torch.constant_pad_nd(image, margin, _lowest(image.dtype))
-    function = (
-        torch._C._nn.max_pool2d_with_indices if len(size) == 2 else torch._C._nn.max_pool3d_with_indices
-    )
-    result, places = function(image, size, stride, padding, [1] * len(size), ceil)
+    result, places = _pooled(image, size, stride, padding, ceil)
+    if image.is_floating_point() and not image.is_cuda and result.amax().isnan():
+        places = _places_beside_nan(image, size, stride, padding, ceil)
     if any(skipped):
         result, places = _without(result, skipped), _without(places, skipped)
     result = unsigned_again(result, input.dtype)
     return from_channels_first(result, data_format), from_channels_first(places, data_format)
+
+
+def _pooled(image, size, stride, padding, ceil):
+    function = (
+        torch._C._nn.max_pool2d_with_indices if len(size) == 2 else torch._C._nn.max_pool3d_with_indices
+    )
+    return function(image, size, stride, padding, [1] * len(size), ceil)
+
+
+def _places_beside_nan(image, *window):
+    """The places where TensorFlow's search in each window ends. It begins at the first element and goes to
+    each greater one; nothing is greater than NaN, and NaN is not greater than anything.
+    """
+    places = _pooled(image.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf), *window)[1]
+    first = _pooled(image.new_zeros(1, 1, *image.shape[2:]), *window)[1].expand_as(places)
+    starts_with_nan = image.flatten(2).gather(2, first.flatten(2)).isnan().view(places.shape)
+    return torch.where(starts_with_nan, first, places)
 
 
 def max_pool_values(input, *arguments):

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 
 from tideflow.export import export
+from tideflow.graph import errors
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
@@ -64,16 +65,31 @@ def geometry(op: Operation, target: Op) -> dict[str, Any]:
 
 
 def _depth_pooled_shape(image: tuple, ksize: list[int], strides: list[int], data_format: str) -> list:
+    """What a step refuses, as in TensorFlow, has some shape in the graph."""
     size, depth = channels(ksize, data_format), channels(image, data_format)
+    kept = all(width == 1 for width in (*spatial(ksize, data_format), *spatial(strides, data_format)))
+    sizes = spatial(image, data_format) if kept else [None] * (len(image) - 2)
+    divides = depth is not None and channels(strides, data_format) == size and not depth % size
+    return image_shape(image[0], sizes, depth // size if divides else None, data_format)
+
+
+def _check_depth_window(depth: int, ksize: Sequence[int], strides: Sequence[int], data_format: str) -> None:
+    size = channels(ksize, data_format)
     if any(width != 1 for width in spatial(ksize, data_format)):
-        raise ShapeError("Maximum pooling goes either across depth or across width and height, not both")
-    if channels(strides, data_format) != size or (depth or 0) % size:
-        raise ShapeError(
-            f"Depthwise max pooling requires the depth window ({size}) to equal the depth stride and to "
-            f"divide the depth ({depth})"
+        raise errors.unimplemented(
+            "MaxPooling supports exactly one of pooling across depth or pooling across width/height, got "
+            f"ksize {list(ksize)}"
         )
-    sizes = spatial(image, data_format)
-    return image_shape(image[0], sizes, None if depth is None else depth // size, data_format)
+    if channels(strides, data_format) != size:
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to equal the depth stride, got "
+            f"{size} and {channels(strides, data_format)}"
+        )
+    if depth % size:
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to evenly divide the input depth, got "
+            f"{size} and {depth}"
+        )
 
 
 def pooled_shape(
@@ -173,7 +189,10 @@ def _max_pool_shape(input, *, ksize, strides, padding, data_format, explicit_pad
     return pooled_shape(input, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
 
 
-def _depth_maximum(input: torch.Tensor, ksize: Sequence[int], data_format: str) -> torch.Tensor:
+def _depth_maximum(
+    input: torch.Tensor, ksize: Sequence[int], strides: Sequence[int], data_format: str
+) -> torch.Tensor:
+    _check_depth_window(channels(input.shape, data_format), ksize, strides, data_format)
     axis = 1 if has_channels_first(data_format) else input.ndim - 1
     return input.unflatten(axis, (-1, channels(ksize, data_format))).amax(axis + 1)
 
@@ -183,10 +202,11 @@ def _max_pool(input, ksize, strides, padding, data_format, explicit_paddings):
         planes = input.permute(0, 1, 4, 2, 3).flatten(1, 2)
         result = _max_pool(planes, ksize, strides, padding, "NCHW", explicit_paddings)
         return result.unflatten(1, (-1, input.shape[-1])).permute(0, 1, 3, 4, 2)
-    if not input.numel() or channels(ksize, data_format) != 1:
+    if channels(ksize, data_format) != 1:
+        return _depth_maximum(input, ksize, strides, data_format)
+    if not input.numel():
         given = as_shape(list(input.shape))
-        shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
-        return input.new_zeros(shape) if not input.numel() else _depth_maximum(input, ksize, data_format)
+        return input.new_zeros(pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings))
     return max_pool_values(
         input, *pool_arguments(input.shape, data_format, ksize, strides, padding, explicit_paddings)
     )
@@ -450,6 +470,10 @@ def _check_same_shape(name: str, tensor: torch.Tensor, other_name: str, other: t
 
 def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, explicit_paddings):
     _check_same_shape("orig_output", orig_output, "grad", grad)
+    if channels(ksize, data_format) != 1:
+        raise errors.unimplemented(
+            f"MaxPoolingGrad is not yet supported on the depth dimension, got ksize {list(ksize)}"
+        )
     if not orig_input.numel():
         return torch.zeros_like(orig_input, dtype=grad.dtype)
     arguments = pool_arguments(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)

@@ -24,7 +24,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.helpers.integers import truncated_quotient
-from tideflow.ops.helpers.rows import add_rows, check_rows, linear_rows, subtract_rows
+from tideflow.ops.helpers.rows import add_rows, check_not_empty, check_rows, linear_rows, subtract_rows
 from tideflow.ops.helpers.samples import f32, i32, i64, ref, resource
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.variables import as_signed, check_dtype, same_shape, shape_text, variable_shape_of
@@ -501,6 +501,7 @@ def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor
             f"updates.shape: {shape_text(updates.shape)}, indices.shape: {shape_text(indices.shape)}, "
             f"params_shape: {shape_text(shape)}, slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
         )
+    check_not_empty(indices.numel(), math.prod(updates.shape), math.prod(shape))
     return linear_rows(indices, shape)
 
 
@@ -548,6 +549,7 @@ def _scatter_nd_shape(params: TensorShape, indices: TensorShape, updates: Tensor
         return params
     if not indices.ndims:
         raise ShapeError("Shape must be at least rank 1 but is rank 0")
+    check_not_empty(indices.num_elements(), updates.num_elements(), params.num_elements())
     outer, depth = indices.ndims - 1, indices.tuple[-1]
     if updates.ndims < outer:
         raise ShapeError(f"Shape must be at least rank {outer} but is rank {updates.ndims}")

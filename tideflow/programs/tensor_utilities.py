@@ -1,0 +1,26 @@
+"""What tests and libraries take from TensorFlow's `tensor_util` beside its public functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+
+from tideflow.graph.operation import Tensor
+from tideflow.graph.partial import constant_value_as_shape
+from tideflow.graph.tensor_proto import make_ndarray
+
+MakeNdarray = make_ndarray
+
+
+def ShapeEquals(tensor_proto: Any, shape: TensorShapeProto | Sequence[int]) -> bool:
+    """Whether the tensor of a TensorProto has a shape."""
+    sizes = [dim.size for dim in shape.dim] if isinstance(shape, TensorShapeProto) else list(shape)
+    return [dim.size for dim in tensor_proto.tensor_shape.dim] == sizes
+
+
+def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
+    """Tells a tensor the shape that a tensor of sizes has, as far as it is known."""
+    if isinstance(shape, Tensor) and not tensor.shape.is_fully_defined() and shape.shape.ndims is not None:
+        tensor.set_shape(constant_value_as_shape(shape))
