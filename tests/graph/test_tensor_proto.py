@@ -44,7 +44,7 @@ def test_a_step_that_needs_it_says_what_does_not_fit(huge, executor):
     config.experimental.executor_type = executor
     with tf.Session(config=config) as sess:
         for fetch in (huge, huge + 1, tf.reduce_sum(huge)):
-            with pytest.raises(tf.errors.ResourceExhaustedError, match=r"shape\[1048576, 16777216\]") as info:
+            with pytest.raises(tf.errors.ResourceExhaustedError, match=r"shape\[1048576,16777216\]") as info:
                 sess.run(fetch)
             assert info.value.op is huge.op
 
@@ -69,7 +69,7 @@ def test_a_constant_of_the_program_is_as_small():
 
 
 def test_make_ndarray_refuses_what_does_not_fit():
-    with pytest.raises(tf.errors.ResourceExhaustedError, match="available"):
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM"):
         tf.make_ndarray(_huge())
     array = tf.make_ndarray(_huge(shape=[2, 2]))
     array[0, 0] = 7  # it is the caller's own

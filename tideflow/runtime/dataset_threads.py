@@ -127,6 +127,7 @@ def as_they_come(begin: Callable[[], Pull], threads: int, size: int, iteration: 
 
     def work() -> None:
         nonlocal reading
+        compute_alone()
         read_parts()
         with changed:
             reading -= 1
