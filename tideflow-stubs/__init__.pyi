@@ -268,6 +268,7 @@ from tideflow.ops.control_flow.map_and_fold import vectorized_map as vectorized_
 from tideflow.ops.control_flow.python_functions import numpy_function as numpy_function
 from tideflow.ops.control_flow.python_functions import py_func as py_func
 from tideflow.ops.control_flow.tensor_array import TensorArray as TensorArray
+from tideflow.ops.control_flow.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from tideflow.ops.control_flow.while_loops import while_loop as while_loop
 from tideflow.ops.files.decoding import decode_compressed as decode_compressed
 from tideflow.ops.files.decoding import decode_csv as decode_csv

@@ -51,6 +51,7 @@ from tideflow.data.transformations import take_while as take_while
 from tideflow.data.transformations import unbatch as unbatch
 from tideflow.data.transformations import unique as unique
 from tideflow.graph.type_spec import TypeSpec as _Structure
+from tideflow.ops.control_flow.tensor_array_spec import tensor_array_structure as _TensorArrayStructure
 from tideflow.ragged.spec import ragged_tensor_structure as _RaggedTensorStructure
 
 AUTOTUNE: _int
@@ -60,6 +61,7 @@ OptionalStructure = _OptionalStructure
 RaggedTensorStructure = _RaggedTensorStructure
 SparseTensorStructure = _SparseTensorStructure
 Structure = _Structure
+TensorArrayStructure = _TensorArrayStructure
 TensorStructure = _TensorStructure
 UNKNOWN_CARDINALITY: _int
 map_and_batch_with_legacy_function = _map_and_batch_with_legacy_function
