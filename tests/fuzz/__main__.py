@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import multiprocessing
+import os
 import pkgutil
 import random
+import resource
+import select
+import subprocess
 import sys
 import time
-import traceback
-from multiprocessing.sharedctypes import Synchronized
+from collections.abc import Callable
 from pathlib import Path
 
 import tests.fuzz
 
 _LONGEST = 120  # seconds of one case before it counts as a hang
+_MOST_FINDINGS = 20  # of one fuzzer, which then ends
 
 
 def main() -> int:
@@ -28,18 +31,18 @@ def main() -> int:
     options = _options()
     options.corpus.mkdir(parents=True, exist_ok=True)
     if options.seed is not None:
-        for name in options.fuzzers:
-            _fuzzer(name)(random.Random(options.seed), options.corpus)
+        _run_cases(options.fuzzers[0], options.seed, 0, options.corpus)
+        return 0
+    if options.first_seed is not None:
+        _run_cases(options.fuzzers[0], options.first_seed, options.seconds, options.corpus)
         return 0
     share = options.seconds / len(options.fuzzers)
-    findings = [finding for name in options.fuzzers for finding in _run(name, share, options.corpus)]
-    for finding in findings:
-        print(finding, file=sys.stderr)
-    return int(bool(findings))
+    return int(any([_run_fuzzer(name, share, options.corpus) for name in options.fuzzers]))
 
 
 def _options() -> argparse.Namespace:
-    names = [name for name in _modules() if hasattr(importlib.import_module(f"tests.fuzz.{name}"), "one")]
+    names = [module.name for module in pkgutil.iter_modules(tests.fuzz.__path__)]
+    names = [name for name in names if not name.startswith(("__", "test_")) and _fuzzer(name)]
     parser = argparse.ArgumentParser(
         "python -m tests.fuzz", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -47,6 +50,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=300, help="for all of them together (%(default)s)")
     parser.add_argument("--corpus", type=Path, default=Path("out/fuzz"), help="keeps findings (%(default)s)")
     parser.add_argument("--seed", type=int, help="run just the case of this seed, in this process")
+    parser.add_argument(
+        "--first-seed", type=int, help=argparse.SUPPRESS
+    )  # what this program gives its children
     options = parser.parse_args()
     unknown = set(options.fuzzers) - set(names)
     if unknown:
@@ -54,55 +60,55 @@ def _options() -> argparse.Namespace:
     return options
 
 
-def _modules() -> list[str]:
-    found = (module.name for module in pkgutil.iter_modules(tests.fuzz.__path__))
-    return [name for name in found if not name.startswith(("__", "test_"))]
+def _fuzzer(name: str) -> Callable[[random.Random, Path], None] | None:
+    return getattr(importlib.import_module(f"tests.fuzz.{name}"), "one", None)
 
 
-def _fuzzer(name: str):
-    return importlib.import_module(f"tests.fuzz.{name}").one
+def _run_cases(name: str, seed: int, seconds: float, corpus: Path) -> None:
+    """Runs the cases of a seed and of those that follow, for a time; prints each seed before its case."""
+    one, end = _fuzzer(name), time.monotonic() + seconds
+    half = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+    resource.setrlimit(resource.RLIMIT_AS, (half, half))  # a case that asks for more is refused, not swapped
+    while True:
+        print(seed, flush=True)
+        one(random.Random(seed), corpus)
+        if time.monotonic() >= end:
+            return
+        seed += 1
 
 
-def _run(name: str, seconds: float, corpus: Path) -> list[str]:
-    """Runs one fuzzer in children until its time is over; the findings, in words."""
-    context = multiprocessing.get_context("spawn")
-    seed = context.Value("q", time.time_ns() % (1 << 40))
-    findings: list[str] = []
-    began, first = time.monotonic(), seed.value
-    while (left := began + seconds - time.monotonic()) > 0 and len(findings) < 20:
-        child = context.Process(target=_cases, args=(name, seed, left, corpus), daemon=False)
-        child.start()
-        finding = _watched(child, seed)
+def _run_fuzzer(name: str, seconds: float, corpus: Path) -> int:
+    """Runs a fuzzer in children until its time is over; the number of its findings."""
+    first = seed = time.time_ns() % (1 << 40)
+    findings, end = 0, time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0 and findings < _MOST_FINDINGS:
+        last, finding = _run_child(name, seed, left, corpus)
         if finding:
-            findings.append(f"{name}: seed {seed.value}: {finding}")
-            print(findings[-1], flush=True)
-        seed.value += 1
-    print(f"{name}: {seed.value - first} cases, {len(findings)} findings", flush=True)
+            findings += 1
+            print(f"{name}: seed {last}: {finding}", flush=True)
+        seed = last + 1
+    print(f"{name}: {seed - first} cases, {findings} findings", flush=True)
     return findings
 
 
-def _watched(child: multiprocessing.Process, seed: Synchronized) -> str:
-    """What became of a child: nothing to say, a failure, a crash or a hang."""
-    while child.is_alive():
-        before = seed.value
-        child.join(_LONGEST)
-        if child.is_alive() and seed.value == before:
-            child.kill()
-            child.join()
-            return f"hangs for {_LONGEST} seconds"
-    code = child.exitcode
-    return "" if not code else f"crashes with signal {-code}" if code < 0 else "breaks a promise (see above)"
-
-
-def _cases(name: str, seed: Synchronized, seconds: float, corpus: Path) -> None:
-    one, end = _fuzzer(name), time.monotonic() + seconds
-    while time.monotonic() < end:
-        try:
-            one(random.Random(seed.value), corpus)
-        except BaseException:
-            traceback.print_exc()
-            sys.exit(1)
-        seed.value += 1
+def _run_child(name: str, seed: int, seconds: float, corpus: Path) -> tuple[int, str]:
+    """The last seed that a child tried, and what is to be said of it."""
+    command = [sys.executable, "-W", "ignore", "-m", "tests.fuzz", name, "--first-seed", str(seed)]
+    command += ["--seconds", str(seconds), "--corpus", str(corpus)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1) as child:
+        while True:
+            ready, _, _ = select.select([child.stdout], [], [], _LONGEST)
+            if not ready:
+                child.kill()
+                return seed, f"hangs for {_LONGEST} seconds"
+            line = child.stdout.readline()
+            if not line:
+                break
+            seed = int(line) if line.strip().isdigit() else seed
+    code = child.returncode
+    if code < 0:
+        return seed, f"crashes with signal {-code}"
+    return seed, "breaks a promise (see above)" if code else ""
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -51,7 +50,6 @@ def run(seed: int) -> str | None:
     values, attrs, damage = _damaged(case, random)
     how = random.choice(("known", "unknown", "computed", "computed"))
     what = f"{case.id}, {how}: {'; '.join(damage)}"
-    print(what, file=sys.stderr, flush=True)
     try:
         with tf.Graph().as_default() as graph:
             built = build(case.op, case.inputs, values, attrs, how)
