@@ -224,7 +224,7 @@ dataset = tf.data.experimental.from_variant(variant, tf.TensorSpec([], tf.int64)
 tf.data.experimental.get_single_element(dataset.batch(3))
 
 # %% tf.data.experimental.TensorStructure, tf.data.experimental.SparseTensorStructure,
-# %% tf.data.experimental.RaggedTensorStructure
+# %% tf.data.experimental.RaggedTensorStructure, tf.data.experimental.TensorArrayStructure
 print(tf.data.experimental.TensorStructure(tf.float32, [3]))
 print(tf.data.experimental.SparseTensorStructure(tf.float32, [3]))
 

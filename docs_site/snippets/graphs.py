@@ -75,6 +75,9 @@ print(spec, spec.is_compatible_with(tf.zeros([5, 3])))
 # %% tf.SparseTensorSpec
 tf.SparseTensorSpec([3, 4], tf.float32)
 
+# %% tf.TensorArraySpec
+tf.TensorArraySpec([2], tf.float32)
+
 # %% tf.RaggedTensorSpec
 tf.RaggedTensorSpec([2, None], tf.int32)
 

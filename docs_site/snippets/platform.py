@@ -42,6 +42,11 @@ print(tf.config.get_soft_device_placement())
 # %% tf.config.experimental.get_device_policy, tf.config.experimental.set_device_policy
 print(tf.config.experimental.get_device_policy())
 
+# %% tf.config.experimental.enable_tensor_float_32_execution,
+# %% tf.config.experimental.tensor_float_32_execution_enabled
+tf.config.experimental.enable_tensor_float_32_execution(False)  # float32 products in full precision on GPUs
+print(tf.config.experimental.tensor_float_32_execution_enabled())
+
 # %% tf.config.experimental.get_memory_growth, tf.config.experimental.set_memory_growth
 for gpu in tf.config.experimental.list_physical_devices("GPU"):
     tf.config.experimental.set_memory_growth(gpu, True)

@@ -97,9 +97,11 @@ def _with_handles(program: Program) -> Program:
 
 
 def _handle_behind(value: Value) -> Value:
-    while not value.op.definition.handle:
-        value = next(v for v in value.op.inputs if _is_state(v))
-    return value
+    """The handle from which a reference comes; the value itself where it comes from none."""
+    found: Value | None = value
+    while found is not None and not found.op.definition.handle:
+        found = next((v for v in found.op.inputs if _is_state(v)), None)
+    return found or value
 
 
 def _only_gpu(program: Program) -> torch.device | None:
@@ -116,6 +118,8 @@ def _can_be_recorded(node: Node, device: torch.device) -> bool:
         return False
     if op.blocking or op.touches:
         return False
+    if any(_is_state(value) and not value.op.definition.handle for value in node.inputs):
+        return False  # a variable that lives for one step
     values = [value for value in (*node.inputs, *node.outputs) if not _is_state(value)]
     if any(value.dtype.torch is None or _depends_on_data(value.shape) for value in values):
         return False
@@ -142,13 +146,14 @@ def phases_of(program: Program, can_be_recorded: Callable[[Node], bool]) -> dict
     use the same state keep their order, and so do all effects that are not recorded.
     """
     phases: dict[Node, int] = {}
+    made: dict[Value, int] = {}  # the phase in which a value is computed
     last_use: dict[tuple[str, str], int] = {}  # the latest phase in which a state was used
     last_effect = _BEFORE
     for node in program.nodes:
         if node.definition.role == "constant" or node.definition.handle:
             continue
         used = states(node.inputs) if node.effects else set()
-        earlier = [phases.get(value.op, _BEFORE) for value in node.dependencies]
+        earlier = [made.get(value, _BEFORE) for value in node.dependencies]
         earlier += [last_use.get(state, _BEFORE) for state in used]
         latest = max(earlier, default=_BEFORE)
         if can_be_recorded(node):
@@ -158,6 +163,7 @@ def phases_of(program: Program, can_be_recorded: Callable[[Node], bool]) -> dict
             if node.effects:
                 phase = last_effect = max(phase, last_effect)
         phases[node] = phase
+        made.update(dict.fromkeys(node.outputs, phase))
         last_use.update({state: max(phase, last_use.get(state, _BEFORE)) for state in used})
     return phases
 

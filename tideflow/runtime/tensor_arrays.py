@@ -39,6 +39,7 @@ class TensorArrayStorage:
         self.gradients: dict[str, TensorArrayStorage] = {}
         self.sums_writes = False
         self.closed = False
+        self._device: torch.device | None = None  # of the values written
 
     # ------------------------------------------------------------------ one element
 
@@ -67,6 +68,8 @@ class TensorArrayStorage:
             self._grow(index)
         if self.closed:
             self._check_open()
+        if self._device is None and isinstance(value, torch.Tensor):
+            self._device = value.device
         shape = tuple(value.shape)
         known = self.element_shape.tuple
         if known != shape:
@@ -112,8 +115,7 @@ class TensorArrayStorage:
             )
         if self.dtype.torch is None:
             return np.full(shape, b"", object)
-        written = next((v for v in self.values if isinstance(v, torch.Tensor)), None)
-        return torch.zeros(shape, dtype=self.dtype.torch, device=None if written is None else written.device)
+        return torch.zeros(shape, dtype=self.dtype.torch, device=self._device)
 
     # ------------------------------------------------------------------ many elements
 

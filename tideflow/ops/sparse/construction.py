@@ -177,7 +177,7 @@ def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
     is_open = [size is None or size == -1 for size in new]
     if sum(is_open) > 1 and None in new:
         return None
-    return _resolved(old.tuple, [-1 if size is None else size for size in new])
+    return _resolved(list(old.tuple), [-1 if size is None else size for size in new])
 
 
 @export("sparse.reshape", "sparse_reshape")
