@@ -37,28 +37,24 @@ def expected(options):
 
 def draw(path, options, real, simulated):
     """Step times, and what they bring when the backups' machines are counted too."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
+    from tideflow.simulator.pictures import APART, TOGETHER, figure_of, from_zero, legend, prepare
 
     n, backups = options.need, np.arange(options.backups + 1)
-    figure, (times, gains) = plt.subplots(1, 2, figsize=(9.5, 3.8))
-    for seconds, style, label in ((real, "o-", "real processes"), (simulated, "s--", "simulated")):
-        seconds = np.array(seconds)
-        times.plot(backups, 1000 * seconds, style, label=label)
-        gains.plot(backups, seconds[0] / seconds * n / (n + backups), style, label=label)
-    times.set_title(f"{n} workers with backups: milliseconds a step", loc="left", fontsize=10)
-    gains.set_title("t(0)/t(b) x n/(n+b)", loc="left", fontsize=10)
-    for axes in (times, gains):
-        axes.set_xlabel("backup workers")
-        axes.set_xticks(backups)
-        axes.grid(alpha=0.3)
-        axes.legend(frameon=False)
-    times.set_ylim(bottom=0)
-    figure.tight_layout()
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
+    with figure_of(path, 2) as (times, gains):
+        prepare(times, f"{n} workers with backups", "backup workers", "milliseconds a step")
+        prepare(gains, "t(0)/t(b) x n/(n+b)", "backup workers", "normalized speedup")
+        for seconds, style, colour, label in (
+            (real, "o-", TOGETHER, "real processes"),
+            (simulated, "s--", APART, "simulated"),
+        ):
+            seconds = np.array(seconds)
+            times.plot(backups, 1000 * seconds, style, color=colour, label=label)
+            gains.plot(backups, seconds[0] / seconds * n / (n + backups), style, color=colour, label=label)
+        for axes in (times, gains):
+            axes.set_xticks(backups)
+            from_zero(axes)
+            legend(axes, loc="lower right")
 
 
 def compare_and_draw(options, arguments):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tideflow import __version__
+from tideflow.cli import main
 from tideflow.io.records import TFRecordWriter
 
 SCRIPTS = Path(__file__).parent / "programs" / "scripts"
@@ -157,3 +158,42 @@ def test_what_computes_nothing_does_not_load_torch(tmp_path):
         file.write(b"a record")
     for command in (["inspect", str(tmp_path / "records")], ["keygen", str(tmp_path / "key")]):
         assert not modules_loaded(*command) & {"torch", "tideflow.ops", "tideflow.rooms"}
+
+
+def test_check_goes_on_after_a_file_that_python_cannot_read(tmp_path):
+    (tmp_path / "a_old.py").write_text("print 'Python 2'\n")
+    (tmp_path / "b_new.py").write_text("import tensorflow as tf\nimport no_such_module\ntf.exp(1)\n")
+    done = tideflow("check", tmp_path)
+    assert done.returncode == 1 and not done.stderr
+    assert "this is Python 2" in done.stdout and "tf.exp" in done.stdout
+    assert "module no_such_module  line 2  not installed" in done.stdout
+    assert tideflow("check", tmp_path / "b_new.py", tmp_path / "nowhere").returncode == 2
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (["run"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
+        (["run", "-m"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
+        (["run", "-m", "no_such_module"], "there is no module no_such_module"),
+        (["run", "-m", "no_such_module.inner"], "there is no module no_such_module.inner"),
+        (["run", "-m", "json.no_such_module"], "there is no module json.no_such_module"),
+        (["run", "-m", "json"], "json is a package without a __main__ module to run"),
+        (["coverage", "--write"], "there is no folder docs: name the page, as in --write coverage.md"),
+    ],
+)
+def test_a_mistake_is_answered_in_one_sentence(arguments, sentence, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    assert main(arguments) == 2
+    assert capsys.readouterr() == ("", f"tideflow: {sentence}\n")
+
+
+def test_coverage_of_a_name(capsys):
+    assert main(["coverage", "tf.nn.relu", "nn.elu"]) == 0
+    assert capsys.readouterr().out == "tf.nn.relu is there\ntf.nn.elu is there\n"
+    assert main(["coverage", "tf.enable_eager_execution"]) == 1
+    assert capsys.readouterr().out == "tf.enable_eager_execution is missing\n"
+    assert main(["coverage", "tf.nn.reluu"]) == 2
+    assert "neither a namespace nor a symbol tf.nn.reluu" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import os
 import pickle
 import subprocess
 import sys
+import traceback
 import types
 from pathlib import Path
 
@@ -102,9 +103,9 @@ def test_names_that_are_not_there():
         _ = tf.matmull
     with pytest.raises(AttributeError, match=r"module 'tideflow.nn' has no attribute 'rellu'"):
         _ = tf.nn.rellu
-    with pytest.raises(ModuleNotFoundError, match=r"No module named 'tideflow.nonsense'"):
+    with pytest.raises(ModuleNotFoundError, match=r"No module or symbol named 'tideflow.nonsense'"):
         importlib.import_module("tideflow.nonsense")
-    with pytest.raises(ImportError, match=r"cannot import name 'nonsense' from 'tideflow.nn'"):
+    with pytest.raises(ImportError, match=r"No module or symbol named 'tideflow.nn.nonsense'"):
         from tideflow.nn import nonsense  # noqa: F401
     assert not hasattr(tf, "__wrapped__")
 
@@ -158,3 +159,34 @@ def _is_a_module(path: str) -> bool:
 def test_two_objects_under_one_name_are_refused():
     with pytest.raises(ValueError, match=r"two different objects are exported as tf.matmul"):
         export.expose(object(), "matmul")
+
+
+def test_a_missing_name_says_who_has_it():
+    with pytest.raises(
+        AttributeError, match=r"'tideflow.nn' has no attribute 'reluu'\. .* either.*tf\.nn\.relu"
+    ):
+        _ = tf.nn.reluu
+    with pytest.raises(AttributeError, match=r"TensorFlow 1\.15 has it, Tideflow does not\."):
+        _ = tf.lite
+    with pytest.raises(ModuleNotFoundError, match=r"symbol named 'tideflow\.nn\.reluu'.*tf\.nn\.relu"):
+        from tideflow.nn import reluu  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"tideflow run"):
+        import tideflow.python.ops  # noqa: F401
+    with pytest.raises(AttributeError) as caught:
+        _ = tf.nn.reluu
+    shown = "".join(traceback.format_exception(caught.value))
+    assert (
+        "Did you mean" not in shown and ".." not in shown.splitlines()[-1]
+    )  # Python adds no words of its own
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_asking_whether_a_name_is_there_looks_nothing_up():
+    """What is said about a missing name is found when it is read, not for `hasattr`."""
+    loaded = run(
+        "import sys, tideflow as tf\n"
+        "assert not hasattr(tf.nn, 'reluu') and getattr(tf, 'nothing', 3) == 3\n"
+        "try:\n    import tideflow.nothing\nexcept ImportError:\n    pass\n"
+        "print('tideflow.programs.modules' in sys.modules)"
+    )
+    assert loaded == "False\n"

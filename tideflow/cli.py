@@ -52,13 +52,15 @@ def _add_run(commands: Commands) -> None:
         action="store_true",
         help="tasks and clients need no cluster key: everybody who can reach them is trusted",
     )
-    parser.add_argument("script", metavar="SCRIPT", help="the program")
+    parser.add_argument("script", metavar="SCRIPT", nargs="?", help="the program")
     parser.add_argument(
         "arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the program's own arguments"
     )
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    if arguments.script is None:
+        return _refuse("name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE")
     from tideflow.programs import run  # loaded when asked for
 
     if arguments.insecure:
@@ -66,6 +68,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
         os.environ[keys.INSECURE] = "1"
     if arguments.module:
+        why_not = run.why_not_module(arguments.script)
+        if why_not:
+            return _refuse(why_not)
         return run.run_module(arguments.script, arguments.arguments)
     if not Path(arguments.script).is_file():
         return _refuse(f"there is no file {arguments.script}")
@@ -77,7 +82,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _add_check(commands: Commands) -> None:
     parser = _command(
-        commands, "check", _check, "list the TensorFlow symbols that a program uses, and which are not there"
+        commands,
+        "check",
+        _check,
+        "list the TensorFlow symbols that a program uses, and what it uses that is not there",
     )
     parser.add_argument("scripts", metavar="SCRIPT", nargs="+", help="a program, or a folder of them")
     parser.add_argument("--missing", action="store_true", help="list only what is missing or differs")
@@ -86,12 +94,17 @@ def _add_check(commands: Commands) -> None:
 def _check(arguments: argparse.Namespace) -> int:
     from tideflow.programs import check  # loaded when asked for
 
-    paths = [path for script in arguments.scripts for path in check.programs(Path(script))]
-    if not paths:
-        return _refuse(f"there is no program at {' '.join(arguments.scripts)}")
-    reports = [check.check(path) for path in paths]
+    found = {script: check.programs(script) for script in map(Path, arguments.scripts)}
+    for script, programs in found.items():
+        if not programs:
+            return _refuse(f"there is no program at {script}")
+    reports = [
+        check.check(program, script if script.is_dir() else None)
+        for script, programs in found.items()
+        for program in programs
+    ]
     print(check.as_text(reports, only_missing=arguments.missing))
-    return int(any(report.faults for report in reports))
+    return int(not all(report.is_fine for report in reports))
 
 
 # -------------------------------------------------------------------------------------------------- coverage
@@ -101,7 +114,12 @@ def _add_coverage(commands: Commands) -> None:
     parser = _command(
         commands, "coverage", _coverage, "count what of TensorFlow 1.15 is there, and list what is not"
     )
-    parser.add_argument("areas", metavar="AREA", nargs="*", help="a namespace to list in full, such as tf.nn")
+    parser.add_argument(
+        "names",
+        metavar="NAME",
+        nargs="*",
+        help="a namespace to list in full, such as tf.nn, or one symbol, such as tf.nn.relu",
+    )
     parser.add_argument(
         "--write",
         metavar="FILE",
@@ -115,11 +133,26 @@ def _add_coverage(commands: Commands) -> None:
 def _coverage(arguments: argparse.Namespace) -> int:
     from tideflow.programs import coverage  # loaded when asked for
 
-    measured = coverage.measure()
-    print(coverage.as_text(measured, arguments.areas))
+    if arguments.write is not None and not arguments.write.parent.is_dir():
+        return _refuse(
+            f"there is no folder {arguments.write.parent}: name the page, as in --write coverage.md"
+        )
+    judged = {name: coverage.judge(name) for name in arguments.names}
+    areas = [name for name, found in judged.items() if found is None]
+    if areas or not judged or arguments.write is not None:
+        measured = coverage.measure()
+        unknown = set(areas) - {area.name for area in measured.all_areas}
+        if unknown:
+            return _refuse(
+                f"TensorFlow 1.15 has neither a namespace nor a symbol {' '.join(sorted(unknown))}"
+            )
+        print(coverage.as_text(measured, areas))
     if arguments.write is not None:
         arguments.write.write_text(coverage.as_markdown(measured), encoding="utf-8")
-    return 0
+    symbols = [found for found in judged.values() if found is not None]
+    for words, _ in symbols:
+        print(words)
+    return int(not all(there for _, there in symbols))
 
 
 # ---------------------------------------------------------------------------------------------------- keygen

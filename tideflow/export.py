@@ -63,6 +63,11 @@ def load_when_asked_for(room: str, *paths: str) -> None:
     _rooms.update(dict.fromkeys(paths, room))
 
 
+def holds_rooms(path: str) -> bool:
+    """Whether names below a path belong to rooms that are loaded when asked for."""
+    return any(name.startswith(f"{path}.") for name in _rooms)
+
+
 def load(path: str) -> None:
     """Loads what provides a public name, and publishes it."""
     _import(f"{ROOT}.rooms")
@@ -122,7 +127,7 @@ class Namespace(types.ModuleType):
             load(_path(module))
             if name in self.__dict__:
                 return self.__dict__[name]
-        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        raise MissingName(self.__name__, name)
 
     def __dir__(self) -> list[str]:
         load(_path(self.__name__))
@@ -130,12 +135,48 @@ class Namespace(types.ModuleType):
         return sorted({*self.__dict__, *(name for space, _, name in parts if space == _path(self.__name__))})
 
 
+class _Missing(Exception):
+    """A public name that is not there, and what is known about it.
+
+    That is looked up when somebody reads the message: `hasattr`, or a `try` around an import, does not wait
+    for it.
+    """
+
+    _words = ""
+
+    def __init__(self, module: str, name: str):
+        super().__init__(module, name)
+        self.name = None  # named, Python would add a suggestion of its own, or words that replace these
+
+    def __str__(self) -> str:
+        module, name = self.args
+        explain = importlib.import_module(f"{ROOT}.programs.modules").why_not
+        return f"{self._words.format(module=module, name=name)}. {explain(_path(module), name)}"
+
+
+class MissingName(_Missing, AttributeError):
+    """An attribute that a namespace does not have."""
+
+    _words = "module '{module}' has no attribute '{name}'"
+
+
+class MissingModule(_Missing, ModuleNotFoundError):
+    """A module, or a name of `from … import`, that a namespace does not have."""
+
+    _words = "No module or symbol named '{module}.{name}'"
+
+
 class NamespaceFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds a namespace that has no folder, for `import tideflow.math`."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         found = _find_namespace(name) if name.startswith(f"{ROOT}.") else None
-        return None if found is None else importlib.machinery.ModuleSpec(name, self)
+        if found is not None:
+            return importlib.machinery.ModuleSpec(name, self)
+        parent, _, inner = name.rpartition(".")
+        if isinstance(sys.modules.get(parent), Namespace) and not inner.startswith("__"):
+            raise MissingModule(parent, inner)
+        return None
 
     def create_module(self, spec: Any) -> Any:
         return _find_namespace(spec.name)

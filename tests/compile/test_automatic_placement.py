@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -221,9 +222,10 @@ def test_applied_to_the_graph_the_results_are_the_same(graph):
     config = tf.ConfigProto(device_count={"CPU": 3, "GPU": 0})
     with tf.Session(config=config) as session:
         session.run(tf.global_variables_initializer())
-        expected, metadata = traced(session, y, feeds)
-    with tf.Session(config=config) as session:
-        proposal = propose(graph, metadata, session.list_devices())
+        expected, _ = traced(session, y, feeds)
+        # As if each had cores of its own: the model would leave the step on one of them otherwise.
+        cores = [replace(d, torch_device=torch.device("cpu", d.index)) for d in session.list_devices()]
+    proposal = propose(graph, trace_of({f"mm{i}": 0.1 for i in range(4)}), cores)
     proposal.apply(graph)
     assert len({graph.get_operation_by_name(f"mm{i}").device for i in range(4)}) > 1
     with tf.Session(config=config) as session:
@@ -232,6 +234,15 @@ def test_applied_to_the_graph_the_results_are_the_same(graph):
         assert session.run(y, feeds) == found == expected
     ran = {s.node_name: d.device for d in again.step_stats.dev_stats for s in d.node_stats}
     assert {ran[f"mm{i}"] for i in range(4)} == {proposal.devices[f"mm{i}"] for i in range(4)}
+
+
+def test_cpus_of_one_process_promise_nothing(graph):
+    """They are the same cores."""
+    towers()
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2, "GPU": 0})) as session:
+        proposal = propose(graph, trace_of({f"mm{i}": 0.1 for i in range(4)}), session.list_devices())
+    assert proposal.then.seconds == proposal.now.seconds
+    assert str(proposal).endswith("expected to be 1.00 times as fast")
 
 
 def test_as_a_device_function(graph):

@@ -39,6 +39,15 @@ def test_the_configuration_is_tensorboards(saved):
     assert public.EmbeddingInfo is projector.EmbeddingInfo
 
 
+def test_what_tensorboard_cannot_read_by_itself_is_told(saved, caplog):
+    configure(saved, tensor_name="scope/table:0")
+    (told,) = caplog.messages
+    assert f"projector.export_tensors({str(saved)!r})" in told
+    caplog.clear()
+    configure(saved, tensor_name="scope/table:0", tensor_path="table.tsv")
+    assert not caplog.messages
+
+
 def test_tables_hold_the_checkpoints_numbers(saved):
     configure(saved, tensor_name="scope/table:0")
     (path,) = projector.export_tensors(str(saved))

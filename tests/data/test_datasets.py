@@ -222,3 +222,16 @@ def test_features_from_records(tmp_path):
     with tf.Session() as session:
         found, labels = session.run(element)
     assert found["n"].tolist() == labels.tolist() == [0, 1, 2]
+
+
+def test_a_dataset_says_what_it_is():
+    elements = {"image": np.zeros([3, 4], np.float32), "label": np.zeros([3], np.int64)}
+    dataset = tf.data.Dataset.from_tensor_slices((elements, [1, 2, 3])).batch(2)
+    assert repr(dataset) == (
+        "<DatasetV1Adapter shapes: ({image: (?, 4), label: (?,)}, (?,)), "
+        "types: ({image: tf.float32, label: tf.int64}, tf.int32)>"
+    )
+    shown = dataset._repr_html_()
+    assert "<td>[0][&#x27;image&#x27;]</td><td>TensorSpec(shape=(?, 4), dtype=tf.float32" in shown
+    assert "<td>[1]</td><td>TensorSpec(shape=(?,), dtype=tf.int32" in shown
+    assert "<td>element</td>" in tf.data.Dataset.range(3)._repr_html_()

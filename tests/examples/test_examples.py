@@ -51,12 +51,12 @@ def test_softmax_classifier_learns():
     assert accuracy > 88
 
 
-def test_dense_layer_prints_a_hundred_falling_losses():
+def test_dense_layer_prints_a_hundred_falling_losses_and_has_learned():
     *losses, answer = run_example("dense_layer.py").splitlines()
     losses = [float(loss) for loss in losses]
     assert len(losses) == 100
     assert losses[-1] < losses[0]
-    assert len(numbers(answer)) == 8  # "for 1, 2, 3, 4" and what it answers
+    assert numbers(answer) == pytest.approx([1, 2, 3, 4, 0, -1, -2, -3], abs=0.01)  # asked, and answered
 
 
 def test_digits_reach_97_percent_and_leave_a_picture(tmp_path):

@@ -219,3 +219,29 @@ def test_kernel_labels_and_original_operations(graph):
 def test_scope_names_that_are_refused(name):
     with pytest.raises(ValueError, match="not a valid scope name"), tf.name_scope(name):
         pass
+
+
+def test_a_graph_says_what_it_is():
+    graph = tf.Graph()
+    assert repr(graph) == f"<Graph at {id(graph):#x}: 0 operations>"
+    with graph.as_default():
+        tf.constant(1.0)
+    assert repr(graph).endswith(": 1 operation>")
+    with graph.as_default():
+        tf.add_n([tf.constant(1.0), tf.constant(2.0)])
+    shown = graph._repr_html_()
+    assert (
+        "4 operations" in shown and "<td>Const</td><td>3</td>" in shown and "<td>AddN</td><td>1</td>" in shown
+    )
+    assert f"&lt;Graph at {id(graph):#x}" in shown and "more type" not in shown
+
+
+def test_a_notebook_shows_the_commonest_types():
+    with tf.Graph().as_default() as graph:
+        x = tf.constant(1.0)
+        for function in (
+            "abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp expm1 floor lgamma log log1p "
+            "negative reciprocal rint round rsqrt sigmoid sign sin sinh sqrt square tan tanh"
+        ).split():
+            getattr(tf.math, function)(x)
+    assert "<p>and 12 more types</p>" in graph._repr_html_()

@@ -315,3 +315,11 @@ def test_a_terminal_is_not_overrun():
 )
 def test_sizes(size, said):
     assert byte_count(size) == said
+
+
+def test_a_model_says_that_tideflow_wrote_it(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [], name="x")
+        tf.saved_model.simple_save(session, str(tmp_path / "model"), {"x": x}, {"y": x + 1.0})
+    (part,) = report_of(tmp_path / "model").parts
+    assert part.facts["written by"] == f"Tideflow {tf.__version__}, as TensorFlow 1.15.5"

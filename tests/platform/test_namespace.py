@@ -37,6 +37,7 @@ def test_the_horizon_is_that_of_1_15():
 def test_versions():
     assert tf.VERSION == tf.version.VERSION == "1.15.5" != tf.__version__
     assert tf.GIT_VERSION == tf.version.GIT_VERSION and tf.COMPILER_VERSION == tf.version.COMPILER_VERSION
+    assert f"v1.15.5-tideflow-{tf.__version__}" == tf.GIT_VERSION
     assert os.path.isdir(tf.sysconfig.get_include()) and os.path.isdir(tf.sysconfig.get_lib())
     assert tf.sysconfig.get_compile_flags()[0] == "-I" + tf.sysconfig.get_include()
     assert tf.sysconfig.get_link_flags()[0] == "-L" + tf.sysconfig.get_lib()

@@ -33,6 +33,17 @@ def test_the_lists_are_read_whole():
     assert symbols["layers.Conv2D"].arguments[0].name == "filters"  # self is not counted
     assert "add_loss" in symbols["layers.Conv2D"].members
     assert symbols["nn"].arguments is None and symbols["nn.relu"].area == "tf.nn"
+    assert len(specification.more_symbols()) == 643 and len(specification.contrib_symbols()) == 1703
+    assert not specification.more_symbols().keys() & symbols.keys()
+    learn = specification.contrib_symbols()["contrib.learn.preprocessing.VocabularyProcessor"]
+    assert learn.is_class and learn.arguments[0].name == "max_document_length"
+
+
+def test_what_tensorflow_has_is_known():
+    for path in ("nn.relu", "nn", "keras.layers", "keras.layers.Dense", "contrib", "contrib.learn", "lite"):
+        assert specification.is_in_tensorflow(path), path
+    for path in ("nn.reluu", "contrib.gan", "keras.layers.Dens"):
+        assert not specification.is_in_tensorflow(path), path
 
 
 def test_counts_add_up(measured):
@@ -40,6 +51,28 @@ def test_counts_add_up(measured):
     assert len(measured.ops) + len(measured.missing_ops) == len(specification.op_types())
     assert set(measured.ops_with_gradient) < set(measured.ops)
     assert len(measured.ops) >= 650 and measured.there >= 1300
+    apart = [area for areas in measured.apart.values() for area in areas]
+    listed = {**specification.more_symbols(), **specification.contrib_symbols()}
+    assert sum(area.total for area in apart) == len(listed)
+
+
+def test_the_headline_says_what_the_count_leaves_out(measured):
+    counts = " ".join(coverage.headline(measured))
+    assert "Left out here" in counts and "Keras, estimators" in counts and "of contrib" in counts
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        ("tf.nn.relu", ("tf.nn.relu is there", True)),
+        ("nn.relu", ("tf.nn.relu is there", True)),
+        ("tf.enable_eager_execution", ("tf.enable_eager_execution is missing", False)),
+        ("tf.contrib.labeled_tensor.slice", ("tf.contrib.labeled_tensor.slice is missing", False)),
+        ("tf.nn.reluu", None),
+    ],
+)
+def test_one_symbol(name, said):
+    assert coverage.judge(name) == said
 
 
 def area(measured, name):

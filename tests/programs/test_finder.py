@@ -152,6 +152,17 @@ def test_every_module_of_the_table_can_be_imported():
         assert dir(importlib.import_module(f"tensorflow.{module}".rstrip(".")))
 
 
+def test_a_namespace_of_rooms_that_are_not_loaded_is_there():
+    program = (
+        "from tideflow.programs import finder\n"
+        "finder.install()\n"
+        "import tensorflow.python.distribute\n"
+        "from tensorflow.python.distribute.cluster_resolver import TFConfigClusterResolver"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr
+
+
 def test_messages_are_tensorboards():
     from tensorflow.core.framework import graph_pb2
     from tensorflow.core.protobuf.config_pb2 import ConfigProto
@@ -183,7 +194,8 @@ def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
     from tensorflow.python.ops import math_ops
 
     with pytest.raises(
-        AttributeError, match=r"'reduce_summ', asked for at .*test_finder.py:\d+\. The nearest .*tf.red"
+        AttributeError,
+        match=r"'reduce_summ', asked for at .*test_finder.py:\d+\. .* not have it either\. The near.*tf.red",
     ):
         _ = tf.reduce_summ
     with pytest.raises(AttributeError, match=r"The nearest that exists: tf\.multiply\."):
@@ -198,6 +210,42 @@ def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
         from tensorflow.python.ops import aray_ops  # noqa: F401
     with pytest.raises(ModuleNotFoundError, match=r"graphs and sessions"):
         import tensorflow.compat.v2  # noqa: F401
+    with pytest.raises(
+        ModuleNotFoundError, match=r"contrib\.nothing', asked for at .*test_finder\.py:\d+\. "
+    ):
+        from tensorflow.contrib.nothing.python.inner import module  # noqa: F401
+
+
+@pytest.mark.parametrize(
+    "path, said",
+    [
+        ("keras.layers.Nothing", "does not have it either"),
+        ("estimator.experimental.call_logit_fn", "TensorFlow 1.15 has it, Tideflow does not"),
+        ("estimator.DNNClassifier", "TensorFlow 1.15 has it, Tideflow does not"),
+        ("distribute.MirroredStrategy", "TensorFlow 1.15 has it, Tideflow does not"),
+        ("autograph.to_code", "TensorFlow 1.15 has it, Tideflow does not"),
+        ("contrib.labeled_tensor.slice", "TensorFlow 1.15 has it, Tideflow does not"),
+        ("contrib.gan", "does not have it either"),
+        ("python_io.nothing", "does not have it either"),
+        ("contrib.keras.layers", "Nothing that exists is near"),
+        ("python.ops.nothing_of_the_kind", "Nothing that exists is near"),
+        ("python.ops.math_ops", "Programs that import tensorflow.python.ops.math_ops find it"),
+        ("mul", "does not have it either. The nearest that exists: tf.multiply."),
+    ],
+)
+def test_who_has_a_name_is_said(path, said):
+    assert said in modules.why_not(*_split(path))
+
+
+def test_python_adds_no_suggestion_of_its_own():
+    import traceback
+
+    import tensorflow as tf
+
+    with pytest.raises(AttributeError) as caught:
+        _ = tf.nn.rellu
+    shown = "".join(traceback.format_exception(caught.value))
+    assert shown.endswith("tf.nn.crelu.\n") and "Did you mean" not in shown
 
 
 def test_switches_that_programs_set_reach_what_they_switch():

@@ -131,3 +131,11 @@ def test_a_padding_queue_wants_a_list_of_shapes(shapes):
 def test_a_padding_queue_wants_the_rank_of_its_elements():
     with tf.Graph().as_default(), pytest.raises(ValueError, match="must have a defined rank"):
         tf.PaddingFIFOQueue(5, [tf.int32], [tf.TensorShape(None)])
+
+
+def test_a_queue_says_what_it_is():
+    with tf.Graph().as_default():
+        plain = tf.FIFOQueue(10, [tf.float32, tf.int64], shapes=[[3], []], name="numbers")
+        named = tf.RandomShuffleQueue(10, 2, [tf.string], names=["line"], name="lines")
+    assert repr(plain) == "<FIFOQueue 'numbers' of float32 (3,), int64 ()>"
+    assert repr(named) == "<RandomShuffleQueue 'lines' of line string <unknown>>"

@@ -90,3 +90,10 @@ def test_what_cannot_run_cannot_be_explained(session):
         session.explain(x + 1.0, {x: [1.0]})
     with pytest.raises(TypeError, match="Fetch argument"):
         session.explain(None)
+
+
+def test_comments_stand_apart_from_long_lines(session):
+    parts = [tf.placeholder(tf.float32, [2], f"a_part_with_a_name_{i}") for i in range(20)]
+    text = session.explain(tf.add_n(parts, name="whole"), {part: [1.0, 2.0] for part in parts})
+    (line,) = [line for line in text.splitlines() if "# whole" in line]
+    assert line.index("# whole") > 84 and "  # whole float32[2]" in line

@@ -375,3 +375,9 @@ def test_logical_cpu_devices():
             "/job:localhost/replica:0/task:0/device:CPU:0",
             "/job:localhost/replica:0/task:0/device:CPU:1",
         ]
+
+
+def test_a_session_says_what_it_is():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        assert repr(session) == f"<Session of {graph!r}>"
+    assert repr(session) == f"<Session (closed) of {graph!r}>"

@@ -296,3 +296,11 @@ def test_any_iterable_is_a_list_of_variables(kind):
     assert after(sgd().minimize(loss, var_list=kind(named)), [named["a"], named["b"]]) == pytest.approx(
         [0.8, 1.9]
     )
+
+
+def test_an_optimizer_says_what_it_is():
+    assert repr(tf.train.AdamOptimizer(0.01)) == "<AdamOptimizer 'Adam', learning rate 0.01>"
+    with tf.Graph().as_default():
+        rate = tf.placeholder_with_default(0.1, [], name="rate")
+        descent = tf.train.GradientDescentOptimizer(rate)
+    assert repr(descent) == "<GradientDescentOptimizer 'GradientDescent', learning rate rate:0>"

@@ -305,3 +305,15 @@ def test_a_table_alone(tmp_path):
         table = made()
         tf.train.Saver([table]).restore(session, path)
         assert session.run(table.lookup([1, 2])).tolist() == [3.0, -1.0]
+
+
+def test_a_saver_says_what_it_is(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("a", [])
+        tf.get_variable("b", [])
+        saver = tf.train.Saver()
+        assert repr(saver) == "<Saver of 2 variables, keeps 5 checkpoints>"
+        session.run(tf.global_variables_initializer())
+        path = saver.save(session, str(tmp_path / "model"))
+        assert repr(saver) == f"<Saver of 2 variables, keeps 5 checkpoints, last {path!r}>"
+        assert repr(tf.train.Saver(max_to_keep=0, defer_build=True)) == "<Saver, keeps all checkpoints>"

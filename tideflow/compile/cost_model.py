@@ -1,9 +1,9 @@
 """What a placement costs, by a model measured from a traced step: seconds an operation, bytes a tensor.
 
 A block is an operation, or all operations of a loop. Blocks that must be on one device make a bundle. A
-device runs one block at a time. A value that another device needs arrives there after a latency and the time
-that its bytes take at a bandwidth, once for each device. A schedule takes the blocks with the longest path to
-the step's end first.
+device runs one block at a time, and so do several devices that are the same hardware, such as the CPUs of one
+process. A value that another device needs arrives there after a latency and the time that its bytes take at a
+bandwidth, once for each device. A schedule takes the blocks with the longest path to the step's end first.
 """
 
 from __future__ import annotations
@@ -106,7 +106,9 @@ class Schedule:
 
     def __init__(self, work: Work):
         self.work = work
-        self.free = [0.0] * len(work.devices)
+        hardware = [(device.task, device.torch_device) for device in work.devices]
+        self.hardware = [hardware.index(there) for there in hardware]  # by device
+        self.free = [0.0] * len(work.devices)  # by hardware: when it can begin the next block
         self.done = [0.0] * len(work.blocks)
         self.device = [-1] * len(work.blocks)
         self.there: dict[tuple[int, Any, int], float] = {}  # when a value arrives on another device
@@ -123,7 +125,7 @@ class Schedule:
             for source, values in self.work.blocks[i].takes.items()
             for value, size in values.items()
         ]
-        return max(self.free[device], *arrivals) if arrivals else self.free[device]
+        return max([self.free[self.hardware[device]], *arrivals])
 
     def _arrival(self, source: int, value: Any, size: float, device: int) -> float:
         home = self.device[source]
@@ -142,7 +144,7 @@ class Schedule:
             for value, size in values.items():
                 self._send(source, value, size, device)
         self.busy[device] += self.work.seconds(block, device)
-        self.device[i], self.done[i], self.free[device] = device, end, end
+        self.device[i], self.done[i], self.free[self.hardware[device]] = device, end, end
 
     def _send(self, source: int, value: Any, size: float, device: int) -> None:
         home = self.device[source]

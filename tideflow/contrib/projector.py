@@ -13,6 +13,7 @@ from tensorboard.plugins.projector.projector_config_pb2 import EmbeddingInfo, Pr
 from tideflow.export import export, expose
 from tideflow.graph import errors
 from tideflow.io.local_files import read_bytes, replace_bytes
+from tideflow.platform import logging
 from tideflow.train.checkpoint_utils import load_checkpoint
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ def visualize_embeddings(summary_writer: FileWriter, config: ProjectorConfig) ->
     if logdir is None:
         raise ValueError("Summary writer must have a logdir")
     _write(logdir, config)
+    if any(not embedding.tensor_path for embedding in config.embeddings):
+        logging.warning(
+            "TensorBoard shows these embeddings only where TensorFlow is installed beside it, to read the "
+            f"checkpoint. After Saver.save, projector.export_tensors({logdir!r}) writes them as tables, "
+            "which it always shows."
+        )
 
 
 @export(f"{_HOME}.export_tensors")

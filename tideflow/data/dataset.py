@@ -71,10 +71,10 @@ class Dataset(structure.OfElements):
         return list(self._given)
 
     def __repr__(self) -> str:
-        shapes_text = str(structure.map_structure(str, self.output_shapes)).replace("'", "")
-        types_text = str(structure.map_structure(repr, self.output_types)).replace("'", "")
         kind = "DatasetV1Adapter" if type(self) is Dataset else f"{type(self).__name__}V1"
-        return f"<{kind} shapes: {shapes_text}, types: {types_text}>"
+        return f"<{kind} {structure.as_text(self._element_spec)}>"
+
+    _repr_html_ = structure.as_html
 
     def __iter__(self) -> Any:
         raise RuntimeError(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -206,6 +207,36 @@ def legacy_shapes(spec: Any) -> Any:
 
 def legacy_classes(spec: Any) -> Any:
     return map_structure(lambda part: part._to_legacy_output_classes(), spec)
+
+
+def as_text(spec: Any) -> str:
+    """The shapes and types of an element, as TensorFlow writes them."""
+    shapes = str(map_structure(str, legacy_shapes(spec))).replace("'", "")
+    types = str(map_structure(repr, legacy_types(spec))).replace("'", "")
+    return f"shapes: {shapes}, types: {types}"
+
+
+def as_html(dataset: Any) -> str:
+    """What a notebook shows of a dataset: the components of an element, a row each."""
+    rows = "".join(
+        f"<tr><td>{html.escape(path)}</td><td>{html.escape(str(part))}</td></tr>"
+        for path, part in _components(dataset._element_spec, "")
+    )
+    heading = "<tr><th>component</th><th>is a</th></tr>"
+    return f"<p>{html.escape(type(dataset).__name__)}, each element of:</p><table>{heading}{rows}</table>"
+
+
+def _components(spec: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The leaves of a structure, each with the way to it: `[0]['image']`."""
+    if isinstance(spec, Mapping):
+        parts = [(f"[{key!r}]", spec[key]) for key in sorted(spec)]
+    elif isinstance(spec, tuple):
+        parts = [(f"[{i}]", part) for i, part in enumerate(spec)]
+    else:
+        yield path or "element", spec
+        return
+    for step, part in parts:
+        yield from _components(part, path + step)
 
 
 def serialized_rows(*components: Any) -> Any:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import html
 import os
 import re
 import threading
 import weakref
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -43,6 +45,13 @@ _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+
+
+_SHOWN_TYPES = 20  # of a graph, in a notebook
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 class _Scopes:
@@ -132,6 +141,20 @@ class Graph(InnerNames):
     @property
     def _local(self) -> _Scopes:
         return self._thread_scopes.now
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} at {id(self):#x}: {_counted(len(self._ops), 'operation')}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many operations there are of which type."""
+        counts = Counter(op.type for op in list(self._ops)).most_common()
+        rows = "".join(
+            f"<tr><td>{html.escape(kind)}</td><td>{n}</td></tr>" for kind, n in counts[:_SHOWN_TYPES]
+        )
+        more = len(counts) - _SHOWN_TYPES
+        rest = f"<p>and {_counted(more, 'more type')}</p>" if more > 0 else ""
+        heading = "<tr><th>operations of type</th><th>number</th></tr>"
+        return f"<p>{html.escape(repr(self))}</p><table>{heading}{rows}</table>{rest}"
 
     # ------------------------------------------------------------------ the default graph
 

@@ -11,29 +11,45 @@ Frame = tuple[
     CodeType, int
 ]  # the code and the offset in it; `file_and_line` finds the line, when it is needed
 
-_is_ours: dict[CodeType, bool] = {}
+# What runs a user's program and is none of it: this package, Python's import system and `python -m`.
+_MACHINERY = (_PACKAGE, "<frozen ")
+# Where `tideflow run`, or IPython, calls the user's code: what is further out is not the user's.
+_ENTRANCES = (
+    os.path.join(_PACKAGE, "programs", "run.py"),
+    os.path.join("IPython", "core", "interactiveshell.py"),
+)
+
+_KEEP, _SKIP, _STOP = range(3)
+_kinds: dict[CodeType, int] = {}
 
 
 def is_of_package(code: CodeType) -> bool:
     """Whether the code is this package's own."""
-    ours = _is_ours.get(code)
-    if ours is None:
-        ours = _is_ours[code] = code.co_filename.startswith(_PACKAGE)
-    return ours
+    return code.co_filename.startswith(_PACKAGE)
 
 
 def user_frames() -> tuple[Frame, ...]:
-    """The innermost frames outside this package, innermost first."""
+    """The innermost frames of the user's program, innermost first."""
     frame: FrameType | None = sys._getframe(1)
     frames = []
     while frame is not None:
         code = frame.f_code
-        if not (_is_ours[code] if code in _is_ours else is_of_package(code)):
+        kind = _kinds[code] if code in _kinds else _kind(code)
+        if kind == _KEEP:
             frames.append((code, frame.f_lasti))
             if len(frames) == _KEPT:
                 break
+        elif kind == _STOP:
+            break
         frame = frame.f_back
     return tuple(frames)
+
+
+def _kind(code: CodeType) -> int:
+    file = code.co_filename
+    kind = _STOP if file.endswith(_ENTRANCES) else _SKIP if file.startswith(_MACHINERY) else _KEEP
+    _kinds[code] = kind
+    return kind
 
 
 def file_and_line(frame: Frame) -> tuple[str, int]:

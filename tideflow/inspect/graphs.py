@@ -99,13 +99,23 @@ def _node_report(graph: Any, name: str) -> Report:
 # ---------------------------------------------------------------------------------------------------- models
 
 
+def _writer(info: Any) -> str:
+    """Who wrote a MetaGraphDef: Tideflow says so in the version of the source (`platform/version.py`)."""
+    ours = info.tensorflow_git_version.partition("-tideflow-")[2]
+    return (
+        f"Tideflow {ours}, as TensorFlow {info.tensorflow_version}"
+        if ours
+        else f"TensorFlow {info.tensorflow_version}"
+    )
+
+
 def meta_graph_report(meta: Any, headline: str, node: str | None = None) -> Report:
     """A MetaGraphDef: its graph, signatures and collections."""
     if node:
         return _node_report(meta.graph_def, node)
     facts = {"tags": ", ".join(meta.meta_info_def.tags)} if meta.meta_info_def.tags else {}
     if meta.meta_info_def.tensorflow_version:
-        facts["written by"] = f"TensorFlow {meta.meta_info_def.tensorflow_version}"
+        facts["written by"] = _writer(meta.meta_info_def)
     facts |= _graph_facts(meta.graph_def)
     if meta.saver_def.restore_op_name:
         facts["saver"] = f"restores by {meta.saver_def.restore_op_name}"

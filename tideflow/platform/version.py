@@ -10,10 +10,13 @@ import re
 
 import torch
 
+from tideflow._version import __version__
 from tideflow.export import export, expose
 
 VERSION = "1.15.5"
-GIT_VERSION = f"v{VERSION}-tideflow"
+GIT_VERSION = (
+    f"v{VERSION}-tideflow-{__version__}"  # graphs and models that are written have it: who wrote them
+)
 
 
 def _compiler() -> str:

@@ -1,7 +1,8 @@
 """`tideflow check`: which of TensorFlow a program uses, and what of that is not there, without running it.
 
 The program is read, not imported. Names are followed as far as they can be without running it: imports under
-any name, `slim = tf.contrib.slim`, chains of attributes; and of calls, which arguments are given.
+any name, `slim = tf.contrib.slim`, chains of attributes; and of calls, which arguments are given. What a
+program imports beside TensorFlow is to be installed, or to lie beside it (`requirements.py`).
 """
 
 from __future__ import annotations
@@ -9,17 +10,23 @@ from __future__ import annotations
 import ast
 import difflib
 import inspect
+import re
+import sys
 import types
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tideflow.programs import modules
+import tideflow
+from tideflow.export import Namespace
+from tideflow.programs import modules, requirements
 from tideflow.programs.coverage import only_refuses
 from tideflow.programs.namespace import Missing
 
 ROOT = "tensorflow"
+OURS = "tideflow"
 
 
 @dataclass
@@ -39,27 +46,69 @@ class Use:
 
 @dataclass
 class Report:
-    """What a program uses, by path."""
+    """What a program uses, by path; the modules it lacks; or why it cannot be read."""
 
     program: Path
     uses: dict[str, Use] = field(default_factory=dict)
+    modules: dict[str, Use] = field(default_factory=dict)  # imported and not there
+    unreadable: str = ""
 
     @property
     def faults(self) -> list[Use]:
         return [use for use in self.uses.values() if use.faults]
 
+    @property
+    def is_fine(self) -> bool:
+        return not (self.unreadable or self.modules or self.faults)
+
 
 def programs(path: Path) -> list[Path]:
     """The programs at a path: itself, or every Python file below a folder."""
-    return sorted(path.rglob("*.py")) if path.is_dir() else [path] if path.is_file() else []
+    if path.is_dir():
+        return sorted(found for found in path.rglob("*.py") if found.is_file())
+    return [path] if path.is_file() else []
 
 
-def check(program: Path) -> Report:
-    """Reads a program and judges every symbol of TensorFlow that it uses."""
-    tree = ast.parse(program.read_bytes(), filename=str(program))
-    reader = _Reader(program)
-    reader.visit(tree)
+def check(program: Path, folder: Path | None = None) -> Report:
+    """Reads a program and judges every symbol of TensorFlow that it uses, and every module that it imports.
+
+    `folder` is the one that is checked as a whole: its modules are the program's own.
+    """
+    reader = _Reader(program, requirements.folders(program, folder or program.parent))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about escapes in strings: the program's own affair
+            tree = ast.parse(program.read_bytes(), filename=str(program))
+        reader.visit(tree)
+    except SyntaxError as error:
+        return Report(program, unreadable=_why_unreadable(error))
+    except (RecursionError, MemoryError):
+        return Report(program, unreadable="an expression in it is nested too deeply for Python's parser")
+    except (OSError, ValueError) as error:  # null bytes are a ValueError to earlier Pythons
+        return Report(program, unreadable=f"it cannot be read: {error}")
     return reader.report
+
+
+# What Python 2 allowed and Python 3 does not, as one finds it in the line that Python 3 stops at.
+_PYTHON_2 = re.compile(
+    r"""\b(print|exec)\s+[^\s=(]                                  # statements that became functions
+    |\bexcept\s+[^:]+,\s*\w+\s*:|\braise\s+[\w.]+\s*,            # except E, e:   raise E, "…"
+    |\bdef\s+\w+\s*\(([^()]*,)?\s*\(|\blambda\s+([^():]*,)?\s*\( # def f((a, b)):   lambda (a, b): …
+    |<>|`|(?<![\w.])0[0-7]+\b|\b\d+[lL]\b|\b[uU][rR]['"]         # operators and literals""",
+    re.VERBOSE,
+)
+
+
+def _why_unreadable(error: SyntaxError) -> str:
+    where = f"line {error.lineno}: " if error.lineno else ""
+    line = (error.text or "").strip()
+    if isinstance(error, TabError) or _PYTHON_2.search(line):
+        return (
+            f"{where}this is Python 2: {line}  Convert the file to Python 3 first: `2to3 -w` does it, which "
+            "comes with Python up to 3.12."
+        )
+    version = "{}.{}".format(*sys.version_info)
+    return f"{where}Python {version} cannot read it: {error.msg}{f': {line}' if line else ''}"
 
 
 # --------------------------------------------------------------------------------------- reading the program
@@ -68,24 +117,54 @@ def check(program: Path) -> Report:
 class _Reader(ast.NodeVisitor):
     """Walks a program with the names that stand for something of TensorFlow's in hand."""
 
-    def __init__(self, program: Path):
+    def __init__(self, program: Path, folders: list[Path]):
         self.report = Report(program)
+        self._folders = folders  # where the program's own modules may lie
         self._names: dict[str, str] = {}  # a name of the program -> "tensorflow.contrib.slim"
+        self._conditions = 0  # how many statements around this one let a program do without an import
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:
-            if _is_ours(alias.name):
-                self._names[alias.asname or ROOT] = alias.name if alias.asname else ROOT
-                self._use(alias.name, node)
+            root = alias.name.partition(".")[0]
+            if root not in (ROOT, OURS):
+                self._require(alias.name, 0, node)
+            elif self._imports(alias.name, node):
+                self._names[alias.asname or root] = alias.name if alias.asname else root
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
-        if node.level or not _is_ours(node.module or ""):
+        module = node.module or ""
+        if node.level or module.partition(".")[0] not in (ROOT, OURS):
+            self._require(module, node.level, node)
             return
         for alias in node.names:
-            if alias.name != "*":
-                path = f"{node.module}.{alias.name}"
+            path = f"{module}.{alias.name}"
+            if alias.name != "*" and self._imports(path, node):
                 self._names[alias.asname or alias.name] = path
-                self._use(path, node)
+
+    def visit_Try(self, node: ast.Try) -> None:
+        self._visit_condition(node)
+
+    def visit_If(self, node: ast.If) -> None:
+        self._visit_condition(node)
+
+    def _visit_condition(self, node: ast.Try | ast.If) -> None:
+        conditional = requirements.is_conditional(node)
+        self._conditions += conditional
+        self.generic_visit(node)
+        self._conditions -= conditional
+
+    def _imports(self, path: str, node: ast.AST) -> bool:
+        """Whether an import gives a name something to stand for; records the use."""
+        if self._conditions and _resolve(path).fault:
+            return False  # the program has an answer to that
+        self._use(path, node)
+        return True
+
+    def _require(self, module: str, level: int, node: ast.AST) -> None:
+        why = "" if self._conditions else requirements.why_missing(module, level, self._folders)
+        if why:
+            name = "." * level + module.partition(".")[0]
+            self.report.modules.setdefault(name, Use(name, faults=[why])).lines.append(node.lineno)
 
     def visit_Assign(self, node: ast.Assign) -> None:
         self.generic_visit(node)
@@ -130,17 +209,13 @@ class _Reader(ast.NodeVisitor):
 
     def _use(self, path: str, node: ast.AST, call: ast.Call | None = None) -> None:
         found = _resolve(path)
-        if found.is_module and call is None:
+        if found.is_module:
             return  # a name for a module is not yet a use of a symbol
         use = self.report.uses.setdefault(found.path, Use(found.path))
         if node.lineno not in use.lines:
             use.lines.append(node.lineno)
         faults = [found.fault] if found.fault else list(_call_faults(found.value, call)) if call else []
         use.faults += [fault for fault in faults if fault not in use.faults]
-
-
-def _is_ours(module: str) -> bool:
-    return module == ROOT or module.startswith(f"{ROOT}.")
 
 
 # --------------------------------------------------------------------------------------- judging what it uses
@@ -158,8 +233,13 @@ def _resolve(path: str) -> _Found:
     """Follows a path through modules to a symbol, and on to its members where it is a class or a module
     itself.
     """
-    module, names = "", path.split(".")[1:]
+    root, *names = path.split(".")
+    if root == OURS:
+        return _resolve_ours(names)
+    module = ""
     for i, name in enumerate(names):
+        if name.startswith("__"):
+            break  # what every module has, such as __version__
         inner = f"{module}.{name}".lstrip(".")
         try:
             value = modules.look_up(module, name)
@@ -172,6 +252,27 @@ def _resolve(path: str) -> _Found:
             continue
         return _member(f"{ROOT}.{inner}", value, names[i + 1 :])
     return _Found(f"{ROOT}.{module}".rstrip("."), is_module=True)
+
+
+def _resolve_ours(names: list[str]) -> _Found:
+    """Follows a path through Tideflow's own namespaces. Its other modules are not TensorFlow's: no use."""
+    value: Any = tideflow
+    for i, name in enumerate(names):
+        if name.startswith("__"):
+            break
+        space = ".".join(names[:i])
+        try:
+            value = getattr(value, name)
+        except AttributeError:
+            fault = f"missing. {modules.why_not(space, name)}"
+            return _Found(".".join([ROOT, *names[: i + 1]]), fault=fault)
+        except ImportError:  # a module that needs what is not installed
+            break
+        if not isinstance(value, types.ModuleType):
+            return _member(".".join([ROOT, *names[: i + 1]]), value, names[i + 1 :])
+        if not isinstance(value, Namespace):
+            break
+    return _Found(".".join([ROOT, *names]), is_module=True)
 
 
 def _member(path: str, value: Any, names: list[str]) -> _Found:
@@ -222,6 +323,10 @@ def _one(report: Report, only_missing: bool) -> str:
     uses = sorted(report.faults if only_missing else report.uses.values(), key=lambda use: use.shown.lower())
     width = max((len(use.shown) for use in uses), default=0)
     lines = [str(report.program)]
+    if report.unreadable:
+        return "\n".join([*lines, f"  ✗ {report.unreadable}"])
+    for module in sorted(report.modules.values(), key=lambda use: use.path):
+        lines.append(f"  ✗ module {module.path}  {_lines(module.lines)}  {module.faults[0]}")
     for use in uses:
         mark, remark = ("✗", "; ".join(use.faults)) if use.faults else ("✓", "")
         lines.append(f"  {mark} {use.shown:<{width}}  {_lines(use.lines)}  {remark}".rstrip())

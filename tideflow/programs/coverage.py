@@ -2,7 +2,7 @@
 
 An op type is there when it has a kernel. A symbol is there when it resolves to something that works: a
 function that can only refuse does not count. A symbol differs where a call, or a member, that TensorFlow's
-list promises would not do.
+list promises would not do. Keras, estimators and the like, and contrib, are counted apart.
 """
 
 from __future__ import annotations
@@ -17,7 +17,14 @@ from typing import Any
 from tideflow import export
 from tideflow.graph.op import definitions, not_differentiable
 from tideflow.programs.namespace import Missing, resolve
-from tideflow.programs.specification import Argument, Symbol, op_types, symbols
+from tideflow.programs.specification import (
+    Argument,
+    Symbol,
+    contrib_symbols,
+    more_symbols,
+    op_types,
+    symbols,
+)
 
 _VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -141,37 +148,67 @@ class Coverage:
     ops: list[str]
     ops_with_gradient: list[str]
     missing_ops: list[str]
-    areas: list[Area]
+    areas: list[Area]  # of the core
+    apart: dict[str, list[Area]]  # of what is counted apart, by the name of the part
 
     @property
     def there(self) -> int:
-        """Symbols that are there, those whose arguments differ included."""
-        return sum(len(area.there) + len(area.differs) for area in self.areas)
-
-    @property
-    def differing(self) -> int:
-        return sum(len(area.differs) for area in self.areas)
+        """Symbols of the core that are there, those whose arguments differ included."""
+        return _there(self.areas)
 
     @property
     def total(self) -> int:
-        return sum(area.total for area in self.areas)
+        return _total(self.areas)
+
+    @property
+    def all_areas(self) -> list[Area]:
+        return [*self.areas, *(area for areas in self.apart.values() for area in areas)]
+
+
+def _there(areas: list[Area]) -> int:
+    return sum(len(area.there) + len(area.differs) for area in areas)
+
+
+def _total(areas: list[Area]) -> int:
+    return sum(area.total for area in areas)
 
 
 def measure() -> Coverage:
     """Looks up everything that the two lists have."""
     export.load_all()
     ours = {name: op for name, op in definitions().items() if name in op_types()}
-    areas: dict[str, Area] = {}
-    for symbol in symbols().values():
-        _judge(symbol, areas.setdefault(symbol.area, Area(symbol.area)))
     return Coverage(
         ops=sorted(ours),
         ops_with_gradient=sorted(
             name for name, op in ours.items() if op.gradient_function is not not_differentiable
         ),
         missing_ops=sorted(op_types().keys() - ours.keys()),
-        areas=sorted(areas.values(), key=lambda area: area.name),
+        areas=_areas(symbols()),
+        apart={
+            "Keras, estimators, AutoGraph, TPUs and XLA": _areas(more_symbols()),
+            "contrib": _areas(contrib_symbols()),
+        },
     )
+
+
+def _areas(promised: dict[str, Symbol]) -> list[Area]:
+    areas: dict[str, Area] = {}
+    for symbol in promised.values():
+        _judge(symbol, areas.setdefault(symbol.area, Area(symbol.area)))
+    return sorted(areas.values(), key=lambda area: area.name)
+
+
+def judge(name: str) -> tuple[str, bool] | None:
+    """One symbol, in words, and whether it is there; None where TensorFlow has no such symbol."""
+    path = name.removeprefix("tf.").removeprefix("compat.v1.")
+    symbol = {**more_symbols(), **contrib_symbols(), **symbols()}.get(path)
+    if symbol is None:
+        return None
+    area = Area(symbol.area)
+    _judge(symbol, area)
+    if area.missing:
+        return f"tf.{path} is missing", False
+    return f"tf.{path} {'; '.join(['is there', *area.differs.get(path, ())])}", True
 
 
 def _judge(symbol: Symbol, area: Area) -> None:
@@ -197,25 +234,28 @@ def headline(coverage: Coverage) -> list[str]:
     return [
         f"{ops} of {ops + len(coverage.missing_ops)} op types have a kernel, "
         f"{len(coverage.ops_with_gradient)} of them a gradient.",
-        f"{coverage.there} of {coverage.total} public symbols are there, "
-        f"{coverage.differing} of them with arguments or members that differ.",
+        f"{_count(coverage.areas)} with arguments or members that differ. Left out here, and counted apart:",
+        *(f"{_count(areas, name)} with arguments that differ." for name, areas in coverage.apart.items()),
     ]
 
 
-def table(coverage: Coverage) -> list[tuple[str, int, int, int, int]]:
+def _count(areas: list[Area], part: str = "") -> str:
+    differing = sum(len(area.differs) for area in areas)
+    of = f" of {part}" if part else ""
+    return f"{_there(areas)} of {_total(areas)} public symbols{of} are there, {differing} of them"
+
+
+def table(areas: list[Area]) -> list[tuple[str, int, int, int, int]]:
     """By area: name, all symbols, those there, those that differ, those missing."""
-    return [
-        (a.name, a.total, len(a.there) + len(a.differs), len(a.differs), len(a.missing))
-        for a in coverage.areas
-    ]
+    return [(a.name, a.total, len(a.there) + len(a.differs), len(a.differs), len(a.missing)) for a in areas]
 
 
 def as_text(coverage: Coverage, areas: Iterable[str] = ()) -> str:
     """For the terminal: counts by area and, of the areas named, every symbol that differs or is missing."""
-    rows = [("area", "symbols", "there", "differ", "missing"), *table(coverage)]
-    lines = ["{:<34}{:>8}{:>8}{:>8}{:>9}".format(*row) for row in rows]
+    rows = [("area", "symbols", "there", "differ", "missing"), *table(coverage.all_areas)]
+    lines = ["{:<42}{:>8}{:>8}{:>8}{:>9}".format(*row) for row in rows]
     lines += ["", *headline(coverage)]
-    for area in coverage.areas:
+    for area in coverage.all_areas:
         if area.name in areas:
             lines += ["", area.name]
             lines += [f"  differs  tf.{path}: {'; '.join(d)}" for path, d in area.differs.items()]
@@ -231,29 +271,25 @@ def as_markdown(coverage: Coverage) -> str:
         "`tideflow coverage --write` wrote this page, from TensorFlow's own lists of op types and public",
         "symbols (`tideflow/graph/data/`); a test compares it with what is there. An op type counts when it",
         "has a kernel (`tests/ops/test_samples.py` runs each, and checks each gradient numerically). A",
-        "symbol counts when it resolves and can do something; one that only refuses is missing.",
+        "symbol counts when it resolves and can do something; one that only refuses is missing. Keras,",
+        "estimators and the like are counted apart, and so is contrib: there, a symbol is a name that a",
+        "module lists as its own or, where it has no list, defines; members of classes are not compared.",
         "",
         *(f"- {line}" for line in headline(coverage)),
         "",
-        "| area | symbols | there | differ | missing |",
-        "|---|---:|---:|---:|---:|",
-        *("| `{}` | {} | {} | {} | {} |".format(*row) for row in table(coverage)),
-        "",
+        *_table(coverage.areas),
+        *(line for name, areas in coverage.apart.items() for line in (f"## {name}", "", *_table(areas))),
         "## Symbols that differ",
         "",
         *_or_none(
             f"- `tf.{path}`: {'; '.join(found)}"
-            for area in coverage.areas
+            for area in coverage.all_areas
             for path, found in area.differs.items()
         ),
         "",
         "## Symbols that are missing",
         "",
-        *_or_none(
-            f"- `{area.name}`: {_names(path.rsplit('.', 1)[-1] for path in area.missing)}"
-            for area in coverage.areas
-            if area.missing
-        ),
+        *_or_none(f"- `{area.name}`: {_missing(area)}" for area in coverage.all_areas if area.missing),
         "",
         "## Op types that are missing",
         "",
@@ -264,6 +300,21 @@ def as_markdown(coverage: Coverage) -> str:
         _names(coverage.ops),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _table(areas: list[Area]) -> list[str]:
+    return [
+        "| area | symbols | there | differ | missing |",
+        "|---|---:|---:|---:|---:|",
+        *("| `{}` | {} | {} | {} | {} |".format(*row) for row in table(areas)),
+        "",
+    ]
+
+
+def _missing(area: Area) -> str:
+    if len(area.missing) == area.total:
+        return f"all {area.total}"
+    return _names(path.rsplit(".", 1)[-1] for path in area.missing)
 
 
 def _names(names: Iterable[str]) -> str:

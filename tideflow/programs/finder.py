@@ -43,7 +43,9 @@ class Facade(types.ModuleType):
         if value is _NOTHING:
             raise AttributeError(
                 f"module '{self.__name__}' has no attribute '{name}', asked for at {_caller()}. "
-                f"{modules.why_not(_path(self.__name__), name)}"
+                f"{modules.why_not(_path(self.__name__), name)}",
+                name=None,  # named, Python would add a suggestion of its own
+                obj=None,
             )
         self.__dict__[name] = value
         return value
@@ -99,6 +101,5 @@ def _look_up(module: str, name: str) -> Any:
 
 
 def _caller() -> str:
-    """The line of the program that asks, behind the frames of Python's import system."""
-    frames = [frame for frame in user_frames() if not frame[0].co_filename.startswith("<frozen importlib")]
-    return user_line(tuple(frames))
+    """The line of the program that asks."""
+    return user_line(user_frames())

@@ -20,7 +20,7 @@ from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
 from tideflow.programs import namespace
 from tideflow.programs.namespace import Missing
-from tideflow.programs.specification import op_attributes, op_types, symbols
+from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
 
 # Packages: where their modules' names are looked up, and the modules.
 _PACKAGES: dict[str, tuple[str, str]] = {
@@ -364,13 +364,25 @@ def why_not(module: str, name: str) -> str:
     if path in _REFUSED:
         return _REFUSED[path]
     near = _nearest(module, name, path)
-    remarks = ["TensorFlow 1.15 has it, Tideflow does not."] if _in_tensorflow(path) else []
-    remarks += [f"The nearest that exists: {', '.join(near)}."] if near else []
-    return " ".join(remarks) or "Nothing that exists is near to it."
+    remarks = [
+        _whose(path.removeprefix("compat.v1.")),
+        f"The nearest that exists: {', '.join(near)}." if near else "",
+    ]
+    return " ".join(filter(None, remarks)) or "Nothing that exists is near to it."
 
 
-def _in_tensorflow(path: str) -> bool:
-    return path.removeprefix("compat.v1.") in symbols()
+def _whose(path: str) -> str:
+    """Whether TensorFlow has what Tideflow does not, as far as that is known."""
+    if is_module(path):
+        return f"Programs that import tensorflow.{path} find it when `tideflow run` runs them."
+    if is_in_tensorflow(path):
+        return "TensorFlow 1.15 has it, Tideflow does not."
+    unknown = _INNER.intersection(path.split(".")) or path.startswith(_UNLISTED)
+    return "" if unknown else "TensorFlow 1.15 does not have it either."
+
+
+_INNER = {"python", "core", "examples"}  # below these, modules that are not public: no list has their names
+_UNLISTED = ("contrib.keras.", "contrib.quantization.")  # copies of something else
 
 
 def _nearest(module: str, name: str, path: str) -> list[str]:

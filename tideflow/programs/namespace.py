@@ -68,7 +68,7 @@ def _tree_of(count: int) -> dict[str, dict[str, Any]]:
 
 def is_namespace(path: str) -> bool:
     """Whether a path ("nn", "contrib.layers", "" for tf itself) is a namespace."""
-    return path in _tree(path)
+    return path in _tree(path) or export.holds_rooms(path)
 
 
 def names(path: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import importlib.machinery
+import importlib.util
 import os
 import runpy
 import sys
@@ -30,6 +31,22 @@ def run_script(script: str, arguments: Sequence[str] = ()) -> int:
     except Exception as error:
         return _report(error, path)
     return 0
+
+
+def why_not_module(module: str) -> str:
+    """Why a module cannot be run as `python -m` would; nothing where it can."""
+    install()
+    sys.path[0] = os.getcwd()
+    try:
+        spec = importlib.util.find_spec(module)
+        if spec is not None and spec.submodule_search_locations is not None:
+            inner = importlib.util.find_spec(f"{module}.__main__")
+            return "" if inner is not None else f"{module} is a package without a __main__ module to run"
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # a package around it is there, and lacks something itself
+        spec = None
+    return "" if spec is not None else f"there is no module {module}"
 
 
 def run_module(module: str, arguments: Sequence[str] = ()) -> int:

@@ -1,7 +1,8 @@
 """What TensorFlow 1.15 has: its public symbols with their arguments, and its op types.
 
-`graph/data/api.txt` has a line a symbol and, under a class, a line of its members; `graph/data/op_defs.json`
-has the op types.
+Of the files in `graph/data/`, `api.txt` has a line a symbol and, under a class, a line of its members;
+`api_more.txt` has those of Keras, estimators and the like, `api_contrib.txt` those of contrib, its classes
+without members; `op_defs.json` has the op types.
 """
 
 from __future__ import annotations
@@ -40,9 +41,39 @@ class Symbol:
 
 @functools.cache
 def symbols() -> dict[str, Symbol]:
-    """TensorFlow 1.15's public symbols by path."""
+    """TensorFlow 1.15's public symbols by path, but for those of `more_symbols` and `contrib_symbols`."""
+    return _read("api.txt")
+
+
+@functools.cache
+def more_symbols() -> dict[str, Symbol]:
+    """The symbols of Keras, estimators, AutoGraph, TPUs and XLA, by path."""
+    return {path: symbol for path, symbol in _read("api_more.txt").items() if path not in symbols()}
+
+
+@functools.cache
+def contrib_symbols() -> dict[str, Symbol]:
+    """The symbols of contrib's modules: what a module lists as its own or, where it has no list, defines."""
+    return _read("api_contrib.txt")
+
+
+def is_in_tensorflow(path: str) -> bool:
+    """Whether TensorFlow 1.15 has a public symbol, or a namespace, at a path."""
+    return path in _paths()
+
+
+@functools.cache
+def _paths() -> frozenset[str]:
+    found: set[str] = set()
+    for path in (*symbols(), *more_symbols(), *contrib_symbols()):
+        names = path.split(".")
+        found.update(".".join(names[:i]) for i in range(1, len(names) + 1))
+    return frozenset(found)
+
+
+def _read(name: str) -> dict[str, Symbol]:
     found: list[Symbol] = []
-    for line in _data("api.txt").splitlines():
+    for line in _data(name).splitlines():
         if line.startswith("      "):
             last = found.pop()
             found.append(Symbol(last.path, True, last.arguments, tuple(line.strip().split(", "))))

@@ -61,6 +61,12 @@ class QueueBase:
         self._queue_ref = queue_ref
         self._name = queue_ref.op.name.rpartition("/")[2]
 
+    def __repr__(self) -> str:
+        names = self._names or [""] * len(self._dtypes)
+        parts = zip(names, self._dtypes, self._shapes)
+        components = ", ".join(f"{name} {kind.name} {shape}".lstrip() for name, kind, shape in parts)
+        return f"<{type(self).__name__} {self.name!r} of {components}>"
+
     @staticmethod
     def from_list(index: TensorLike, queues: Sequence[QueueBase]) -> QueueBase:
         """Selects one of several queues by an index.

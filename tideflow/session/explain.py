@@ -32,12 +32,12 @@ def explain(plan: Plan) -> str:
 def _annotated(plan: LocalPlan) -> str:
     """The source with each line's op name and output shape beside it."""
     texts = plan.source.splitlines()
-    width = min(80, max((len(text) for text in texts), default=0)) + 2
+    width = min(80, max((len(text) for text in texts), default=0))
     shown = []
     for number, text in enumerate(texts, 1):
         node = plan.lines.get(number)
         comment = "" if node is None else _comment(node, text)
-        shown.append(f"{text:<{width}}# {comment}".rstrip() if comment else text)
+        shown.append(f"{text:<{width}}  # {comment}" if comment else text)
     return "\n".join(shown)
 
 

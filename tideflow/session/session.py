@@ -75,6 +75,10 @@ class BaseSession:
         self._own_files: frozenset[Tensor] = frozenset()
         close_at_exit(self)
 
+    def __repr__(self) -> str:
+        at = f" at {self._target!r}" if self._target else ""
+        return f"<{type(self).__name__}{at}{' (closed)' if self._closed else ''} of {self._graph!r}>"
+
     # ------------------------------------------------------------------ running
 
     def run(

@@ -76,6 +76,11 @@ class Optimizer(Trackable):
         self._slots: dict[str, dict[Any, Variable]] = {}
         self._non_slot: weakref.WeakKeyDictionary[Graph, dict[str, Variable]] = weakref.WeakKeyDictionary()
 
+    def __repr__(self) -> str:
+        rate = getattr(self, "_learning_rate", getattr(self, "_lr", None))
+        shown = "" if rate is None else f", learning rate {getattr(rate, 'name', rate)}"
+        return f"<{type(self).__name__} {self._name!r}{shown}>"
+
     def get_name(self) -> str:
         """The name of the optimizer."""
         return self._name

@@ -119,6 +119,12 @@ class Saver:
         if not defer_build:
             self.build()
 
+    def __repr__(self) -> str:
+        what = "" if self._var_list is None else f" of {len(self._var_list)} variables"
+        kept = f"keeps {self._max_to_keep}" if self._max_to_keep else "keeps all"
+        last = f", last {self.last_checkpoints[-1]!r}" if self.last_checkpoints else ""
+        return f"<{type(self).__name__}{what}, {kept} checkpoints{last}>"
+
     def build(self) -> None:
         """Adds the operations that save and restore, if the constructor has deferred it."""
         if self._is_built:
