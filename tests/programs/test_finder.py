@@ -106,6 +106,31 @@ def answered(monkeypatch):
         ("from tensorflow.python.util import nest", "nest.flatten", "nest.flatten"),
         ("from tensorflow.python.util import compat", "compat.as_bytes", "compat.as_bytes"),
         ("import tensorflow.contrib as contrib", "contrib.layers.conv2d", "contrib.layers.conv2d"),
+        (
+            "from tensorflow.contrib.distributions.python.ops import bijectors",
+            "bijectors.Chain",
+            "contrib.distributions.bijectors.Chain",
+        ),
+        (
+            "from tensorflow.contrib.distributions.python.ops.mvn_diag import MultivariateNormalDiag",
+            "MultivariateNormalDiag",
+            "contrib.distributions.MultivariateNormalDiag",
+        ),
+        (
+            "from tensorflow.python.ops.distributions import transformed_distribution",
+            "transformed_distribution.TransformedDistribution",
+            "contrib.distributions.TransformedDistribution",
+        ),
+        (
+            "from tensorflow.contrib.learn.python.learn.preprocessing import text",
+            "text.VocabularyProcessor",
+            "contrib.learn.preprocessing.VocabularyProcessor",
+        ),
+        (
+            "from tensorflow.contrib.learn.python.learn.datasets import base",
+            "base.load_csv_with_header",
+            "contrib.learn.datasets.base.load_csv_with_header",
+        ),
         ("import tensorflow.contrib.slim as slim", "slim.conv2d", "contrib.layers.conv2d"),
         ("from tensorflow.contrib import slim", "slim.arg_scope", "contrib.framework.arg_scope"),
         (

@@ -55,6 +55,15 @@ def _same(result: Any) -> Any:
     return result
 
 
+# Which hooks answer a question, the best first, and what is made of their answers.
+LOG_PROB = [("_log_prob", _same), ("_prob", unary.log)]
+PROB = [("_prob", _same), ("_log_prob", unary.exp)]
+LOG_CDF = [("_log_cdf", _same), ("_cdf", unary.log)]
+CDF = [("_cdf", _same), ("_log_cdf", unary.exp)]
+LOG_SURVIVAL = [("_log_survival_function", _same), ("cdf", lambda cdf: unary.log1p(-cdf))]
+SURVIVAL = [("_survival_function", _same), ("cdf", lambda cdf: 1.0 - cdf)]
+
+
 @export("distributions.Distribution", "contrib.distributions.Distribution")
 class Distribution:
     """The base of probability distributions: a random variable, or a batch of them.
@@ -269,14 +278,21 @@ class Distribution:
         Returns:
           A tensor of shape [sample_shape, batch_shape, event_shape].
         """
+        return self._call_sample_n(sample_shape, seed, name)
+
+    def _call_sample_n(self, sample_shape: Any, seed: int | None, name: str, **conditions: Any) -> Tensor:
         with self._name_scope(name, [sample_shape]):
             sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
             sample_shape, count = _as_vector(sample_shape)
-            samples = self._first_of("sample_n", [("_sample_n", _same)], count, seed)
+            samples = self._first_of("sample_n", [("_sample_n", _same)], count, seed, **conditions)
             final_shape = joining.concat([sample_shape, shapes.shape(samples)[1:]], 0)
-            samples = shapes.reshape(samples, final_shape)
+            samples = self._of_draws(shapes.reshape(samples, final_shape), **conditions)
             self._tell_shape(samples, sample_shape)
             return samples
+
+    def _of_draws(self, draws: Tensor, **conditions: Any) -> Tensor:
+        """What samples are made of draws of their shape."""
+        return draws
 
     def _tell_shape(self, samples: Tensor, sample_shape: Tensor) -> None:
         """What the distribution knows of its samples' shape, where the graph does not."""
@@ -301,7 +317,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        return self._of_value(name, value, [("_log_prob", _same), ("_prob", unary.log)])
+        return self._of_value(name, value, LOG_PROB)
 
     def prob(self, value: TensorLike, name: str = "prob") -> Tensor:
         """Computes the probability, or its density.
@@ -313,7 +329,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        return self._of_value(name, value, [("_prob", _same), ("_log_prob", unary.exp)])
+        return self._of_value(name, value, PROB)
 
     def log_cdf(self, value: TensorLike, name: str = "log_cdf") -> Tensor:
         """Computes the logarithm of the probability of a sample up to a value.
@@ -325,7 +341,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        return self._of_value(name, value, [("_log_cdf", _same), ("_cdf", unary.log)])
+        return self._of_value(name, value, LOG_CDF)
 
     def cdf(self, value: TensorLike, name: str = "cdf") -> Tensor:
         """Computes the probability of a sample up to a value.
@@ -337,7 +353,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        return self._of_value(name, value, [("_cdf", _same), ("_log_cdf", unary.exp)])
+        return self._of_value(name, value, CDF)
 
     def log_survival_function(self, value: TensorLike, name: str = "log_survival_function") -> Tensor:
         """Computes the logarithm of the probability of a sample above a value.
@@ -349,8 +365,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        hooks = [("_log_survival_function", _same), ("cdf", lambda cdf: unary.log1p(-cdf))]
-        return self._of_value(name, value, hooks)
+        return self._of_value(name, value, LOG_SURVIVAL)
 
     def survival_function(self, value: TensorLike, name: str = "survival_function") -> Tensor:
         """Computes the probability of a sample above a value.
@@ -362,7 +377,7 @@ class Distribution:
         Returns:
           A tensor.
         """
-        return self._of_value(name, value, [("_survival_function", _same), ("cdf", lambda cdf: 1.0 - cdf)])
+        return self._of_value(name, value, SURVIVAL)
 
     def quantile(self, value: TensorLike, name: str = "quantile") -> Tensor:
         """Computes the number below which a sample is with a given probability.
@@ -478,24 +493,27 @@ class Distribution:
 
     # ------------------------------------------------------------------------ hooks
 
-    def _of_value(self, name: str, value: Any, hooks: list[tuple[str, Callable]]) -> Tensor:
+    def _of_value(
+        self, name: str, value: Any, hooks: list[tuple[str, Callable]], **conditions: Any
+    ) -> Tensor:
         with self._name_scope(name, [value]):
             value = convert_to_tensor(value, name="value", preferred_dtype=self.dtype)
-            return self._first_of(name, hooks, value)
+            return self._first_of(name, hooks, value, **conditions)
 
     def _statistic(self, name: str, hooks: list[tuple[str, Callable]]) -> Tensor:
         with self._name_scope(name):
             return self._first_of(name, hooks)
 
-    def _first_of(self, what: str, hooks: list[tuple[str, Callable]], *args: Any) -> Any:
+    def _first_of(self, what: str, hooks: list[tuple[str, Callable]], *args: Any, **conditions: Any) -> Any:
         """What the first hook that is there gives, made into what was asked for."""
-        for hook, made in hooks:
+        refusal = NotImplementedError(f"{what} is not implemented: {type(self).__name__}")
+        for i, (hook, made) in enumerate(hooks):
             if hasattr(self, hook):
-                with contextlib.suppress(
-                    NotImplementedError
-                ):  # a hook may say that it is not there after all
-                    return made(getattr(self, hook)(*args))
-        raise NotImplementedError(f"{what} is not implemented: {type(self).__name__}")
+                try:
+                    return made(getattr(self, hook)(*args, **conditions))
+                except NotImplementedError as error:  # a hook may say that it is not there after all
+                    refusal = error if i == 0 else refusal
+        raise refusal
 
     def _where_defined(self, defined: Tensor, value: Tensor, above_one: dict[str, Tensor]) -> Tensor:
         """A statistic; where it is not defined, NaN. If that is not allowed, it is an error, with a message,

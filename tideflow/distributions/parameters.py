@@ -109,7 +109,7 @@ def _largest_integer(dtype: DType) -> int:
     return 2 ** (np.finfo(dtype.as_numpy_dtype).nmant + 1)
 
 
-def _whole(x: Tensor, message: str, as_dtype: DType | None = None) -> Operation:
+def check_whole(x: Tensor, message: str, as_dtype: DType | None = None) -> Operation:
     """An assertion that numbers are whole."""
     whole = casting.cast(casting.cast(x, as_dtype or _INTEGERS_LIKE[x.dtype.base_dtype]), x.dtype)
     return checks.assert_equal(x, whole, message=message)
@@ -121,7 +121,7 @@ def check_counts(x: Any) -> Tensor:
     with name_scope("embed_check_nonnegative_integer_form", values=[x]):
         assertions = [checks.assert_non_negative(x, message=f"'{x}' must be non-negative.")]
         if not x.dtype.is_integer:
-            assertions.append(_whole(x, f"'{x}' cannot contain fractional components."))
+            assertions.append(check_whole(x, f"'{x}' cannot contain fractional components."))
         return grouping.with_dependencies(assertions, x)
 
 
@@ -131,7 +131,7 @@ def check_outcomes(x: Tensor, dtype: DType) -> Tensor:
         assertions = [checks.assert_non_negative(x, message="Elements must be non-negative.")]
         most = _largest_integer(dtype)
         if x.dtype.is_floating:
-            assertions.append(_whole(x, f"Elements must be {dtype.name}-equivalent.", dtype))
+            assertions.append(check_whole(x, f"Elements must be {dtype.name}-equivalent.", dtype))
         elif _largest_integer(x.dtype) > most:
             assertions.append(
                 checks.assert_less_equal(

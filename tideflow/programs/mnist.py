@@ -17,7 +17,6 @@ from tideflow.graph import dtypes
 from tideflow.graph.scopes import get_seed
 
 Datasets = namedtuple("Datasets", ["train", "validation", "test"])
-Dataset = namedtuple("Dataset", ["data", "target"])
 
 TRAIN_IMAGES = "train-images-idx3-ubyte"
 TRAIN_LABELS = "train-labels-idx1-ubyte"

@@ -66,7 +66,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.ops.distributions": (
         "tf.distributions",
         "bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions "
-        "exponential gamma kullback_leibler laplace multinomial normal student_t uniform util",
+        "exponential gamma kullback_leibler laplace multinomial normal student_t uniform util bijector "
+        "bijector_impl identity_bijector transformed_distribution",
     ),
     "python.ops.linalg": ("tf.linalg", "linalg linalg_impl linear_operator"),
     "python.ops.losses": ("tf.losses", "losses losses_impl util"),
@@ -111,6 +112,24 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "checkpoint_utils experimental graph_util tensor_util",
     ),
     "contrib.framework.python.ops": ("tf.contrib.framework", "arg_scope ops variables"),
+    "contrib.distributions.python": ("tf.contrib.distributions", ""),
+    "contrib.distributions.python.ops": (
+        "tf.contrib.distributions",
+        "autoregressive batch_reshape binomial cauchy chi2 conditional_distribution "
+        "conditional_transformed_distribution deterministic distribution_util geometric half_normal "
+        "independent inverse_gamma kumaraswamy logistic mixture mixture_same_family moving_stats mvn_diag "
+        "mvn_diag_plus_low_rank mvn_full_covariance mvn_linear_operator mvn_tril negative_binomial "
+        "normal_conjugate_posteriors onehot_categorical poisson poisson_lognormal quantized_distribution "
+        "relaxed_bernoulli relaxed_onehot_categorical sample_stats seed_stream sinh_arcsinh "
+        "vector_diffeomixture vector_exponential_diag vector_laplace_diag vector_sinh_arcsinh_diag wishart",
+    ),
+    "contrib.distributions.python.ops.bijectors": (
+        "tf.contrib.distributions.bijectors",
+        "absolute_value affine affine_linear_operator affine_scalar batch_normalization chain "
+        "cholesky_outer_product conditional_bijector exp fill_triangular gumbel inline invert kumaraswamy "
+        "masked_autoregressive matrix_inverse_tril ordered permute power_transform real_nvp reshape "
+        "scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign square transform_diagonal",
+    ),
     "contrib.layers.python": ("tf.contrib.layers", ""),
     "contrib.layers.python.layers": (
         "tf.contrib.layers",
@@ -118,6 +137,13 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "regularizers summaries utils",
     ),
     "contrib.layers.python.ops": ("tf.contrib.layers", "sparse_ops"),
+    "contrib.learn.python": ("tf.contrib.learn", ""),
+    "contrib.learn.python.learn": ("tf.contrib.learn", ""),
+    "contrib.learn.python.learn.datasets": ("tf.contrib.learn.datasets", "base mnist"),
+    "contrib.learn.python.learn.preprocessing": (
+        "tf.contrib.learn.preprocessing",
+        "categorical categorical_vocabulary text",
+    ),
     "contrib.losses.python": ("tf.contrib.losses", ""),
     "contrib.losses.python.losses": ("tf.contrib.losses", "loss_ops"),
     "contrib.metrics.python": ("tf.contrib.metrics", ""),
@@ -157,6 +183,10 @@ _MODULES: dict[str, str] = {
     "": "tf",
     "compat": "tf.compat",
     "compat.v1": "tf",
+    "contrib.distributions.python.ops.mvn_linear_operator": "tideflow.contrib.distributions.vectors",
+    "contrib.learn.datasets.mnist": "tideflow.programs.mnist",
+    "contrib.learn.python.learn.datasets.base": "tideflow.contrib.learn.tables tideflow.programs.mnist",
+    "contrib.learn.python.learn.datasets.mnist": "tideflow.programs.mnist",
     "contrib.slim.python.slim.evaluation": "tf.contrib.slim.evaluation",
     "contrib.slim.python.slim.learning": "tf.contrib.slim.learning",
     "contrib.slim.python.slim.model_analyzer": "tf.contrib.slim.model_analyzer",
@@ -192,6 +222,11 @@ _MODULES: dict[str, str] = {
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
+    "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
+    "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
+    "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
+    "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
+    "python.ops.distributions.util": "tf.contrib.distributions",
     "python.ops.gradient_checker": "tf.test",
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers",
     "python.ops.linalg_ops": "tf tf.linalg",

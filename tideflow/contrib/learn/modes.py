@@ -1,0 +1,59 @@
+"""The names that model functions use: what they are called for, what they predict, which task runs them."""
+
+from __future__ import annotations
+
+from tideflow.export import export
+
+
+@export("contrib.learn.ModeKeys")
+class ModeKeys:
+    """The names of what a model is built for: training, evaluation, inference."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+    INFER = "infer"
+
+    @classmethod
+    def validate(cls, key: str) -> None:
+        """Checks that a name is one of the three.
+
+        Args:
+          key: The name.
+
+        Raises:
+          ValueError: If it is not.
+        """
+        if key not in (cls.TRAIN, cls.EVAL, cls.INFER):
+            raise ValueError(f"Invalid mode {key}.")
+
+
+@export("contrib.learn.TaskType")
+class TaskType:
+    """The names of the jobs of a cluster that trains."""
+
+    MASTER = "master"
+    PS = "ps"
+    WORKER = "worker"
+
+
+@export("contrib.learn.ProblemType")
+class ProblemType:
+    """The numbers of the kinds of problems that models solve."""
+
+    UNSPECIFIED = 0
+    CLASSIFICATION = 1
+    LINEAR_REGRESSION = 2
+    LOGISTIC_REGRESSION = 3
+
+
+@export("contrib.learn.PredictionKey")
+class PredictionKey:
+    """The names of what models predict."""
+
+    CLASSES = "classes"
+    PROBABILITIES = "probabilities"
+    LOGITS = "logits"
+    LOGISTIC = "logistic"
+    SCORES = "scores"
+    TOP_K = "top_k"
+    GENERIC = "output"
