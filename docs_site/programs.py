@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import copy
 import io
 import os
 import re
@@ -18,8 +19,9 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.graph.operation import Operation
+from tideflow.runtime.settings import settings
 
-_SECONDS = 20  # a program that takes longer waits for something that never comes
+_SECONDS = 60  # a program that takes longer waits for something that never comes
 _STANDARD = ("json", "os", "pathlib", "sqlite3", "threading", "unittest")
 _OTHERS = {"np": "import numpy as np", "tf": "import tideflow as tf"}
 
@@ -104,6 +106,7 @@ def _apart(printed: io.StringIO) -> Iterator[tf.Graph]:
     with (
         tempfile.TemporaryDirectory() as folder,
         _limit(),
+        _settings_put_back(),
         contextlib.redirect_stdout(printed),
         contextlib.redirect_stderr(io.StringIO()),
         np.printoptions(precision=4, suppress=True, threshold=24, edgeitems=2, linewidth=88),
@@ -115,6 +118,16 @@ def _apart(printed: io.StringIO) -> Iterator[tf.Graph]:
             yield tf.get_default_graph()
         finally:
             os.chdir(here)
+
+
+@contextlib.contextmanager
+def _settings_put_back() -> Iterator[None]:
+    """Undoes what a program changes by `tf.config`."""
+    before = copy.deepcopy(vars(settings))
+    try:
+        yield
+    finally:
+        vars(settings).update(before)
 
 
 @contextlib.contextmanager

@@ -44,7 +44,7 @@ print(tf.config.experimental.get_device_policy())
 
 # %% tf.config.experimental.enable_tensor_float_32_execution,
 # %% tf.config.experimental.tensor_float_32_execution_enabled
-tf.config.experimental.enable_tensor_float_32_execution(False)  # float32 products in full precision on GPUs
+tf.config.experimental.enable_tensor_float_32_execution(True)  # False: full precision, many times slower
 print(tf.config.experimental.tensor_float_32_execution_enabled())
 
 # %% tf.config.experimental.get_memory_growth, tf.config.experimental.set_memory_growth

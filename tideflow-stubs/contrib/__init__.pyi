@@ -6,6 +6,7 @@ from tideflow.contrib import distributions as distributions
 from tideflow.contrib import feature_column as feature_column
 from tideflow.contrib import framework as framework
 from tideflow.contrib import layers as layers
+from tideflow.contrib import learn as learn
 from tideflow.contrib import lookup as lookup
 from tideflow.contrib import losses as losses
 from tideflow.contrib import metrics as metrics

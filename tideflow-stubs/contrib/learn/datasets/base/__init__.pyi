@@ -1,0 +1,4 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.learn.tables import load_csv_with_header as load_csv_with_header
+from tideflow.contrib.learn.tables import load_csv_without_header as load_csv_without_header
