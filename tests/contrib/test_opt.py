@@ -84,3 +84,60 @@ def test_scipy_keeps_to_bounds_and_constraints():
         np.testing.assert_allclose(session.run(v), [1.0, 0.0], atol=1e-3)
         constrained.minimize(session)
         np.testing.assert_allclose(session.run(v), [3.0, 1.0], atol=1e-3)
+
+
+def test_lars_adds_up_steps_that_are_scaled_already():
+    # Two steps at rates 1 and 0: the second moves by the momentum of the first.
+    rate = tf.Variable(1.0, trainable=False)
+    v = tf.get_variable("v", initializer=[3.0, 4.0])
+    optimizer = opt.LARSOptimizer(rate, momentum=0.5, weight_decay=0.0, eeta=0.1)
+    train = optimizer.apply_gradients([(tf.constant([3.0, 4.0]), v)])
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        session.run(rate.assign(0.0))
+        session.run(train)
+        np.testing.assert_allclose(session.run(v), [3.0 - 0.45, 4.0 - 0.6], rtol=1e-5)
+
+
+def test_adam_by_the_global_step_is_adam():
+    values = []
+    for make in (tf.train.AdamOptimizer, lambda rate: opt.AdamGSOptimizer(step, rate)):
+        with tf.Graph().as_default(), tf.Session() as session:
+            step = tf.train.get_or_create_global_step()
+            v = tf.get_variable("v", initializer=[1.0, -2.0])
+            train = make(0.1).minimize(tf.reduce_sum(v * v), global_step=step)
+            session.run(tf.global_variables_initializer())
+            for _ in range(4):
+                session.run(train)
+            values.append(session.run(v))
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-5)
+
+
+def test_shampoo_of_one_axis_is_its_own_law():
+    value = steps(opt.ShampooOptimizer(learning_rate=1.0, epsilon=0.0), [0.0, 0.0], count=1)
+    # The outer product of g with itself, over 2, to the power of -1/2, times g: sqrt(2) g / |g|.
+    np.testing.assert_allclose(np.linalg.norm(value), np.sqrt(2), rtol=1e-2)
+
+
+def test_matrix_roots_by_iteration():
+    from tideflow.contrib.opt import matrix_functions
+
+    a = np.random.RandomState(0).normal(size=(4, 4)).astype(np.float32)
+    a = a @ a.T + np.eye(4, dtype=np.float32)
+    root = matrix_functions.matrix_square_root(tf.constant(a), 4, ridge_epsilon=0.0)
+    inverse = matrix_functions.matrix_inverse_pth_root(tf.constant(a), 4, -0.5, ridge_epsilon=0.0)
+    with tf.Session() as session:
+        root, inverse = session.run([root, inverse])
+    np.testing.assert_allclose(root @ root, a, rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(inverse @ root, np.eye(4), atol=1e-2)
+
+
+def test_clipping_keeps_the_norm_of_each_row():
+    v = tf.get_variable("v", initializer=np.full((2, 3), 9.0, np.float32))
+    optimizer = opt.VariableClippingOptimizer(tf.train.GradientDescentOptimizer(0.1), {v: [1]}, 2.0)
+    train = optimizer.minimize(tf.reduce_sum(v))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(train)
+        np.testing.assert_allclose(np.linalg.norm(session.run(v), axis=1), [2.0, 2.0], rtol=1e-5)

@@ -20,6 +20,7 @@ SPECIFIED["GatherTree"] = {
     "outputs": ["beams: T"],
     "attrs": {"T": {"type": "type", "allowed": ["int32"]}},
 }
+SPECIFIED |= json.loads(Path(__file__).with_name("ops_of_contrib.json").read_text())
 # What later versions added is in a list of its own.
 SPECIFIED |= json.loads(Path(__file__).with_name("ops_after_1_15.json").read_text())
 OPS = {name: op for name, op in sorted(definitions().items()) if not name.startswith("_")}

@@ -94,6 +94,27 @@ def answered(monkeypatch):
             "summary.FileWriterCache",
         ),
         (
+            "from tensorflow.contrib.slim.nets import resnet_v1",
+            "resnet_v1.resnet_v1_50",
+            "contrib.slim.nets.resnet_v1.resnet_v1_50",
+        ),
+        (
+            "from tensorflow.contrib.slim.python.slim.nets.inception_v3 import inception_v3",
+            "inception_v3",
+            "contrib.slim.nets.inception.inception_v3",
+        ),
+        (
+            "from tensorflow.contrib.slim.python.slim.data import dataset_data_provider",
+            "dataset_data_provider.DatasetDataProvider",
+            "contrib.slim.dataset_data_provider.DatasetDataProvider",
+        ),
+        ("from tensorflow.contrib.crf.python.ops import crf", "crf.crf_decode", "contrib.crf.crf_decode"),
+        (
+            "from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq",
+            "seq2seq.sequence_loss",
+            "contrib.legacy_seq2seq.sequence_loss",
+        ),
+        (
             "from tensorflow.contrib.slim.python.slim import learning",
             "learning.train",
             "contrib.slim.learning.train",

@@ -17,3 +17,9 @@ from tideflow.contrib import (  # noqa: F401
     training,
     util,
 )
+from tideflow.export import load_when_asked_for
+
+load_when_asked_for("tideflow.contrib.crf", "contrib.crf")
+load_when_asked_for("tideflow.contrib.legacy_seq2seq", "contrib.legacy_seq2seq")
+load_when_asked_for("tideflow.contrib.image", "contrib.image")
+load_when_asked_for("tideflow.contrib.slim.nets", "contrib.slim.nets")

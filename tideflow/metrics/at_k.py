@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.metrics.streaming import Metric, collected, metric_doc, metric_variable
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 Labels = Tensor | SparseTensor
 
 
-def _at_k_name(word: str, k: int | None, class_id: int | None = None) -> str:
+def at_k_name(word: str, k: int | None, class_id: int | None = None) -> str:
     name = f"{word}_at_k" if k is None else f"{word}_at_{k:d}"
     return name if class_id is None else f"{name}_class{class_id:d}"
 
@@ -114,7 +115,7 @@ def _streaming_count(
     word: str, labels: Labels, predictions: Tensor, k: int | None, class_id: int | None, weights: Any
 ) -> tuple[Any, Tensor]:
     """The variable that counts `word` over all steps, and its update."""
-    with name_scope(None, _at_k_name(word, k, class_id), [predictions, weights]) as scope:
+    with name_scope(None, at_k_name(word, k, class_id), [predictions, weights]) as scope:
         sizes = _set_sizes(word, labels, predictions, class_id, weights)
         total = casting.cast(reductions.reduce_sum(sizes), dtypes.float64)
         variable = metric_variable([], dtypes.float64, name=scope)
@@ -134,7 +135,7 @@ def _share_at_top_k(word: str, misses: str, doc: str) -> Callable[..., Metric]:
         updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
-        default_name = _at_k_name(word, k, class_id)
+        default_name = at_k_name(word, k, class_id)
         with name_scope(name, default_name, [predictions_idx, weights]) as scope:
             predictions_idx = convert_to_tensor_or_sparse_tensor(predictions_idx)
             labels = _with_set_dimension(labels, predictions_idx)
@@ -163,7 +164,7 @@ def _share_at_k(word: str, at_top_k: Callable[..., Metric], doc: str) -> Callabl
         updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
-        with name_scope(name, _at_k_name(word, k, class_id), [predictions, weights]) as scope:
+        with name_scope(name, at_k_name(word, k, class_id), [predictions, weights]) as scope:
             _, chosen = ranking.top_k(predictions, k)
             return at_top_k(
                 labels, chosen, k, class_id, weights, metrics_collections, updates_collections, scope
@@ -258,10 +259,30 @@ def average_precision_at_k(
     """
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
-    with name_scope(name, _at_k_name("average_precision", k), [predictions, weights]) as scope:
+    with name_scope(name, at_k_name("average_precision", k), [predictions, weights]) as scope:
         _, chosen = ranking.top_k(predictions, k)
         num_classes = casting.cast(shapes.shape(predictions)[-1], dtypes.int64)
         labels = _without_unknown_classes(convert_to_tensor_or_sparse_tensor(labels), num_classes)
+        averages = _average_precisions(labels, chosen, k)
+        return _mean_of_averages(averages, weights, scope, metrics_collections, updates_collections)
+
+
+def average_precision_at_top_k(
+    labels: TensorLike,
+    predictions_idx: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
+    name: str | None = None,
+) -> Metric:
+    """The same for the classes chosen already, of shape [..., k]."""
+    with name_scope(name, "average_precision_at_top_k", [predictions_idx, weights]) as scope:
+        chosen = convert_to_tensor(predictions_idx)
+        k = chosen.shape.as_list()[-1] if chosen.shape.ndims else None
+        if k is None:
+            raise ValueError(
+                f"the last size of top_k_predictions must be known, but its shape is {chosen.shape}"
+            )
         averages = _average_precisions(labels, chosen, k)
         return _mean_of_averages(averages, weights, scope, metrics_collections, updates_collections)
 

@@ -37,7 +37,9 @@ def metric_doc(summary: str, metric: Callable[..., Metric]) -> str:
     return f"{summary}\n\nArgs:\n{arguments}\n\nReturns:\n  The value, and the operation that updates it."
 
 
-def metric_variable(shape: Any, dtype: dtypes.DType, name: str | None = None) -> Variable:
+def metric_variable(
+    shape: Any, dtype: dtypes.DType, name: str | None = None, validate_shape: bool = True
+) -> Variable:
     """A local variable of zeros, which initializing the metrics sets back."""
     return Variable(
         lambda: creation.zeros(shape, dtype),
@@ -45,6 +47,7 @@ def metric_variable(shape: Any, dtype: dtypes.DType, name: str | None = None) ->
         collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
         synchronization=VariableSynchronization.ON_READ,
         aggregation=VariableAggregation.SUM,
+        validate_shape=validate_shape,
         name=name,
     )
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _EPSILON = 1e-7  # keeps quotients finite, and the outermost thresholds outside of [0, 1]
 
 # The counts in the order in which their variables are made: is the label positive, is the prediction.
-_KINDS = {
+KINDS = {
     "true_positives": (True, True),
     "false_negatives": (True, False),
     "true_negatives": (False, False),
@@ -42,11 +42,17 @@ _KINDS = {
 }
 
 
-def _counts_at_thresholds(
+def counts_at_thresholds(
     labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, wanted: Sequence[str]
 ) -> tuple[list[Any], list[Any]]:
     """The variables that count the `wanted` kinds at each threshold, and their updates."""
-    predictions, labels, weights = _in_range(labels, predictions, weights)
+    return counts_of(*_in_range(labels, predictions, weights), thresholds, wanted)
+
+
+def counts_of(
+    predictions: Tensor, labels: Tensor, weights: Any, thresholds: Sequence[float], wanted: Sequence[str]
+) -> tuple[list[Any], list[Any]]:
+    """The same for predictions, labels and weights whose shapes and values are checked already."""
     count = len(thresholds)
     column, row = (
         shapes.reshape(predictions, [-1, 1]),
@@ -57,7 +63,7 @@ def _counts_at_thresholds(
     limits = shapes.expand_dims(constants.constant(thresholds), [1])
     limits = tiling.tile(limits, joining.stack([1, size]))
     predicted = {True: binary.greater(tiling.tile(shapes.transpose(column), [count, 1]), limits)}
-    kinds = {kind: sides for kind, sides in _KINDS.items() if kind in wanted}
+    kinds = {kind: sides for kind, sides in KINDS.items() if kind in wanted}
     if not all(prediction for _, prediction in kinds.values()):
         predicted[False] = unary.logical_not(predicted[True])
     labelled = {True: tiling.tile(row, [count, 1])}
@@ -88,7 +94,7 @@ def _in_range(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tens
         return squeezed(predictions, casting.cast(labels, dtypes.bool), weights)
 
 
-def _spread_thresholds(count: int, given: Sequence[float] | None = None) -> list[float]:
+def spread_thresholds(count: int, given: Sequence[float] | None = None) -> list[float]:
     """`count` thresholds spread evenly from just below 0 to just above 1; or those given and these ends."""
     inner = sorted(given) if given is not None else [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
     return [0.0 - _EPSILON, *inner, 1.0 + _EPSILON]
@@ -108,7 +114,7 @@ def _counting(kind: str) -> Callable[..., Metric]:
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, kind, (predictions, labels, weights)):
-            values, updates = _counts_at_thresholds(labels, predictions, thresholds, weights, [kind])
+            values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, [kind])
             value = constants.identity(values[0])
             return collected(value, updates[0], metrics_collections, updates_collections)
 
@@ -137,7 +143,7 @@ def _share_of_true_positives(word: str, misses: str, doc: str) -> Callable[..., 
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, metric.__name__, (predictions, labels, weights)):
-            counts = _counts_at_thresholds(
+            counts = counts_at_thresholds(
                 labels, predictions, thresholds, weights, ["true_positives", misses]
             )
             return streamed(share, *counts, metrics_collections, updates_collections)
@@ -204,9 +210,9 @@ def auc(
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, {curve} unknown")
-        wanted = list(_KINDS)
-        counts = _counts_at_thresholds(
-            labels, predictions, _spread_thresholds(num_thresholds, thresholds), weights, wanted
+        wanted = list(KINDS)
+        counts = counts_at_thresholds(
+            labels, predictions, spread_thresholds(num_thresholds, thresholds), weights, wanted
         )
         area = _area_under(curve, summation_method)
         return streamed(area, *counts, metrics_collections, updates_collections)
@@ -298,8 +304,8 @@ def sensitivity_at_specificity(
         return binary.div(tp[i], tp[i] + fn[i] + _EPSILON, name)
 
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
-        counts = _counts_at_thresholds(
-            labels, predictions, _spread_thresholds(num_thresholds), weights, list(_KINDS)
+        counts = counts_at_thresholds(
+            labels, predictions, spread_thresholds(num_thresholds), weights, list(KINDS)
         )
         return streamed(sensitivity, *counts, metrics_collections, updates_collections)
 
@@ -345,7 +351,7 @@ def specificity_at_sensitivity(
         return binary.div(tn[i], tn[i] + fp[i] + _EPSILON, name)
 
     with variable_scope(name, "specificity_at_sensitivity", (predictions, labels, weights)):
-        counts = _counts_at_thresholds(
-            labels, predictions, _spread_thresholds(num_thresholds), weights, list(_KINDS)
+        counts = counts_at_thresholds(
+            labels, predictions, spread_thresholds(num_thresholds), weights, list(KINDS)
         )
         return streamed(specificity, *counts, metrics_collections, updates_collections)

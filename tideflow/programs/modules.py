@@ -106,6 +106,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
         "tf_inspect tf_should_use",
     ),
+    "contrib.crf.python": ("tf.contrib.crf", ""),
+    "contrib.crf.python.ops": ("tf.contrib.crf", "crf"),
     "contrib.framework.python": ("tf.contrib.framework", ""),
     "contrib.framework.python.framework": (
         "tf.contrib.framework",
@@ -130,6 +132,11 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "masked_autoregressive matrix_inverse_tril ordered permute power_transform real_nvp reshape "
         "scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign square transform_diagonal",
     ),
+    "contrib.image.python": ("tf.contrib.image", ""),
+    "contrib.image.python.ops": (
+        "tf.contrib.image",
+        "dense_image_warp image_ops interpolate_spline sparse_image_warp",
+    ),
     "contrib.layers.python": ("tf.contrib.layers", ""),
     "contrib.layers.python.layers": (
         "tf.contrib.layers",
@@ -144,16 +151,31 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.contrib.learn.preprocessing",
         "categorical categorical_vocabulary text",
     ),
+    "contrib.legacy_seq2seq.python": ("tf.contrib.legacy_seq2seq", ""),
+    "contrib.legacy_seq2seq.python.ops": ("tf.contrib.legacy_seq2seq", "seq2seq"),
     "contrib.losses.python": ("tf.contrib.losses", ""),
     "contrib.losses.python.losses": ("tf.contrib.losses", "loss_ops"),
+    "contrib.memory_stats.python": ("tf.contrib.memory_stats", ""),
+    "contrib.memory_stats.python.ops": ("tf.contrib.memory_stats", "memory_stats_ops"),
     "contrib.metrics.python": ("tf.contrib.metrics", ""),
-    "contrib.metrics.python.ops": ("tf.contrib.metrics", "metric_ops"),
+    "contrib.metrics.python.metrics": ("tf.contrib.metrics", "classification"),
+    "contrib.metrics.python.ops": (
+        "tf.contrib.metrics",
+        "confusion_matrix_ops histogram_ops metric_ops set_ops",
+    ),
     "contrib.opt.python": ("tf.contrib.opt", ""),
     "contrib.opt.python.training": (
         "tf.contrib.opt",
-        "adamax elastic_average_optimizer lars_optimizer lazy_adam_optimizer model_average_optimizer "
-        "moving_average_optimizer nadam_optimizer weight_decay_optimizers",
+        "adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer "
+        "elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer "
+        "lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer "
+        "multitask_optimizer_wrapper nadam_optimizer powersign reg_adagrad_optimizer shampoo sign_decay "
+        "variable_clipping_optimizer weight_decay_optimizers",
     ),
+    "contrib.periodic_resample.python": ("tf.contrib.periodic_resample", ""),
+    "contrib.periodic_resample.python.ops": ("tf.contrib.periodic_resample", "periodic_resample_op"),
+    "contrib.resampler.python": ("tf.contrib.resampler", ""),
+    "contrib.resampler.python.ops": ("tf.contrib.resampler", "resampler_ops"),
     "contrib.rnn.python": ("tf.contrib.rnn", ""),
     "contrib.rnn.python.ops": (
         "tf.contrib.rnn",
@@ -169,6 +191,16 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "contrib.slim.python.slim": (
         "tf.contrib.slim",
         "evaluation learning model_analyzer queues summaries",
+    ),
+    "contrib.slim.python.slim.data": (
+        "tf.contrib.slim",
+        "data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue "
+        "tfexample_decoder",
+    ),
+    "contrib.slim.python.slim.nets": (
+        "tf.contrib.slim.nets",
+        "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 resnet_v2 "
+        "vgg",
     ),
     "contrib.training.python": ("tf.contrib.training", ""),
     "contrib.training.python.training": ("tf.contrib.training", "device_setter evaluation hparam training"),
@@ -187,6 +219,30 @@ _MODULES: dict[str, str] = {
     "contrib.learn.datasets.mnist": "tideflow.programs.mnist",
     "contrib.learn.python.learn.datasets.base": "tideflow.contrib.learn.tables tideflow.programs.mnist",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.programs.mnist",
+    "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
+    "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
+    "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
+    "contrib.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
+    "contrib.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.data.data_decoder": "tf.contrib.slim.data_decoder",
+    "contrib.slim.python.slim.data.data_provider": "tf.contrib.slim.data_provider",
+    "contrib.slim.python.slim.data.dataset": "tf.contrib.slim.dataset",
+    "contrib.slim.python.slim.data.dataset_data_provider": "tf.contrib.slim.dataset_data_provider",
+    "contrib.slim.python.slim.data.parallel_reader": "tf.contrib.slim.parallel_reader",
+    "contrib.slim.python.slim.data.prefetch_queue": "tf.contrib.slim.prefetch_queue",
+    "contrib.slim.python.slim.data.tfexample_decoder": "tf.contrib.slim.tfexample_decoder",
+    "contrib.slim.python.slim.nets.alexnet": "tf.contrib.slim.nets.alexnet",
+    "contrib.slim.python.slim.nets.inception": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.nets.overfeat": "tf.contrib.slim.nets.overfeat",
+    "contrib.slim.python.slim.nets.resnet_utils": "tf.contrib.slim.nets.resnet_utils",
+    "contrib.slim.python.slim.nets.resnet_v1": "tf.contrib.slim.nets.resnet_v1",
+    "contrib.slim.python.slim.nets.resnet_v2": "tf.contrib.slim.nets.resnet_v2",
+    "contrib.slim.python.slim.nets.vgg": "tf.contrib.slim.nets.vgg",
+    "contrib.slim.python.slim.queues": "tf.contrib.slim.queues",
+    "contrib.slim.python.slim.summaries": "tf.contrib.slim.summaries",
     "contrib.slim.python.slim.evaluation": "tf.contrib.slim.evaluation",
     "contrib.slim.python.slim.learning": "tf.contrib.slim.learning",
     "contrib.slim.python.slim.model_analyzer": "tf.contrib.slim.model_analyzer",

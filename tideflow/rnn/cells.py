@@ -107,7 +107,7 @@ def _check_dtype(dtype: Any) -> None:
         raise ValueError(f"RNN cell only supports floating point inputs, but saw dtype: {dtype}")
 
 
-def _input_depth(shape: Any) -> int:
+def input_depth(shape: Any) -> int:
     depth = TensorShape(shape).as_list()[-1]
     if depth is None:
         raise ValueError(f"Expected inputs.shape[-1] to be known, saw shape: {shape}")
@@ -264,7 +264,7 @@ class LayerRNNCell(RNNCell):
         return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
 
 
-class _UnitsCell(LayerRNNCell):
+class UnitsCell(LayerRNNCell):
     """A cell of `num_units` units with a two-dimensional input and an activation."""
 
     def __init__(
@@ -297,7 +297,7 @@ class _UnitsCell(LayerRNNCell):
 
 
 @export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
-class BasicRNNCell(_UnitsCell):
+class BasicRNNCell(UnitsCell):
     """The simplest recurrent cell.
 
     The output and the next state are `activation([inputs, state] @ kernel + bias)`.
@@ -323,7 +323,7 @@ class BasicRNNCell(_UnitsCell):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
     def build(self, inputs_shape: ShapeLike) -> None:
-        rows = _input_depth(inputs_shape) + self._num_units
+        rows = input_depth(inputs_shape) + self._num_units
         _check_dtype(self._dtype)
         self._kernel = self.add_weight("kernel", [rows, self._num_units])
         self._bias = self.add_weight("bias", [self._num_units], initializer=self._zeros_initializer())
@@ -337,7 +337,7 @@ class BasicRNNCell(_UnitsCell):
 
 
 @export("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
-class GRUCell(_UnitsCell):
+class GRUCell(UnitsCell):
     """A gated recurrent unit, with a reset gate and an update gate (Cho and others, 2014).
 
     Args:
@@ -367,7 +367,7 @@ class GRUCell(_UnitsCell):
         self._bias_initializer = by_name.initializer(bias_initializer)
 
     def build(self, inputs_shape: ShapeLike) -> None:
-        rows, units = _input_depth(inputs_shape) + self._num_units, self._num_units
+        rows, units = input_depth(inputs_shape) + self._num_units, self._num_units
         _check_dtype(self._dtype)
         given = self._bias_initializer
         open_gates = initializers.Constant(1.0, dtype=self._dtype) if given is None else given
@@ -423,7 +423,7 @@ class LSTMStateTuple(collections.namedtuple("LSTMStateTuple", ("c", "h"))):
 
 
 @export("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
-class BasicLSTMCell(_UnitsCell):
+class BasicLSTMCell(UnitsCell):
     """A long short-term memory cell without peepholes, clipping and projection (Zaremba and others, 2014).
 
     Args:
@@ -460,7 +460,7 @@ class BasicLSTMCell(_UnitsCell):
 
     def build(self, inputs_shape: ShapeLike) -> None:
         units = self._num_units
-        rows = _input_depth(inputs_shape) + units
+        rows = input_depth(inputs_shape) + units
         _check_dtype(self._dtype)
         self._kernel = self.add_weight("kernel", [rows, 4 * units])
         self._bias = self.add_weight("bias", [4 * units], initializer=self._zeros_initializer())
@@ -485,7 +485,7 @@ class BasicLSTMCell(_UnitsCell):
 
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")
-class LSTMCell(_UnitsCell):
+class LSTMCell(UnitsCell):
     """A long short-term memory cell with optional peepholes, clipping and projection (Sak and others, 2014).
 
     Args:
@@ -554,7 +554,7 @@ class LSTMCell(_UnitsCell):
     def build(self, inputs_shape: ShapeLike) -> None:
         units = self._num_units
         outputs = units if self._num_proj is None else self._num_proj
-        rows = _input_depth(inputs_shape) + outputs
+        rows = input_depth(inputs_shape) + outputs
         _check_dtype(self._dtype)
         self._kernel = self.add_weight(
             "kernel",

@@ -163,3 +163,12 @@ def test_a_perm_that_is_none_in_the_step():
     late = tf.placeholder(tf.int32, [2])
     with pytest.raises(tf.errors.InvalidArgumentError, match=r"1 is missing from {0,0}"):
         run(tf.transpose(tf.zeros([2, 3]), late), {late: [0, 0]})
+
+
+def test_a_row_of_unknown_length_is_not_one_unknown_element():
+    with tf.Graph().as_default(), tf.Session() as session:
+        sizes = tf.placeholder(tf.int64, [None])
+        flat = tf.reshape(tf.stack([sizes]), [-1])
+        reshaped = tf.reshape(tf.zeros([6]), flat)
+        assert reshaped.shape.ndims is None
+        assert session.run(reshaped, {sizes: [2, 3]}).shape == (2, 3)

@@ -4,6 +4,7 @@ from tideflow.contrib.layers import (  # noqa: F401
     arrangement,
     convolutions,
     dense,
+    divisive,
     embeddings,
     normalizers,
     optimization,

@@ -95,6 +95,30 @@ def summarize_collection(
     return summarize_tensors(items, summarizer)
 
 
+@export("contrib.slim.summarize_variables")
+def summarize_variables(
+    name_filter: str | None = None, summarizer: Callable = summarize_tensor
+) -> list[Tensor | None]:
+    """A summary of each variable."""
+    return summarize_collection(GraphKeys.GLOBAL_VARIABLES, name_filter, summarizer)
+
+
+@export("contrib.slim.summarize_weights")
+def summarize_weights(
+    name_filter: str | None = None, summarizer: Callable = summarize_tensor
+) -> list[Tensor | None]:
+    """A summary of the weights of each layer."""
+    return summarize_collection(GraphKeys.WEIGHTS, name_filter, summarizer)
+
+
+@export("contrib.slim.summarize_biases")
+def summarize_biases(
+    name_filter: str | None = None, summarizer: Callable = summarize_tensor
+) -> list[Tensor | None]:
+    """A summary of the biases of each layer."""
+    return summarize_collection(GraphKeys.BIASES, name_filter, summarizer)
+
+
 @export("contrib.layers.summarize_activations")
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable = summarize_activation

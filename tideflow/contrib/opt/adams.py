@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies
 from tideflow.ops.arrays import indexing
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, unary
-from tideflow.ops.state import training
+from tideflow.ops.state import reference_variables, training
 from tideflow.train.optimizers import AdamOptimizer
 from tideflow.variables.base import Variable
 
@@ -34,6 +36,25 @@ class NadamOptimizer(AdamOptimizer):
 
     def _attributes(self) -> dict[str, Any]:
         return {"use_nesterov": True}
+
+    def _apply_sparse_shared(
+        self, grad: Tensor, var: Variable, indices: Tensor, scatter_add: Callable[..., Tensor]
+    ) -> Operation:
+        """All running means decay; the rows that have a gradient move."""
+        powers = (self._input(name, var) for name in ("beta1_power", "beta2_power"))
+        rate, beta1, beta2, epsilon = (self._number(n, var) for n in ("lr", "beta1", "beta2", "epsilon"))
+        beta1_power, beta2_power = (convert_to_tensor(power) for power in powers)
+        rate = rate * unary.sqrt(1 - beta2_power) / (1 - beta1_power)
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        scaled = grad * (1 - beta1)
+        with control_dependencies([reference_variables.assign(m, m * beta1, use_locking=self._use_locking)]):
+            mean = scatter_add(m, indices, scaled)
+            ahead = scaled + beta1 * indexing.gather(mean, indices)
+        squares = (grad * grad) * (1 - beta2)
+        with control_dependencies([reference_variables.assign(v, v * beta2, use_locking=self._use_locking)]):
+            square = scatter_add(v, indices, squares)
+        root = unary.sqrt(indexing.gather(square, indices))
+        return grouping.group(scatter_add(var, indices, -rate * ahead / (root + epsilon)), ahead, square)
 
 
 def _set_rows(variable: Variable, indices: Tensor, rows: Tensor) -> Any:

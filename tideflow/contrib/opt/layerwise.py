@@ -9,6 +9,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import indexing
 from tideflow.ops.linalg import norms
+from tideflow.ops.math import casting
 from tideflow.train.optimizers import MomentumOptimizer
 from tideflow.variables.base import Variable
 
@@ -64,7 +65,7 @@ class LARSOptimizer(MomentumOptimizer):
         Returns:
           The rate and the gradient.
         """
-        rate = self._number("learning_rate", var)
+        rate = self._learning_rate
         if self._skip_list is not None and any(word in var.name for word in self._skip_list):
             return rate, grad
         weights, slope = norms.norm(var, ord=2), norms.norm(grad, ord=2)
@@ -73,9 +74,12 @@ class LARSOptimizer(MomentumOptimizer):
         return rate * trust, grad + self._weight_decay * var
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
-        rate, grad = self.compute_lr(grad, var)
-        return self._apply(self._law.dense, var, grad=grad, lr=rate)
+        return self._apply(self._law.dense, var, **self._scaled(grad, var))
 
     def _resource_apply_dense(self, grad: Tensor, var: Variable) -> Any:
+        return self._apply(self._law.resource, var, **self._scaled(grad, var))
+
+    def _scaled(self, grad: Tensor, var: Variable) -> dict[str, Tensor]:
+        """Momentum adds up gradients that are scaled already: the rate may be another in each step."""
         rate, grad = self.compute_lr(grad, var)
-        return self._apply(self._law.resource, var, grad=grad, lr=rate)
+        return {"lr": casting.cast(1.0, var.dtype.base_dtype), "grad": grad * rate}

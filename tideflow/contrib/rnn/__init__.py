@@ -1,3 +1,12 @@
 """`tf.contrib.rnn`: more recurrent cells, wrappers and networks beside those of tf.nn."""
 
-from tideflow.contrib.rnn import bidirectional, blocks, cells, fused, wrappers  # noqa: F401
+from tideflow.contrib.rnn import (  # noqa: F401
+    bidirectional,
+    blocks,
+    cells,
+    fused,
+    grids,
+    independent,
+    timed,
+    wrappers,
+)

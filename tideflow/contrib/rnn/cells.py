@@ -199,7 +199,7 @@ class CoupledInputForgetGateLSTMCell(_Sized):
         c, h = self._parts(state)
         units, dtype = self._num_units, inputs.dtype
         rows = _known_width(inputs) + (units if self._num_proj is None else self._num_proj)
-        weights = _sharded("W", [rows, 3 * units], dtype, self._num_unit_shards)
+        weights = sharded("W", [rows, 3 * units], dtype, self._num_unit_shards)
         bias = scopes.get_variable("B", shape=[3 * units], initializer=initializers.Zeros(), dtype=dtype)
         sums = matmul.matmul(joining.concat([inputs, h], 1), weights)
         if not self._layer_norm:
@@ -213,7 +213,7 @@ class CoupledInputForgetGateLSTMCell(_Sized):
         c = self._norm(keep * c + (1 - keep) * self._activation(j), "state")
         h = unary.sigmoid(o + w_o * c if self._use_peepholes else o) * self._activation(c)
         if self._num_proj is not None:
-            projection = _sharded("W_P", [units, self._num_proj], dtype, self._num_proj_shards)
+            projection = sharded("W_P", [units, self._num_proj], dtype, self._num_proj_shards)
             h = matmul.matmul(h, projection)
             if self._proj_clip is not None:
                 h = clipping.clip_by_value(h, -self._proj_clip, self._proj_clip)
@@ -228,7 +228,7 @@ class CoupledInputForgetGateLSTMCell(_Sized):
         return c, slicing.slice(state, [0, units], [-1, outputs])
 
 
-def _sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Any:
+def sharded(name: str, shape: list[int], dtype: Any, shards: int) -> Any:
     """A variable in parts `name_0`, `name_1` …, joined once in a scope."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")

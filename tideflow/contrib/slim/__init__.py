@@ -4,6 +4,10 @@ from tideflow.contrib.slim import (  # noqa: F401
     evaluation,
     gathered,
     model_analyzer,
+    providers,
+    reading,
+    summaries,
+    tfexample_decoder,
     training_loop,
     training_steps,
 )

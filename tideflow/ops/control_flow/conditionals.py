@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import functools
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from tideflow.ops.arrays import constants, joining
 from tideflow.ops.control_flow import debugging, grouping, switches
@@ -188,11 +190,24 @@ def smart_constant_value(pred: TensorLike) -> bool | None:
       TypeError: If `pred` is something else.
     """
     if isinstance(pred, Tensor):
-        value = pred.op.attrs["value"] if pred.op.type == "Const" else None
+        value = _known_number(pred)
         return None if value is None else bool(value)
     if pred in (0, 1, True, False):
         return bool(pred)
     raise TypeError(f"`pred` must be a Tensor, or a Python bool, or 1 or 0. Found instead: {type(pred)}")
+
+
+def _known_number(tensor: Tensor) -> Any:
+    """The value of a scalar that follows from constants by arithmetic and comparisons; None otherwise."""
+    value = constant_value(tensor)
+    if value is not None:
+        return value.item() if value.size == 1 else None
+    if not tensor.op.definition.as_number:
+        return None
+    inputs = [_known_number(each) for each in tensor.op.inputs]
+    if not all(isinstance(each, (bool, int, float)) for each in inputs):
+        return None
+    return eval(tensor.op.definition.as_number.format(*inputs), {"inf": math.inf, "nan": math.nan})
 
 
 # ------------------------------------------------------------------------------------------------ one of many

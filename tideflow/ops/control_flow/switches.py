@@ -20,7 +20,7 @@ from tideflow.graph.scopes import colocate_with, control_dependencies, name_scop
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import contexts
-from tideflow.ops.math import binary
+from tideflow.ops.math import binary, casting
 from tideflow.ops.state import resource_variables
 
 _TESTS = "tests/ops/control_flow/test_switches.py"
@@ -214,7 +214,8 @@ def merge(inputs: list[Any], name: str | None = None) -> Any:
     """Whichever of `inputs` is there, and its position. Where some are sparse rows, all are made to be."""
     if any(isinstance(x, IndexedSlices) for x in inputs):
         with name_scope(name, "Merge", inputs):
-            parts = zip(*[components(_as_rows(x)) for x in inputs], strict=True)
+            rows = _with_one_index_type([_as_rows(x) for x in inputs])
+            parts = zip(*[components(each) for each in rows], strict=True)
             merged = [merge_op(list(members)) for members in parts]
         return IndexedSlices(*[value for value, _ in merged]), merged[0][1]
     inputs = [convert_to_tensor(x) for x in inputs]
@@ -227,6 +228,18 @@ def _as_rows(x: Any) -> IndexedSlices:
         return x
     size = shapes.shape_of(x, optimize=False)
     return IndexedSlices(x, creation.range(0, size[0]), size)
+
+
+def _with_one_index_type(rows: list[IndexedSlices]) -> list[IndexedSlices]:
+    """Rows whose indices have one type: all are int64 where some are."""
+    if len({each.indices.dtype for each in rows}) == 1:
+        return rows
+    return [
+        IndexedSlices(each.values, casting.cast(each.indices, dtypes.int64), each.dense_shape)
+        if each.indices.dtype == dtypes.int32
+        else each
+        for each in rows
+    ]
 
 
 # ------------------------------------------------------------------------------------------- round and round

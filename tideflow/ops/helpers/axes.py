@@ -160,7 +160,8 @@ def elements(tensor: Any) -> np.ndarray | None:
         return None
     array = np.array(value, dtype=object)
     if not tensor.shape.is_fully_defined():
-        return array
+        # None may stand for a whole row of a length that is not known.
+        return array if tensor.shape.ndims in (None, array.ndim) else None
     return array.reshape(tensor.shape.tuple) if array.size == tensor.shape.num_elements() else None
 
 

@@ -1,4 +1,4 @@
-"""`tf.contrib.metrics`: the streaming metrics under their old names, with the predictions first."""
+"""The streaming metrics under their old names, with the predictions first; metrics of one batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
 from tideflow.metrics import at_k, classes, counts, means, thresholds
+from tideflow.metrics.streaming import collected, squeezed
 from tideflow.ops.arrays import creation, ranking
 from tideflow.ops.math import binary, casting, confusion, reductions
 from tideflow.ops.sparse import sets
@@ -57,7 +59,6 @@ for _metric in (
     means.mean_squared_error,
     means.root_mean_squared_error,
     means.mean_relative_error,
-    means.mean_cosine_distance,
     classes.mean_iou,
     counts.precision,
     counts.recall,
@@ -65,13 +66,8 @@ for _metric in (
     counts.true_negatives,
     counts.false_positives,
     counts.false_negatives,
-    thresholds.auc,
     thresholds.precision_at_thresholds,
     thresholds.recall_at_thresholds,
-    thresholds.true_positives_at_thresholds,
-    thresholds.true_negatives_at_thresholds,
-    thresholds.false_positives_at_thresholds,
-    thresholds.false_negatives_at_thresholds,
     thresholds.sensitivity_at_specificity,
     thresholds.specificity_at_sensitivity,
 ):
@@ -80,6 +76,106 @@ for _metric in (
 _predictions_first(at_k.precision_at_k, "streaming_sparse_precision_at_k")
 _predictions_first(at_k.recall_at_k, "streaming_sparse_recall_at_k")
 _predictions_first(at_k.average_precision_at_k, "streaming_sparse_average_precision_at_k")
+
+
+@export("contrib.metrics.streaming_auc")
+def streaming_auc(
+    predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    num_thresholds: int = 200,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    curve: str = "ROC",
+    name: str | None = None,
+) -> Any:
+    """The area under a curve; `tf.metrics.auc` with the predictions first."""
+    return thresholds.auc(
+        labels, predictions, weights, num_thresholds, metrics_collections, updates_collections, curve, name
+    )
+
+
+@export("contrib.metrics.streaming_mean_cosine_distance")
+def streaming_mean_cosine_distance(
+    predictions: Any,
+    labels: Any,
+    dim: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """One minus the mean product of predictions and labels, which have the norm 1 along `dim`."""
+    predictions, labels, weights = squeezed(predictions, labels, weights)
+    products = reductions.reduce_sum(binary.multiply(predictions, labels), axis=[dim], keepdims=True)
+    value, update = means.mean(products, weights, None, None, name or "mean_cosine_distance")
+    value, update = binary.subtract(1.0, value), binary.subtract(1.0, update)
+    return collected(value, update, metrics_collections, updates_collections)
+
+
+@export("contrib.metrics.streaming_sparse_precision_at_top_k")
+def streaming_sparse_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The part of the predicted classes that are labels."""
+    default = at_k.at_k_name("precision", None, class_id)
+    with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
+        return at_k.precision_at_top_k(
+            labels,
+            top_k_predictions,
+            None,
+            class_id,
+            weights,
+            metrics_collections,
+            updates_collections,
+            scope,
+        )
+
+
+@export("contrib.metrics.sparse_recall_at_top_k")
+def sparse_recall_at_top_k(
+    labels: Any,
+    top_k_predictions: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The part of the labels that are among the predicted classes."""
+    default = at_k.at_k_name("recall", None, class_id)
+    with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
+        return at_k.recall_at_top_k(
+            labels,
+            top_k_predictions,
+            None,
+            class_id,
+            weights,
+            metrics_collections,
+            updates_collections,
+            scope,
+        )
+
+
+@export("contrib.metrics.streaming_sparse_average_precision_at_top_k")
+def streaming_sparse_average_precision_at_top_k(
+    top_k_predictions: Any,
+    labels: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The mean of the precisions at 1, 2 and so on up to k, at the ranks that have a label."""
+    return at_k.average_precision_at_top_k(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
+    )
 
 
 @export("contrib.metrics.streaming_recall_at_k")
@@ -135,12 +231,13 @@ def accuracy(
             "Dtypes of predictions and labels should match. Given: predictions "
             f"({predictions.dtype}) and labels ({labels.dtype})"
         )
-    is_right = casting.cast(binary.equal(predictions, labels), dtypes.float32)
-    if weights is None:
-        return reductions.reduce_mean(is_right, name=name)
-    everywhere = binary.multiply(casting.cast(weights, dtypes.float32), creation.ones_like(is_right))
-    right = reductions.reduce_sum(binary.multiply(is_right, everywhere))
-    return binary.div(right, reductions.reduce_sum(everywhere), name=name)
+    with name_scope(name, "accuracy", values=[predictions, labels]):
+        is_right = casting.cast(binary.equal(predictions, labels), dtypes.float32)
+        if weights is None:
+            return reductions.reduce_mean(is_right)
+        is_right = binary.multiply(is_right, weights)
+        everywhere = binary.multiply(weights, creation.ones_like(is_right))
+        return binary.div(reductions.reduce_sum(is_right), reductions.reduce_sum(everywhere))
 
 
 @export("contrib.metrics.confusion_matrix")
