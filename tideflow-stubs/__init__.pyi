@@ -93,6 +93,7 @@ from tideflow.autodiff.registry import RegisterGradient as RegisterGradient
 from tideflow.autodiff.registry import not_differentiable_type as _NoGradient
 from tideflow.autodiff.registry import not_differentiable_type as _NotDifferentiable
 from tideflow.autodiff.registry import not_differentiable_type as _no_gradient
+from tideflow.contrib.slim.reading import _STRING as _string
 from tideflow.data.optional import OptionalSpec as OptionalSpec
 from tideflow.graph.composite import IndexedSlices as IndexedSlices
 from tideflow.graph.composite import SparseTensor as SparseTensor
@@ -125,7 +126,6 @@ from tideflow.graph.dtypes import qint8 as qint8
 from tideflow.graph.dtypes import quint16 as quint16
 from tideflow.graph.dtypes import quint8 as quint8
 from tideflow.graph.dtypes import resource as resource
-from tideflow.graph.dtypes import string as string
 from tideflow.graph.dtypes import uint16 as uint16
 from tideflow.graph.dtypes import uint32 as uint32
 from tideflow.graph.dtypes import uint64 as uint64
@@ -1562,6 +1562,7 @@ def squared_difference(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None
     Returns:
       A tensor of the type of `x` and of the broadcast shape."""
 
+string = _string
 def subtract(x: _TensorOrRagged, y: _TensorOrRagged, name: _str | None = None) -> _Tensor:
     """The difference x - y.
 

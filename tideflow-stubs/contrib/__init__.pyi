@@ -5,13 +5,17 @@ from tideflow.contrib import data as data
 from tideflow.contrib import distributions as distributions
 from tideflow.contrib import feature_column as feature_column
 from tideflow.contrib import framework as framework
+from tideflow.contrib import image as image
 from tideflow.contrib import layers as layers
 from tideflow.contrib import learn as learn
 from tideflow.contrib import lookup as lookup
 from tideflow.contrib import losses as losses
+from tideflow.contrib import memory_stats as memory_stats
 from tideflow.contrib import metrics as metrics
 from tideflow.contrib import opt as opt
+from tideflow.contrib import periodic_resample as periodic_resample
 from tideflow.contrib import predictor as predictor
+from tideflow.contrib import resampler as resampler
 from tideflow.contrib import rnn as rnn
 from tideflow.contrib import seq2seq as seq2seq
 from tideflow.contrib import signal as signal

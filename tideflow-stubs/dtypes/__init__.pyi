@@ -1,5 +1,6 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.contrib.slim.reading import _STRING as _string
 from tideflow.graph.dtypes import DType as DType
 from tideflow.graph.dtypes import QUANTIZED_DTYPES as QUANTIZED_DTYPES
 from tideflow.graph.dtypes import as_dtype as as_dtype
@@ -22,7 +23,6 @@ from tideflow.graph.dtypes import qint8 as qint8
 from tideflow.graph.dtypes import quint16 as quint16
 from tideflow.graph.dtypes import quint8 as quint8
 from tideflow.graph.dtypes import resource as resource
-from tideflow.graph.dtypes import string as string
 from tideflow.graph.dtypes import uint16 as uint16
 from tideflow.graph.dtypes import uint32 as uint32
 from tideflow.graph.dtypes import uint64 as uint64
@@ -35,3 +35,4 @@ from tideflow.ops.strings.numbers import as_string as as_string
 
 float16 = _float16
 float64 = _float64
+string = _string

@@ -5,11 +5,30 @@ from builtins import int as _int
 from builtins import str as _str
 from collections.abc import Sequence as _Sequence
 from tideflow.graph.typing import TensorLike as _TensorLike
-from tideflow.contrib.metrics import accuracy as accuracy
-from tideflow.contrib.metrics import aggregate_metric_map as aggregate_metric_map
-from tideflow.contrib.metrics import aggregate_metrics as aggregate_metrics
-from tideflow.contrib.metrics import confusion_matrix as confusion_matrix
-from tideflow.contrib.metrics import streaming_recall_at_k as streaming_recall_at_k
+from typing import Any as _Any
+from tideflow.contrib.metrics.at_thresholds import f1_score as f1_score
+from tideflow.contrib.metrics.at_thresholds import precision_at_recall as precision_at_recall
+from tideflow.contrib.metrics.at_thresholds import precision_recall_at_equal_thresholds as precision_recall_at_equal_thresholds
+from tideflow.contrib.metrics.at_thresholds import recall_at_precision as recall_at_precision
+from tideflow.contrib.metrics.at_thresholds import streaming_curve_points as streaming_curve_points
+from tideflow.contrib.metrics.curves import auc_using_histogram as auc_using_histogram
+from tideflow.contrib.metrics.curves import auc_with_confidence_intervals as auc_with_confidence_intervals
+from tideflow.contrib.metrics.curves import streaming_dynamic_auc as streaming_dynamic_auc
+from tideflow.contrib.metrics.renamed import accuracy as accuracy
+from tideflow.contrib.metrics.renamed import aggregate_metric_map as aggregate_metric_map
+from tideflow.contrib.metrics.renamed import aggregate_metrics as aggregate_metrics
+from tideflow.contrib.metrics.renamed import confusion_matrix as confusion_matrix
+from tideflow.contrib.metrics.renamed import sparse_recall_at_top_k as sparse_recall_at_top_k
+from tideflow.contrib.metrics.renamed import streaming_auc as streaming_auc
+from tideflow.contrib.metrics.renamed import streaming_mean_cosine_distance as streaming_mean_cosine_distance
+from tideflow.contrib.metrics.renamed import streaming_recall_at_k as streaming_recall_at_k
+from tideflow.contrib.metrics.renamed import streaming_sparse_average_precision_at_top_k as streaming_sparse_average_precision_at_top_k
+from tideflow.contrib.metrics.renamed import streaming_sparse_precision_at_top_k as streaming_sparse_precision_at_top_k
+from tideflow.contrib.metrics.statistics import cohen_kappa as cohen_kappa
+from tideflow.contrib.metrics.statistics import count as count
+from tideflow.contrib.metrics.statistics import streaming_concat as streaming_concat
+from tideflow.contrib.metrics.statistics import streaming_covariance as streaming_covariance
+from tideflow.contrib.metrics.statistics import streaming_pearson_correlation as streaming_pearson_correlation
 from tideflow.metrics.means import mean as _streaming_mean
 from tideflow.metrics.means import mean_tensor as _streaming_mean_tensor
 from tideflow.metrics.means import percentage_below as _streaming_percentage_less
@@ -35,27 +54,11 @@ def streaming_accuracy(predictions: _TensorLike, labels: _TensorLike, weights: _
     Raises:
       ValueError: If shapes do not fit."""
 
-def streaming_auc(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, num_thresholds: _int = 200, metrics_collections=None, updates_collections=None, curve: _str = 'ROC', name: _str | None = None, summation_method: _str = 'trapezoidal', thresholds: _Sequence[_float] | None = None):
-    """Computes the area under a curve.
+def streaming_false_negative_rate(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
+    """The part of the true labels that are predicted to be false."""
 
-    Args:
-      labels: The labels, true or false.
-      predictions: The predicted probabilities, in [0, 1], of the same shape.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      num_thresholds: The number of thresholds, spread evenly over [0, 1].
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      curve: `"ROC"` for true positives over false positives, `"PR"` for precision over recall.
-      name: The name of the variable scope.
-      summation_method: How the area between two thresholds is computed: `"trapezoidal"`,
-        `"careful_interpolation"` (for PR), `"minoring"` or `"majoring"`.
-      thresholds: The thresholds, instead of `num_thresholds`.
-
-    Returns:
-      The value, and the operation that updates it with the current batch.
-
-    Raises:
-      ValueError: If an argument is not valid."""
+def streaming_false_negative_rate_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
+    """The part of the true labels that are predicted to be false, at each threshold."""
 
 def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of false that are wrong.
@@ -71,20 +74,14 @@ def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """Counts the false negatives at each threshold.
+def streaming_false_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
+    """The false negatives at each threshold: the variable that counts, and its update."""
 
-    Args:
-      labels: The labels: what is true.
-      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
-      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      name: The name of the variable scope.
+def streaming_false_positive_rate(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
+    """The part of the false labels that are predicted to be true."""
 
-    Returns:
-      The value, and the operation that updates it."""
+def streaming_false_positive_rate_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
+    """The part of the false labels that are predicted to be true, at each threshold."""
 
 def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of true that are wrong.
@@ -100,20 +97,8 @@ def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """Counts the false positives at each threshold.
-
-    Args:
-      labels: The labels: what is true.
-      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
-      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      name: The name of the variable scope.
-
-    Returns:
-      The value, and the operation that updates it."""
+def streaming_false_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
+    """The false positives at each threshold: the variable that counts, and its update."""
 
 streaming_mean = _streaming_mean
 def streaming_mean_absolute_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
@@ -122,24 +107,6 @@ def streaming_mean_absolute_error(predictions: _TensorLike, labels: _TensorLike,
     Args:
       labels: The labels.
       predictions: The predictions, of the same shape.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      name: The name of the variable scope.
-
-    Returns:
-      The value, and the operation that updates it with the current batch.
-
-    Raises:
-      ValueError: If shapes do not fit."""
-
-def streaming_mean_cosine_distance(predictions: _TensorLike, labels: _TensorLike, dim: _int, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """Computes the mean of 1 minus the dot product along an axis.
-
-    Args:
-      labels: The labels, normalized to length 1.
-      predictions: The predictions, normalized to length 1.
-      dim: The axis.
       weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
       metrics_collections: Collections to add the value to.
       updates_collections: Collections to add the update operation to.
@@ -385,20 +352,8 @@ def streaming_true_negatives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """Counts the true negatives at each threshold.
-
-    Args:
-      labels: The labels: what is true.
-      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
-      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      name: The name of the variable scope.
-
-    Returns:
-      The value, and the operation that updates it."""
+def streaming_true_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
+    """The true negatives at each threshold: the variable that counts, and its update."""
 
 def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of true that are right.
@@ -414,17 +369,5 @@ def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
-    """Counts the true positives at each threshold.
-
-    Args:
-      labels: The labels: what is true.
-      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
-      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
-      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
-      metrics_collections: Collections to add the value to.
-      updates_collections: Collections to add the update operation to.
-      name: The name of the variable scope.
-
-    Returns:
-      The value, and the operation that updates it."""
+def streaming_true_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
+    """The true positives at each threshold: the variable that counts, and its update."""

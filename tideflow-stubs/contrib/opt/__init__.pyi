@@ -1,5 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.contrib.opt.accumulated_gradients import AGNCustomGetter as AGNCustomGetter
+from tideflow.contrib.opt.accumulated_gradients import AGNOptimizer as AGNOptimizer
 from tideflow.contrib.opt.adams import AdaMaxOptimizer as AdaMaxOptimizer
 from tideflow.contrib.opt.adams import LazyAdamOptimizer as LazyAdamOptimizer
 from tideflow.contrib.opt.adams import NadamOptimizer as NadamOptimizer
@@ -7,7 +9,12 @@ from tideflow.contrib.opt.averaging import MovingAverageOptimizer as MovingAvera
 from tideflow.contrib.opt.clipping import clip_gradients_by_global_norm as clip_gradients_by_global_norm
 from tideflow.contrib.opt.external import ExternalOptimizerInterface as ExternalOptimizerInterface
 from tideflow.contrib.opt.external import ScipyOptimizerInterface as ScipyOptimizerInterface
+from tideflow.contrib.opt.full_matrix import GGTOptimizer as GGTOptimizer
+from tideflow.contrib.opt.global_step_adams import AdamGSOptimizer as AdamGSOptimizer
+from tideflow.contrib.opt.global_step_adams import LazyAdamGSOptimizer as LazyAdamGSOptimizer
 from tideflow.contrib.opt.layerwise import LARSOptimizer as LARSOptimizer
+from tideflow.contrib.opt.preconditioned import ShampooOptimizer as ShampooOptimizer
+from tideflow.contrib.opt.regularizing import RegAdagradOptimizer as RegAdagradOptimizer
 from tideflow.contrib.opt.replicas import ElasticAverageCustomGetter as ElasticAverageCustomGetter
 from tideflow.contrib.opt.replicas import ElasticAverageOptimizer as ElasticAverageOptimizer
 from tideflow.contrib.opt.replicas import ModelAverageCustomGetter as ModelAverageCustomGetter
@@ -18,3 +25,6 @@ from tideflow.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
 from tideflow.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
 from tideflow.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
 from tideflow.contrib.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
+from tideflow.contrib.opt.wrappers import DropStaleGradientOptimizer as DropStaleGradientOptimizer
+from tideflow.contrib.opt.wrappers import MultitaskOptimizerWrapper as MultitaskOptimizerWrapper
+from tideflow.contrib.opt.wrappers import VariableClippingOptimizer as VariableClippingOptimizer

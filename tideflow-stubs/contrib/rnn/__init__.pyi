@@ -19,6 +19,16 @@ from tideflow.contrib.rnn.cells import UGRNNCell as UGRNNCell
 from tideflow.contrib.rnn.fused import FusedRNNCell as FusedRNNCell
 from tideflow.contrib.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
 from tideflow.contrib.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
+from tideflow.contrib.rnn.grids import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
+from tideflow.contrib.rnn.grids import GridLSTMCell as GridLSTMCell
+from tideflow.contrib.rnn.grids import TimeFreqLSTMCell as TimeFreqLSTMCell
+from tideflow.contrib.rnn.independent import IndRNNCell as IndRNNCell
+from tideflow.contrib.rnn.independent import IndyGRUCell as IndyGRUCell
+from tideflow.contrib.rnn.independent import IndyLSTMCell as IndyLSTMCell
+from tideflow.contrib.rnn.independent import SRUCell as SRUCell
+from tideflow.contrib.rnn.timed import CompiledWrapper as CompiledWrapper
+from tideflow.contrib.rnn.timed import GLSTMCell as GLSTMCell
+from tideflow.contrib.rnn.timed import PhasedLSTMCell as PhasedLSTMCell
 from tideflow.contrib.rnn.wrappers import AttentionCellWrapper as AttentionCellWrapper
 from tideflow.contrib.rnn.wrappers import EmbeddingWrapper as EmbeddingWrapper
 from tideflow.contrib.rnn.wrappers import HighwayWrapper as HighwayWrapper

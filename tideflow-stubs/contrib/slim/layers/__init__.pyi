@@ -40,6 +40,9 @@ from tideflow.contrib.layers.dense import legacy_relu as legacy_relu
 from tideflow.contrib.layers.dense import linear as linear
 from tideflow.contrib.layers.dense import relu as relu
 from tideflow.contrib.layers.dense import relu6 as relu6
+from tideflow.contrib.layers.divisive import GDN as GDN
+from tideflow.contrib.layers.divisive import gdn as gdn
+from tideflow.contrib.layers.divisive import scale_gradient as scale_gradient
 from tideflow.contrib.layers.embeddings import bow_encoder as bow_encoder
 from tideflow.contrib.layers.embeddings import embed_sequence as embed_sequence
 from tideflow.contrib.layers.embeddings import embedding_lookup_unique as embedding_lookup_unique

@@ -1,0 +1,3 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.slim.providers import Dataset as Dataset
