@@ -22,6 +22,7 @@ from tideflow.graph.inner_names import InnerNames
 from tideflow.graph.op_registry import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.graph.thread_scopes import Controls, Scopes, ThreadScopes
 from tideflow.interrupts import deferred
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from tideflow.graph.functions import FunctionBody
     from tideflow.graph.op import Op
     from tideflow.graph.typing import (
-        ControlFlowContext,
         DeviceFunction,
         DeviceLike,
         DTypeLike,
@@ -45,56 +45,11 @@ _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
-
-
 _SHOWN_TYPES = 20  # of a graph, in a notebook
 
 
 def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-class _Scopes:
-    """The scopes a thread is in while it builds a graph.
-
-    A block that ends restores what was there before it, with all that is inside it. One that is collected
-    later, because an interrupt kept it from ending, changes nothing any more: its `depth` is gone.
-    """
-
-    def __init__(self) -> None:
-        self.depth = 0  # of the blocks that the thread is in
-        self.name_stack = ""
-        self.devices: tuple[DeviceFunction | None, ...] = ()  # outermost first; None cancels those outside it
-        self.controls: tuple[_Controls, ...] = ()
-        self.colocations: tuple[Operation, ...] = ()
-        self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
-        self.context: ControlFlowContext | None = None  # the branch or loop that is being built
-
-    def inherited(self) -> _Scopes:
-        """The scopes of a thread that begins to build while another one is in these: the name scope, and the
-        branch or loop, belong to that thread alone.
-        """
-        scopes = _Scopes()
-        scopes.devices, scopes.controls = self.devices, self.controls
-        scopes.colocations, scopes.attrs = self.colocations, self.attrs
-        return scopes
-
-
-class _ThreadScopes(threading.local):
-    """The scopes of each thread. A thread begins with those that the graph's first thread is in then."""
-
-    def __init__(self, first: _Scopes, thread: int) -> None:
-        self.now = first if threading.get_ident() == thread else first.inherited()
-
-
-class _Controls:
-    """One `with control_dependencies(...)` block: its ops, and the ops made inside it."""
-
-    __slots__ = ("inputs", "seen")
-
-    def __init__(self, inputs: list[Operation]) -> None:
-        self.inputs = inputs
-        self.seen: set[Operation] = set()
 
 
 @export("Graph")
@@ -111,7 +66,7 @@ class Graph(InnerNames):
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _graphs.add(self)
-        self._thread_scopes = _ThreadScopes(_Scopes(), threading.get_ident())
+        self._thread_scopes = ThreadScopes(Scopes(), threading.get_ident())
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names: dict[str, int] = {}
@@ -139,7 +94,7 @@ class Graph(InnerNames):
         self._bad_consumers: set[int] = set()
 
     @property
-    def _local(self) -> _Scopes:
+    def _local(self) -> Scopes:
         return self._thread_scopes.now
 
     def __repr__(self) -> str:
@@ -267,9 +222,9 @@ class Graph(InnerNames):
         """
         local = self._local
         outer, outer_context = local.controls, local.context
-        inner: tuple[_Controls, ...] = ()
+        inner: tuple[Controls, ...] = ()
         if control_inputs is not None:
-            inner = (*outer, _Controls(self._control_operations(control_inputs)))
+            inner = (*outer, Controls(self._control_operations(control_inputs)))
         depth = local.depth = local.depth + 1
         local.controls, local.context = inner, None if control_inputs is None else outer_context
         try:
@@ -402,7 +357,7 @@ class Graph(InnerNames):
         scopes of a graph always belong to a thread.
         """
         now = self._local
-        self._thread_scopes = _ThreadScopes(now.inherited(), -1)
+        self._thread_scopes = ThreadScopes(now.inherited(), -1)
         self._thread_scopes.now = now
 
     # ------------------------------------------------------------------ operations
@@ -443,13 +398,13 @@ class Graph(InnerNames):
             for controls in local.controls:
                 controls.seen.add(op)
 
-    def _add_scope_attrs(self, op: Operation, local: _Scopes) -> None:
+    def _add_scope_attrs(self, op: Operation, local: Scopes) -> None:
         for key, value in local.attrs.items():
             if key != "_class" or not local.colocations:  # an explicit colocation takes precedence
                 op.attrs.setdefault(key, value)
 
     def _add_scope_controls(
-        self, op: Operation, stack: tuple[_Controls, ...], given: Sequence[Tensor]
+        self, op: Operation, stack: tuple[Controls, ...], given: Sequence[Tensor]
     ) -> None:
         inputs = {tensor.op for tensor in given}
         for controls in stack:

@@ -12,7 +12,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
 
 if TYPE_CHECKING:
-    from tideflow.graph.graph import _Scopes
+    from tideflow.graph.thread_scopes import Scopes
     from tideflow.graph.typing import DeviceLike, GraphElementLike
 
 
@@ -94,7 +94,7 @@ class name_scope:
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._entered: list[tuple[_Scopes, str, int, Graph | None]] = []
+        self._entered: list[tuple[Scopes, str, int, Graph | None]] = []
 
     @property
     def name(self) -> str | None:

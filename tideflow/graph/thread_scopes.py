@@ -1,0 +1,53 @@
+"""The scopes in which a thread builds a graph: names, devices, control inputs, colocation, attributes."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Operation
+    from tideflow.graph.typing import ControlFlowContext, DeviceFunction
+
+
+class Scopes:
+    """The scopes a thread is in while it builds a graph.
+
+    A block that ends restores what was there before it, with all that is inside it. One that is collected
+    later, because an interrupt kept it from ending, changes nothing any more: its `depth` is gone.
+    """
+
+    def __init__(self) -> None:
+        self.depth = 0  # of the blocks that the thread is in
+        self.name_stack = ""
+        self.devices: tuple[DeviceFunction | None, ...] = ()  # outermost first; None cancels those outside it
+        self.controls: tuple[Controls, ...] = ()
+        self.colocations: tuple[Operation, ...] = ()
+        self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
+        self.context: ControlFlowContext | None = None  # the branch or loop that is being built
+
+    def inherited(self) -> Scopes:
+        """The scopes of a thread that begins to build while another one is in these: the name scope, and the
+        branch or loop, belong to that thread alone.
+        """
+        scopes = Scopes()
+        scopes.devices, scopes.controls = self.devices, self.controls
+        scopes.colocations, scopes.attrs = self.colocations, self.attrs
+        return scopes
+
+
+class ThreadScopes(threading.local):
+    """The scopes of each thread. A thread begins with those that the graph's first thread is in then."""
+
+    def __init__(self, first: Scopes, thread: int) -> None:
+        self.now = first if threading.get_ident() == thread else first.inherited()
+
+
+class Controls:
+    """One `with control_dependencies(...)` block: its ops, and the ops made inside it."""
+
+    __slots__ = ("inputs", "seen")
+
+    def __init__(self, inputs: list[Operation]) -> None:
+        self.inputs = inputs
+        self.seen: set[Operation] = set()
