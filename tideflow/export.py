@@ -81,8 +81,9 @@ def load(path: str) -> None:
 def load_all() -> None:
     """Loads every room: then `symbols` has every public name."""
     _import(f"{ROOT}.rooms")
-    for room in dict.fromkeys(_rooms.values()):
-        _import(room)
+    while rooms := [room for room in dict.fromkeys(_rooms.values()) if room not in sys.modules]:
+        for room in rooms:  # one may promise names of others
+            _import(room)
     publish()
 
 

@@ -1,6 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
 from tideflow.contrib import checkpoint as checkpoint
+from tideflow.contrib import crf as crf
 from tideflow.contrib import data as data
 from tideflow.contrib import distributions as distributions
 from tideflow.contrib import feature_column as feature_column
@@ -8,6 +9,7 @@ from tideflow.contrib import framework as framework
 from tideflow.contrib import image as image
 from tideflow.contrib import layers as layers
 from tideflow.contrib import learn as learn
+from tideflow.contrib import legacy_seq2seq as legacy_seq2seq
 from tideflow.contrib import lookup as lookup
 from tideflow.contrib import losses as losses
 from tideflow.contrib import memory_stats as memory_stats

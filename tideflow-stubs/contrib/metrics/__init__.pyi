@@ -5,7 +5,6 @@ from builtins import int as _int
 from builtins import str as _str
 from collections.abc import Sequence as _Sequence
 from tideflow.graph.typing import TensorLike as _TensorLike
-from typing import Any as _Any
 from tideflow.contrib.metrics.at_thresholds import f1_score as f1_score
 from tideflow.contrib.metrics.at_thresholds import precision_at_recall as precision_at_recall
 from tideflow.contrib.metrics.at_thresholds import precision_recall_at_equal_thresholds as precision_recall_at_equal_thresholds
@@ -54,11 +53,34 @@ def streaming_accuracy(predictions: _TensorLike, labels: _TensorLike, weights: _
     Raises:
       ValueError: If shapes do not fit."""
 
-def streaming_false_negative_rate(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The part of the true labels that are predicted to be false."""
+def streaming_false_negative_rate(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """The part of the true labels that are predicted to be false.
 
-def streaming_false_negative_rate_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The part of the true labels that are predicted to be false, at each threshold."""
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_negative_rate_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """The part of the true labels that are predicted to be false, at each threshold.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of false that are wrong.
@@ -74,14 +96,46 @@ def streaming_false_negatives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
-    """The false negatives at each threshold: the variable that counts, and its update."""
+def streaming_false_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None):
+    """The false negatives at each threshold: the variable that counts, and its update.
 
-def streaming_false_positive_rate(predictions: _Any, labels: _Any, weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The part of the false labels that are predicted to be true."""
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
 
-def streaming_false_positive_rate_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None, metrics_collections: _Any = None, updates_collections: _Any = None, name: _str | None = None):
-    """The part of the false labels that are predicted to be true, at each threshold."""
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_positive_rate(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """The part of the false labels that are predicted to be true.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
+
+def streaming_false_positive_rate_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
+    """The part of the false labels that are predicted to be true, at each threshold.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of true that are wrong.
@@ -97,8 +151,17 @@ def streaming_false_positives(predictions: _TensorLike, labels: _TensorLike, wei
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_false_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
-    """The false positives at each threshold: the variable that counts, and its update."""
+def streaming_false_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None):
+    """The false positives at each threshold: the variable that counts, and its update.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 streaming_mean = _streaming_mean
 def streaming_mean_absolute_error(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
@@ -352,8 +415,17 @@ def streaming_true_negatives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_negatives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
-    """The true negatives at each threshold: the variable that counts, and its update."""
+def streaming_true_negatives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None):
+    """The true negatives at each threshold: the variable that counts, and its update.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+
+    Returns:
+      The value, and the operation that updates it."""
 
 def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weights: _TensorLike | None = None, metrics_collections=None, updates_collections=None, name: _str | None = None):
     """Counts the predictions of true that are right.
@@ -369,5 +441,14 @@ def streaming_true_positives(predictions: _TensorLike, labels: _TensorLike, weig
     Returns:
       The value, and the operation that updates it."""
 
-def streaming_true_positives_at_thresholds(predictions: _Any, labels: _Any, thresholds: _Sequence[_float], weights: _Any = None):
-    """The true positives at each threshold: the variable that counts, and its update."""
+def streaming_true_positives_at_thresholds(predictions: _TensorLike, labels: _TensorLike, thresholds: _Sequence[_float], weights: _TensorLike | None = None):
+    """The true positives at each threshold: the variable that counts, and its update.
+
+    Args:
+      predictions: The predictions. They are of the same shape, unless the metric says otherwise.
+      labels: The labels: what is true.
+      thresholds: The thresholds, in [0, 1]: a prediction above one counts as true.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+
+    Returns:
+      The value, and the operation that updates it."""

@@ -119,6 +119,7 @@ from tideflow.contrib.slim import losses as losses
 from tideflow.contrib.slim import metrics as metrics
 from tideflow.contrib.slim import model_analyzer as model_analyzer
 from tideflow.contrib.slim import nest as nest
+from tideflow.contrib.slim import nets as nets
 from tideflow.contrib.slim import parallel_reader as parallel_reader
 from tideflow.contrib.slim import prefetch_queue as prefetch_queue
 from tideflow.contrib.slim import queues as queues

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -14,9 +14,12 @@ from tideflow.ops.control_flow import conditionals
 from tideflow.ops.images.regions import image_connected_components_op
 from tideflow.ops.math import binary, casting
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.image.connected_components")
-def connected_components(images: Any) -> Tensor:
+def connected_components(images: TensorLike) -> Tensor:
     """Numbers the regions of equal pixels, which touch above, below, left or right.
 
     Args:

@@ -6,7 +6,7 @@ the place ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k) of the input, where k
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -21,6 +21,9 @@ from tideflow.ops.images.warps import (
 )
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import casting, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _PIXEL_TYPES = {dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64}
 
@@ -49,7 +52,9 @@ def _like(images: Tensor, batch: Tensor) -> Tensor:
 
 
 @export("contrib.image.rotate")
-def rotate(images: Any, angles: Any, interpolation: str = "NEAREST", name: str | None = None) -> Tensor:
+def rotate(
+    images: TensorLike, angles: TensorLike, interpolation: str = "NEAREST", name: str | None = None
+) -> Tensor:
     """Turns images counterclockwise around their centres.
 
     Args:
@@ -75,7 +80,7 @@ def rotate(images: Any, angles: Any, interpolation: str = "NEAREST", name: str |
 
 @export("contrib.image.translate")
 def translate(
-    images: Any, translations: Any, interpolation: str = "NEAREST", name: str | None = None
+    images: TensorLike, translations: TensorLike, interpolation: str = "NEAREST", name: str | None = None
 ) -> Tensor:
     """Moves images.
 
@@ -98,7 +103,7 @@ def translate(
 
 @export("contrib.image.angles_to_projective_transforms")
 def angles_to_projective_transforms(
-    angles: Any, image_height: Any, image_width: Any, name: str | None = None
+    angles: TensorLike, image_height: Tensor | float, image_width: Tensor | float, name: str | None = None
 ) -> Tensor:
     """Makes the transforms that turn images counterclockwise around their centres.
 
@@ -137,7 +142,7 @@ def angles_to_projective_transforms(
 
 
 @export("contrib.image.translations_to_projective_transforms")
-def translations_to_projective_transforms(translations: Any, name: str | None = None) -> Tensor:
+def translations_to_projective_transforms(translations: TensorLike, name: str | None = None) -> Tensor:
     """Makes the transforms that move images.
 
     Args:
@@ -173,10 +178,10 @@ def translations_to_projective_transforms(translations: Any, name: str | None = 
 
 @export("contrib.image.transform")
 def transform(
-    images: Any,
-    transforms: Any,
+    images: TensorLike,
+    transforms: TensorLike,
     interpolation: str = "NEAREST",
-    output_shape: Any = None,
+    output_shape: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Projects images.
@@ -216,7 +221,7 @@ def transform(
 
 
 @export("contrib.image.compose_transforms")
-def compose_transforms(*transforms: Any) -> Tensor:
+def compose_transforms(*transforms: TensorLike) -> Tensor:
     """Makes one projective transform of several: the first is applied to the result of the second, and so on.
 
     Args:

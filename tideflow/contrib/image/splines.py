@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -12,14 +12,17 @@ from tideflow.ops.arrays import creation, diagonals, joining, shapes
 from tideflow.ops.linalg import matmul, solvers
 from tideflow.ops.math import binary, powers, reductions, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _EPSILON = 1e-10  # keeps logarithms and roots finite where points meet
 
 
 @export("contrib.image.interpolate_spline")
 def interpolate_spline(
-    train_points: Any,
-    train_values: Any,
-    query_points: Any,
+    train_points: TensorLike,
+    train_values: TensorLike,
+    query_points: TensorLike,
     order: int,
     regularization_weight: float = 0.0,
     name: str = "interpolate_spline",

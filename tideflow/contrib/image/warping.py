@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,12 @@ from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.arrays.indexing import gather
 from tideflow.ops.math import binary, casting, checks, unary
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.image.dense_image_warp")
-def dense_image_warp(image: Any, flow: Tensor, name: str = "dense_image_warp") -> Tensor:
+def dense_image_warp(image: TensorLike, flow: Tensor, name: str = "dense_image_warp") -> Tensor:
     """Warps images by a flow: each pixel is taken, bilinearly, from where its flow vector comes from.
 
     Args:
@@ -112,9 +115,9 @@ def _along(axis: int, places: Tensor, size: Tensor, dtype: Any) -> tuple[Tensor,
 
 @export("contrib.image.sparse_image_warp")
 def sparse_image_warp(
-    image: Any,
-    source_control_point_locations: Any,
-    dest_control_point_locations: Any,
+    image: TensorLike,
+    source_control_point_locations: TensorLike,
+    dest_control_point_locations: TensorLike,
     interpolation_order: int = 2,
     regularization_weight: float = 0.0,
     num_boundary_points: int = 0,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.custom import custom_gradient
 from tideflow.export import export
@@ -16,6 +17,9 @@ from tideflow.nn import convolutions
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.math import binary, casting, unary
 from tideflow.ops.nn import activations
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 def _lower_bound(inputs: Any, bound: Tensor) -> Tensor:
@@ -139,18 +143,37 @@ class GDN(Layer):
 
 @export("contrib.layers.gdn")
 def gdn(
-    inputs: Any,
+    inputs: Tensor,
     inverse: bool = False,
     beta_min: float = 1e-6,
     gamma_init: float = 0.1,
     reparam_offset: float = 2**-18,
     data_format: str = "channels_last",
-    activity_regularizer: Any = None,
+    activity_regularizer: Callable | None = None,
     trainable: bool = True,
     name: str | None = None,
     reuse: bool | None = None,
 ) -> Tensor:
-    """Generalized divisive normalization, as the layer `GDN` makes it; `reuse` shares its variables."""
+    """Generalized divisive normalization, as the layer `GDN` makes it.
+
+    Args:
+      inputs: A tensor of rank 3 to 5, whose number of channels is known.
+      inverse: Whether inputs are multiplied by the root instead of divided.
+      beta_min: The least value of beta.
+      gamma_init: The diagonal of gamma at the start.
+      reparam_offset: Keeps the variables, whose squares beta and gamma are, away from zero.
+      data_format: "channels_last" or "channels_first".
+      activity_regularizer: A penalty on the output, a function.
+      trainable: Whether the variables are trained.
+      name: The name of the layer.
+      reuse: Whether the variables of an earlier layer of that name are used again.
+
+    Returns:
+      A tensor of the same shape.
+
+    Raises:
+      ValueError: If there is no such `data_format`, or the number of channels is not known.
+    """
     layer = GDN(
         inverse=inverse,
         beta_min=beta_min,
@@ -168,15 +191,15 @@ def gdn(
 
 
 @export("contrib.layers.scale_gradient")
-def scale_gradient(inputs: Any, gradient_multiplier: Any) -> Tensor:
+def scale_gradient(inputs: TensorLike, gradient_multiplier: TensorLike) -> Tensor:
     """The inputs as they are; their gradient is multiplied.
 
     Args:
       inputs: A tensor.
-      gradient_multiplier: By what.
+      gradient_multiplier: What the gradient is multiplied by, a scalar or anything of the shape of `inputs`.
 
     Returns:
-      A tensor.
+      A tensor equal to `inputs`.
     """
 
     @custom_gradient

@@ -99,7 +99,15 @@ def summarize_collection(
 def summarize_variables(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
-    """A summary of each variable."""
+    """A summary of each variable.
+
+    Args:
+      name_filter: A regular expression that names must begin with; all if None.
+      summarizer: The function from a tensor to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     return summarize_collection(GraphKeys.GLOBAL_VARIABLES, name_filter, summarizer)
 
 
@@ -107,7 +115,15 @@ def summarize_variables(
 def summarize_weights(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
-    """A summary of the weights of each layer."""
+    """A summary of the weights of each layer.
+
+    Args:
+      name_filter: A regular expression that names must begin with; all if None.
+      summarizer: The function from a tensor to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     return summarize_collection(GraphKeys.WEIGHTS, name_filter, summarizer)
 
 
@@ -115,7 +131,15 @@ def summarize_weights(
 def summarize_biases(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
-    """A summary of the biases of each layer."""
+    """A summary of the biases of each layer.
+
+    Args:
+      name_filter: A regular expression that names must begin with; all if None.
+      summarizer: The function from a tensor to its summary.
+
+    Returns:
+      A list of summaries.
+    """
     return summarize_collection(GraphKeys.BIASES, name_filter, summarizer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.legacy_seq2seq import attention, decoders
 from tideflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
@@ -16,6 +16,9 @@ from tideflow.ops.arrays import joining, shapes
 from tideflow.rnn import loops
 from tideflow.rnn.cells import RNNCell
 from tideflow.variables import variable_scope as scopes
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.legacy_seq2seq.basic_rnn_seq2seq")
@@ -81,7 +84,7 @@ def embedding_rnn_seq2seq(
     num_decoder_symbols: int,
     embedding_size: int,
     output_projection: tuple[Any, Any] | None = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: Any = None,
     scope: Any = None,
 ) -> tuple[list[Tensor], Any]:
@@ -164,7 +167,7 @@ def embedding_tied_rnn_seq2seq(
     embedding_size: int,
     num_decoder_symbols: int | None = None,
     output_projection: tuple[Any, Any] | None = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: Any = None,
     scope: Any = None,
 ) -> tuple[list[Tensor], Any]:
@@ -222,7 +225,7 @@ def embedding_attention_seq2seq(
     embedding_size: int,
     num_heads: int = 1,
     output_projection: tuple[Any, Any] | None = None,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: Any = None,
     scope: Any = None,
     initial_state_attention: bool = False,
@@ -290,7 +293,7 @@ def one2many_rnn_seq2seq(
     num_encoder_symbols: int,
     num_decoder_symbols_dict: dict[Any, int],
     embedding_size: int,
-    feed_previous: Any = False,
+    feed_previous: TensorLike = False,
     dtype: Any = None,
     scope: Any = None,
 ) -> tuple[dict[Any, list[Tensor]], dict[Any, Any]]:

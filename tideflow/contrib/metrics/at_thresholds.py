@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -12,13 +12,16 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.metrics import counts
-from tideflow.metrics.streaming import Metric, collected, metric_variable, squeezed, streamed
+from tideflow.metrics.streaming import Metric, collected, metric_doc, metric_variable, squeezed, streamed
 from tideflow.metrics.thresholds import KINDS, counts_at_thresholds, counts_of, spread_thresholds
 from tideflow.ops.arrays import creation, indexing, joining, shapes
 from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.math import binary, casting, checks, cumulative, positions, reductions, unary
 from tideflow.ops.state import variable_rows
 from tideflow.variables.variable_scope import variable_scope
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _EPSILON = 1e-7
 
@@ -30,35 +33,48 @@ def _counts(
     return counts_of(*squeezed(predictions, labels, weights), thresholds, wanted)
 
 
-def _counting(kind: str) -> None:
-    def metric(predictions: Any, labels: Any, thresholds: Sequence[float], weights: Any = None) -> Metric:
+def _counting(kind: str) -> Callable[..., Metric]:
+    """The metric `streaming_<kind>_at_thresholds`: one of the four counts."""
+
+    def metric(
+        predictions: TensorLike,
+        labels: TensorLike,
+        thresholds: Sequence[float],
+        weights: TensorLike | None = None,
+    ) -> Metric:
         values, updates = _counts(predictions, labels, thresholds, weights, [kind])
         return values[0], updates[0]
 
-    metric.__name__ = metric.__qualname__ = f"streaming_{kind}_at_thresholds"
-    metric.__doc__ = (
-        f"The {kind.replace('_', ' ')} at each threshold: the variable that counts, and its update."
-    )
-    export(f"contrib.metrics.{metric.__name__}")(metric)
+    summary = f"The {kind.replace('_', ' ')} at each threshold: the variable that counts, and its update."
+    return _published(metric, f"streaming_{kind}_at_thresholds", summary)
 
 
-for _kind in KINDS:
-    _counting(_kind)
+def _published(metric: Callable[..., Metric], name: str, summary: str) -> Callable[..., Metric]:
+    metric.__name__ = metric.__qualname__ = name
+    metric.__doc__ = metric_doc(summary, metric)
+    return export(f"contrib.metrics.{name}")(metric)
 
 
-def _rate(word: str, kinds: Sequence[str], of_one: Sequence[Callable], doc: str) -> None:
-    """The metrics `streaming_<word>` and `streaming_<word>_at_thresholds`: a share of some labels."""
-    short = "".join(part[0] for part in word.split("_"))
+streaming_true_positives_at_thresholds = _counting("true_positives")
+streaming_false_negatives_at_thresholds = _counting("false_negatives")
+streaming_true_negatives_at_thresholds = _counting("true_negatives")
+streaming_false_positives_at_thresholds = _counting("false_positives")
 
-    def share(errors: Any, rest: Any, name: str) -> Tensor:
-        return indexing.where(binary.greater(errors + rest, 0), binary.div(errors, errors + rest), 0, name)
+
+def _share(errors: Any, rest: Any, name: str) -> Tensor:
+    """The errors among errors and the rest; 0 where there are neither."""
+    return indexing.where(binary.greater(errors + rest, 0), binary.div(errors, errors + rest), 0, name)
+
+
+def _rate(word: str, of_one: Sequence[Callable], summary: str) -> Callable[..., Metric]:
+    """The metric `streaming_<word>`: the share of the first count in both."""
 
     def metric(
-        predictions: Any,
-        labels: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        predictions: TensorLike,
+        labels: TensorLike,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, word, (predictions, labels, weights)):
@@ -68,59 +84,85 @@ def _rate(word: str, kinds: Sequence[str], of_one: Sequence[Callable], doc: str)
             predictions, labels, weights = given
             pairs = [count(labels, predictions, weights) for count in of_one]
             values, updates = zip(*pairs)
-            return streamed(share, values, updates, metrics_collections, updates_collections)
+            return streamed(_share, values, updates, metrics_collections, updates_collections)
 
-    def share_at_thresholds(errors: Any, rest: Any, name: str) -> Tensor:
+    return _published(metric, f"streaming_{word}", summary)
+
+
+def _rate_at_thresholds(word: str, kinds: Sequence[str], summary: str) -> Callable[..., Metric]:
+    """The metric `streaming_<word>_at_thresholds`: the share of the first kind's counts in both kinds'."""
+    short = "".join(part[0] for part in word.split("_"))
+
+    def share(errors: Any, rest: Any, name: str) -> Tensor:
         return binary.div(errors, _EPSILON + errors + rest, name=f"{short}_{name}")
 
-    def metric_at_thresholds(
-        predictions: Any,
-        labels: Any,
+    def metric(
+        predictions: TensorLike,
+        labels: TensorLike,
         thresholds: Sequence[float],
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
+        weights: TensorLike | None = None,
+        metrics_collections: Iterable[Hashable] | None = None,
+        updates_collections: Iterable[Hashable] | None = None,
         name: str | None = None,
     ) -> Metric:
         with variable_scope(name, f"{word}_at_thresholds", (predictions, labels, weights)):
             counted = _counts(predictions, labels, thresholds, weights, kinds)
-            return streamed(share_at_thresholds, *counted, metrics_collections, updates_collections)
+            return streamed(share, *counted, metrics_collections, updates_collections)
 
-    for function, name, where in (
-        (metric, f"streaming_{word}", ""),
-        (metric_at_thresholds, f"streaming_{word}_at_thresholds", ", at each threshold"),
-    ):
-        function.__name__ = function.__qualname__ = name
-        function.__doc__ = f"{doc}{where}."
-        export(f"contrib.metrics.{name}")(function)
+    return _published(metric, f"streaming_{word}_at_thresholds", summary)
 
 
-_rate(
+streaming_false_positive_rate = _rate(
+    "false_positive_rate",
+    [counts.false_positives, counts.true_negatives],
+    "The part of the false labels that are predicted to be true.",
+)
+streaming_false_negative_rate = _rate(
+    "false_negative_rate",
+    [counts.false_negatives, counts.true_positives],
+    "The part of the true labels that are predicted to be false.",
+)
+streaming_false_positive_rate_at_thresholds = _rate_at_thresholds(
     "false_positive_rate",
     ["false_positives", "true_negatives"],
-    [counts.false_positives, counts.true_negatives],
-    "The part of the false labels that are predicted to be true",
+    "The part of the false labels that are predicted to be true, at each threshold.",
 )
-_rate(
+streaming_false_negative_rate_at_thresholds = _rate_at_thresholds(
     "false_negative_rate",
     ["false_negatives", "true_positives"],
-    [counts.false_negatives, counts.true_positives],
-    "The part of the true labels that are predicted to be false",
+    "The part of the true labels that are predicted to be false, at each threshold.",
 )
 
 
 @export("contrib.metrics.streaming_curve_points")
 def streaming_curve_points(
-    labels: Any = None,
-    predictions: Any = None,
-    weights: Any = None,
+    labels: TensorLike | None = None,
+    predictions: TensorLike | None = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     curve: str = "ROC",
     name: str | None = None,
 ) -> Metric:
-    """The points (x, y) of a curve, [num_thresholds, 2]: "ROC" or "PR"."""
+    """The points (x, y) of a curve, [num_thresholds, 2]: "ROC" or "PR".
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predictions, in [0, 1], of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: How many thresholds there are, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      curve: "ROC" for true positives over false positives, "PR" for precision over recall.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit, or there is no such curve.
+    """
     epsilon = 1e-6
     with variable_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
@@ -140,15 +182,31 @@ def streaming_curve_points(
 
 @export("contrib.metrics.f1_score")
 def f1_score(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The highest harmonic mean of precision and recall over evenly spread thresholds."""
+    """The highest harmonic mean of precision and recall over evenly spread thresholds.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predictions, in [0, 1], of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: How many thresholds there are, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
 
     def best(tp: Any, fp: Any, fn: Any, name: str) -> Tensor:
         precision = binary.div(tp, _EPSILON + tp + fp, name=f"precision_{name}")
@@ -170,19 +228,34 @@ def f1_score(
 
 @export("contrib.metrics.recall_at_precision")
 def recall_at_precision(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     precision: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
     strict_mode: bool = False,
 ) -> Metric:
     """The recall at the threshold whose precision is nearest to a given one.
 
-    With `strict_mode` only thresholds that reach the precision count, and the recall is 0 if none does.
+    Args:
+      labels: The labels, true or false.
+      predictions: The predictions, in [0, 1], of the same shape.
+      precision: The wanted precision, in [0, 1].
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: How many thresholds there are, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+      strict_mode: Whether only thresholds that reach the precision count; the recall is 0 if none does.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If `precision` is not in [0, 1], or shapes do not fit.
     """
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
@@ -214,16 +287,33 @@ def recall_at_precision(
 
 @export("contrib.metrics.precision_at_recall")
 def precision_at_recall(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     target_recall: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The precision at the highest threshold whose recall reaches a given one."""
+    """The precision at the highest threshold whose recall reaches a given one.
+
+    Args:
+      labels: The labels, true or false.
+      predictions: The predictions, in [0, 1], of the same shape.
+      target_recall: The wanted recall, in [0, 1].
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: How many thresholds there are, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If `target_recall` is not in [0, 1], or shapes do not fit.
+    """
     if target_recall < 0 or target_recall > 1:
         raise ValueError("`target_recall` must be in the range [0, 1].")
 
@@ -247,9 +337,9 @@ PrecisionRecallData = collections.namedtuple(
 
 @export("contrib.metrics.precision_recall_at_equal_thresholds")
 def precision_recall_at_equal_thresholds(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: Tensor,
+    predictions: Tensor,
+    weights: TensorLike | None = None,
     num_thresholds: int | None = None,
     use_locking: bool | None = None,
     name: str | None = None,

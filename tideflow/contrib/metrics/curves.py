@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import collections
-from typing import Any
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.metrics.statistics import streaming_concat
 from tideflow.export import export
@@ -28,6 +29,9 @@ from tideflow.ops.math import (
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable, variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _EPSILON = 1e-7
 
 
@@ -43,13 +47,13 @@ def _zeros_and_ones(labels: Any) -> tuple[Tensor, list[Any]]:
 
 @export("contrib.metrics.streaming_dynamic_auc")
 def streaming_dynamic_auc(
-    labels: Any,
-    predictions: Any,
+    labels: Tensor,
+    predictions: Tensor,
     curve: str = "ROC",
-    metrics_collections: Any = (),
-    updates_collections: Any = (),
+    metrics_collections: Iterable[Hashable] | None = (),
+    updates_collections: Iterable[Hashable] | None = (),
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Metric:
     """The exact area under a curve of all predictions so far, which are kept.
 
@@ -130,13 +134,13 @@ AucData = collections.namedtuple("AucData", ["auc", "lower", "upper"])
 
 @export("contrib.metrics.auc_with_confidence_intervals")
 def auc_with_confidence_intervals(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike | None = None,
     alpha: float = 0.95,
     logit_transformation: bool = True,
-    metrics_collections: Any = (),
-    updates_collections: Any = (),
+    metrics_collections: Iterable[Hashable] | None = (),
+    updates_collections: Iterable[Hashable] | None = (),
     name: str | None = None,
 ) -> tuple[AucData, Any]:
     """The area under the ROC curve with a confidence interval, by placement values (Delong et al., 1988).
@@ -243,11 +247,11 @@ def _placement_area(
 
 @export("contrib.metrics.auc_using_histogram")
 def auc_using_histogram(
-    boolean_labels: Any,
-    scores: Any,
-    score_range: Any,
+    boolean_labels: TensorLike,
+    scores: TensorLike,
+    score_range: TensorLike,
     nbins: int = 100,
-    collections: Any = None,
+    collections: Sequence[Hashable] | None = None,
     check_shape: bool = True,
     name: str | None = None,
 ) -> Metric:

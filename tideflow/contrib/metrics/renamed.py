@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
@@ -80,16 +80,33 @@ _predictions_first(at_k.average_precision_at_k, "streaming_sparse_average_precis
 
 @export("contrib.metrics.streaming_auc")
 def streaming_auc(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
+    predictions: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     curve: str = "ROC",
     name: str | None = None,
 ) -> Any:
-    """The area under a curve; `tf.metrics.auc` with the predictions first."""
+    """The area under a curve; `tf.metrics.auc` with the predictions first.
+
+    Args:
+      predictions: The predictions, in [0, 1].
+      labels: The labels, true or false, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      num_thresholds: How many thresholds there are, spread evenly over [0, 1].
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      curve: "ROC" for true positives over false positives, "PR" for precision over recall.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit, or there is no such curve.
+    """
     return thresholds.auc(
         labels, predictions, weights, num_thresholds, metrics_collections, updates_collections, curve, name
     )
@@ -97,15 +114,31 @@ def streaming_auc(
 
 @export("contrib.metrics.streaming_mean_cosine_distance")
 def streaming_mean_cosine_distance(
-    predictions: Any,
-    labels: Any,
+    predictions: TensorLike,
+    labels: TensorLike,
     dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Any:
-    """One minus the mean product of predictions and labels, which have the norm 1 along `dim`."""
+    """One minus the mean product of predictions and labels, which have the norm 1 along `dim`.
+
+    Args:
+      predictions: The predictions, of norm 1 along `dim`.
+      labels: The labels, of the same shape and norm.
+      dim: The axis of the products.
+      weights: The weights, of the shape of the labels but for a 1 at `dim`, or broadcast to it; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     predictions, labels, weights = squeezed(predictions, labels, weights)
     products = reductions.reduce_sum(binary.multiply(predictions, labels), axis=[dim], keepdims=True)
     value, update = means.mean(products, weights, None, None, name or "mean_cosine_distance")
@@ -115,15 +148,31 @@ def streaming_mean_cosine_distance(
 
 @export("contrib.metrics.streaming_sparse_precision_at_top_k")
 def streaming_sparse_precision_at_top_k(
-    top_k_predictions: Any,
-    labels: Any,
+    top_k_predictions: TensorLike,
+    labels: TensorLike,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The part of the predicted classes that are labels."""
+    """The part of the predicted classes that are labels.
+
+    Args:
+      top_k_predictions: The predicted classes, of shape [..., k].
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the name scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     default = at_k.at_k_name("precision", None, class_id)
     with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
         return at_k.precision_at_top_k(
@@ -140,15 +189,31 @@ def streaming_sparse_precision_at_top_k(
 
 @export("contrib.metrics.sparse_recall_at_top_k")
 def sparse_recall_at_top_k(
-    labels: Any,
-    top_k_predictions: Any,
+    labels: TensorLike,
+    top_k_predictions: TensorLike,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The part of the labels that are among the predicted classes."""
+    """The part of the labels that are among the predicted classes.
+
+    Args:
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      top_k_predictions: The predicted classes, of shape [..., k].
+      class_id: If given, only this class is considered.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the name scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     default = at_k.at_k_name("recall", None, class_id)
     with name_scope(name, default, (top_k_predictions, labels, weights)) as scope:
         return at_k.recall_at_top_k(
@@ -165,14 +230,29 @@ def sparse_recall_at_top_k(
 
 @export("contrib.metrics.streaming_sparse_average_precision_at_top_k")
 def streaming_sparse_average_precision_at_top_k(
-    top_k_predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    top_k_predictions: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Any:
-    """The mean of the precisions at 1, 2 and so on up to k, at the ranks that have a label."""
+    """The mean of the precisions at 1, 2 and so on up to k, at the ranks that have a label.
+
+    Args:
+      top_k_predictions: The predicted classes, of shape [..., k], the likeliest first.
+      labels: The labels: int64, dense or sparse, with the classes of an example along the last axis.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the name scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If k is not known, or shapes do not fit.
+    """
     return at_k.average_precision_at_top_k(
         labels, top_k_predictions, weights, metrics_collections, updates_collections, name
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -16,18 +17,32 @@ from tideflow.ops.nn.weights import broadcast_weights
 from tideflow.ops.state import reference_variables
 from tideflow.variables.variable_scope import variable_scope
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 _GROWTH = 1.5  # of the room for values, when it is full
 
 
 @export("contrib.metrics.count")
 def count(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """The number of values, or the sum of their weights."""
+    """The number of values, or the sum of their weights.
+
+    Args:
+      values: The values.
+      weights: The weights of the values, which are broadcast to their shape; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+    """
     with variable_scope(name, "count", (values, weights)):
         total = metric_variable([], dtypes.float32, name="count")
         if weights is None:
@@ -42,11 +57,11 @@ def count(
 
 @export("contrib.metrics.streaming_concat")
 def streaming_concat(
-    values: Any,
+    values: Tensor,
     axis: int = 0,
     max_size: int | None = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """All values of all steps, joined along an axis.
@@ -117,16 +132,30 @@ def _room_for(size: Tensor) -> Tensor:
 
 @export("contrib.metrics.streaming_covariance")
 def streaming_covariance(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    predictions: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """The unbiased covariance of predictions and labels; NaN before there are two.
 
     Means and the co-moment are merged batch by batch (Chan, Golub, LeVeque 1979).
+
+    Args:
+      predictions: The predictions, of type float32.
+      labels: The labels, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
     """
     with variable_scope(name, "covariance", (predictions, labels, weights)):
         predictions, labels, weights = squeezed(predictions, labels, weights)
@@ -166,14 +195,29 @@ def streaming_covariance(
 
 @export("contrib.metrics.streaming_pearson_correlation")
 def streaming_pearson_correlation(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    predictions: TensorLike,
+    labels: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
-    """Pearson's correlation of predictions and labels."""
+    """Pearson's correlation of predictions and labels.
+
+    Args:
+      predictions: The predictions, of type float32.
+      labels: The labels, of the same shape.
+      weights: The weights of the examples, which are broadcast to the shape of the labels; 1 if None.
+      metrics_collections: Collections to add the value to.
+      updates_collections: Collections to add the update operation to.
+      name: The name of the variable scope.
+
+    Returns:
+      The value, and the operation that updates it.
+
+    Raises:
+      ValueError: If shapes do not fit.
+    """
     with variable_scope(name, "pearson_r", (predictions, labels, weights)):
         predictions, labels, weights = squeezed(predictions, labels, weights)
         if weights is not None:
@@ -196,12 +240,12 @@ def streaming_pearson_correlation(
 
 @export("contrib.metrics.cohen_kappa")
 def cohen_kappa(
-    labels: Any,
-    predictions_idx: Any,
+    labels: Tensor,
+    predictions_idx: Tensor,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Iterable[Hashable] | None = None,
+    updates_collections: Iterable[Hashable] | None = None,
     name: str | None = None,
 ) -> Metric:
     """Cohen's kappa: how far predictions and labels agree more than by chance.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -18,6 +19,9 @@ from tideflow.ops.math import binary, casting, powers, reductions, unary
 from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.opt.GGTOptimizer")
@@ -37,7 +41,7 @@ class GGTOptimizer(Optimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
+        learning_rate: TensorLike | Callable[[], TensorLike] = 0.001,
         beta1: Any = 0.9,
         use_locking: bool = False,
         name: str = "GGT",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.opt.adams import LazyAdamOptimizer
 from tideflow.export import export
@@ -13,6 +14,9 @@ from tideflow.ops.math import casting, powers
 from tideflow.train.optimizer import Optimizer
 from tideflow.train.optimizers import AdamOptimizer
 from tideflow.variables.base import Variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.opt.AdamGSOptimizer")
@@ -31,8 +35,8 @@ class AdamGSOptimizer(AdamOptimizer):
 
     def __init__(
         self,
-        global_step: Any = 0,
-        learning_rate: Any = 0.001,
+        global_step: TensorLike = 0,
+        learning_rate: TensorLike | Callable[[], TensorLike] = 0.001,
         beta1: Any = 0.9,
         beta2: Any = 0.999,
         epsilon: Any = 1e-8,
@@ -69,4 +73,14 @@ class AdamGSOptimizer(AdamOptimizer):
 
 @export("contrib.opt.LazyAdamGSOptimizer")
 class LazyAdamGSOptimizer(LazyAdamOptimizer, AdamGSOptimizer):
-    """`AdamGSOptimizer` whose running means change only in the rows that a sparse gradient has."""
+    """`AdamGSOptimizer` whose running means change only in the rows that a sparse gradient has.
+
+    Args:
+      global_step: How many steps were made: a variable, a tensor or a number.
+      learning_rate: The learning rate: a number, a tensor, or a function that returns one of these.
+      beta1: The decay of the mean of gradients.
+      beta2: The decay of the mean of squares.
+      epsilon: A small number that is added to the denominator.
+      use_locking: Accepted for TensorFlow's sake: updates are always atomic.
+      name: The name of the optimizer.
+    """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.opt import matrix_functions
 from tideflow.export import export
@@ -19,6 +19,9 @@ from tideflow.ops.state import reference_variables, variable_rows
 from tideflow.platform import logging
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.base import Variable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.opt.ShampooOptimizer")
@@ -47,7 +50,7 @@ class ShampooOptimizer(Optimizer):
 
     def __init__(
         self,
-        global_step: Any = 0,
+        global_step: TensorLike = 0,
         max_matrix_size: int = 768,
         gbar_decay: Any = 0.0,
         gbar_weight: Any = 1.0,

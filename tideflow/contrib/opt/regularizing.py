@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.train.optimizers import AdagradOptimizer
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.opt.RegAdagradOptimizer")
@@ -26,7 +29,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike | Callable[[], TensorLike],
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "RegAdagrad",

@@ -62,14 +62,32 @@ class DropStaleGradientOptimizer(_Around):
         self._staleness = staleness
 
     def compute_gradients(self, loss: Tensor, *args: Any, **kwargs: Any) -> list[tuple[Any, Any]]:
-        """The other optimizer's; the global step is read before."""
+        """The other optimizer's; the global step is read before.
+
+        Args:
+          loss: What is to become small.
+          *args: Further arguments of the other optimizer's `compute_gradients`.
+          **kwargs: The same, by name.
+
+        Returns:
+          Pairs of gradient and variable.
+        """
         with colocate_with(loss):
             self._local_step = get_global_step() + 0
         with control_dependencies([self._local_step]):
             return self._opt.compute_gradients(constants.identity(loss), *args, **kwargs)
 
     def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Any:
-        """The other optimizer's step where the gradients are not stale; the number of those that were."""
+        """The other optimizer's step where the gradients are not stale.
+
+        Args:
+          grads_and_vars: Pairs of gradient and variable, of `compute_gradients`.
+          global_step: The variable that counts the steps of all workers.
+          name: A name for the operation of the other optimizer's step.
+
+        Returns:
+          How many times gradients were dropped so far; the step is made where this is computed.
+        """
         pairs = list(grads_and_vars)
         with colocate_with(global_step):
             dropped = get_variable("stale_counter", [], initializer=Zeros(), trainable=False)
@@ -160,7 +178,16 @@ class VariableClippingOptimizer(_Around):
     def apply_gradients(
         self, grads_and_vars: Any, global_step: Any = None, name: str | None = None
     ) -> Operation:
-        """The other optimizer's step, then the clipping."""
+        """The other optimizer's step, then the clipping.
+
+        Args:
+          grads_and_vars: Pairs of gradient, or None, and variable.
+          global_step: A variable to increment, if any.
+          name: A name for the operation.
+
+        Returns:
+          The operation.
+        """
         pairs = list(grads_and_vars)
         with name_scope(name, self._name) as scope:
             updates = [self._opt.apply_gradients(pairs, global_step=global_step)]

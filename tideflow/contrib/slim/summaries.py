@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
@@ -11,6 +11,9 @@ from tideflow.graph.scopes import GraphKeys, add_to_collection
 from tideflow.nn import functions
 from tideflow.ops.control_flow import debugging
 from tideflow.summary import functions as summary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import VariableLike
 
 _SPACE = "contrib.slim.summaries"
 
@@ -31,7 +34,9 @@ def _perhaps_printed(make: Callable, tensor: Any, name: str, print_summary: bool
 
 
 @export(f"{_SPACE}.add_histogram_summary")
-def add_histogram_summary(tensor: Any, name: str | None = None, prefix: str | None = None) -> Tensor:
+def add_histogram_summary(
+    tensor: Tensor | VariableLike, name: str | None = None, prefix: str | None = None
+) -> Tensor:
     """Adds a histogram of a tensor.
 
     Args:
@@ -47,12 +52,15 @@ def add_histogram_summary(tensor: Any, name: str | None = None, prefix: str | No
 
 @export(f"{_SPACE}.add_image_summary")
 def add_image_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: Tensor | VariableLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds images.
 
     Args:
-      tensor: The images.
+      tensor: The images, [batch, height, width, channels].
       name: The name of the summary; that of the tensor's operation if None.
       prefix: What stands before the name.
       print_summary: Whether the tensor is also printed.
@@ -65,7 +73,10 @@ def add_image_summary(
 
 @export(f"{_SPACE}.add_scalar_summary")
 def add_scalar_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: Tensor | VariableLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds a number.
 
@@ -83,7 +94,10 @@ def add_scalar_summary(
 
 @export(f"{_SPACE}.add_zero_fraction_summary")
 def add_zero_fraction_summary(
-    tensor: Any, name: str | None = None, prefix: str | None = None, print_summary: bool = False
+    tensor: Tensor | VariableLike,
+    name: str | None = None,
+    prefix: str | None = None,
+    print_summary: bool = False,
 ) -> Tensor:
     """Adds the part of a tensor's elements that are zero.
 
@@ -101,26 +115,63 @@ def add_zero_fraction_summary(
 
 
 @export(f"{_SPACE}.add_histogram_summaries")
-def add_histogram_summaries(tensors: Sequence[Any], prefix: str | None = None) -> list[Tensor]:
-    """Adds a histogram of each tensor."""
+def add_histogram_summaries(
+    tensors: Sequence[Tensor | VariableLike], prefix: str | None = None
+) -> list[Tensor]:
+    """Adds a histogram of each tensor.
+
+    Args:
+      tensors: The tensors.
+      prefix: What stands before the names.
+
+    Returns:
+      The summaries.
+    """
     return [add_histogram_summary(tensor, prefix=prefix) for tensor in tensors]
 
 
 @export(f"{_SPACE}.add_image_summaries")
-def add_image_summaries(tensors: Sequence[Any], prefix: str | None = None) -> list[Tensor]:
-    """Adds the images of each tensor."""
+def add_image_summaries(tensors: Sequence[Tensor | VariableLike], prefix: str | None = None) -> list[Tensor]:
+    """Adds the images of each tensor.
+
+    Args:
+      tensors: The images, one tensor for each summary.
+      prefix: What stands before the names.
+
+    Returns:
+      The summaries.
+    """
     return [add_image_summary(tensor, prefix=prefix) for tensor in tensors]
 
 
 @export(f"{_SPACE}.add_scalar_summaries")
 def add_scalar_summaries(
-    tensors: Sequence[Any], prefix: str | None = None, print_summary: bool = False
+    tensors: Sequence[Tensor | VariableLike], prefix: str | None = None, print_summary: bool = False
 ) -> list[Tensor]:
-    """Adds each number; `print_summary` also prints it."""
+    """Adds each number.
+
+    Args:
+      tensors: Scalars.
+      prefix: What stands before the names.
+      print_summary: Whether the numbers are also printed.
+
+    Returns:
+      The summaries.
+    """
     return [add_scalar_summary(tensor, prefix=prefix, print_summary=print_summary) for tensor in tensors]
 
 
 @export(f"{_SPACE}.add_zero_fraction_summaries")
-def add_zero_fraction_summaries(tensors: Sequence[Any], prefix: str | None = None) -> list[Tensor]:
-    """Adds for each tensor the part of its elements that are zero."""
+def add_zero_fraction_summaries(
+    tensors: Sequence[Tensor | VariableLike], prefix: str | None = None
+) -> list[Tensor]:
+    """Adds for each tensor the part of its elements that are zero.
+
+    Args:
+      tensors: The tensors.
+      prefix: What stands before the names.
+
+    Returns:
+      The summaries.
+    """
     return [add_zero_fraction_summary(tensor, prefix=prefix) for tensor in tensors]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,6 +17,9 @@ from tideflow.ops.helpers.axes import brackets
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike, TensorLike
 
 _TYPES = types(
     "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 bfloat16 uint16 complex128 half "
@@ -125,7 +128,7 @@ periodic_resample_op.refuses(
 
 
 @export("contrib.periodic_resample.periodic_resample")
-def periodic_resample(values: Any, shape: Any, name: str | None = None) -> Tensor:
+def periodic_resample(values: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """Rearranges a tensor: some axes get longer by whole periods, one gets shorter for that.
 
     `[[0, 1, 2, 3], [4, 5, 6, 7]]` to the shape `[4, None]` is `[[0, 1], [2, 3], [4, 5], [6, 7]]`. It is the

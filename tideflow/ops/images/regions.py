@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,6 +15,9 @@ from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.samples import f32, text
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 image_connected_components_op = Op(
     "ImageConnectedComponents",
@@ -170,7 +173,7 @@ bipartite_match_op.refuses(
 
 @export("contrib.image.bipartite_match")
 def bipartite_match(
-    distance_mat: Any, num_valid_rows: Any, top_k: int = -1, name: str = "bipartite_match"
+    distance_mat: TensorLike, num_valid_rows: TensorLike, top_k: int = -1, name: str = "bipartite_match"
 ) -> tuple[Tensor, Tensor]:
     """Matches rows and columns greedily: the pair with the least distance first.
 

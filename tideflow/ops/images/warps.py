@@ -5,7 +5,7 @@ The ops are those of `tf.contrib.resampler` and `tf.contrib.image`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,6 +23,9 @@ from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg import matrix_functions
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 # ---------------------------------------------------------------------------------- pixels around places
 
@@ -147,7 +150,7 @@ resampler_op.refuses(
 
 
 @export("contrib.resampler.resampler")
-def resampler(data: Any, warp: Any, name: str = "resampler") -> Tensor:
+def resampler(data: TensorLike, warp: TensorLike, name: str = "resampler") -> Tensor:
     """Samples images at given places, bilinearly.
 
     Args:
@@ -365,7 +368,7 @@ image_projective_transform_v2_op.refuses(
 
 
 @export("contrib.image.flat_transforms_to_matrices")
-def flat_transforms_to_matrices(transforms: Any) -> Tensor:
+def flat_transforms_to_matrices(transforms: TensorLike) -> Tensor:
     """Makes matrices of projective transforms: the last element, which is 1, is added.
 
     Args:
@@ -388,11 +391,11 @@ def flat_transforms_to_matrices(transforms: Any) -> Tensor:
 
 
 @export("contrib.image.matrices_to_flat_transforms")
-def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:
+def matrices_to_flat_transforms(transform_matrices: TensorLike) -> Tensor:
     """Makes projective transforms of matrices, which are divided by their last element.
 
     Args:
-      transform_matrices: [transforms, 3, 3] or [3, 3].
+      transform_matrices: Matrices, [transforms, 3, 3] or [3, 3].
 
     Returns:
       Eight numbers for each transform, [transforms, 8].

@@ -15,7 +15,14 @@ from tideflow.variables.initializers import Constant, Zeros
 
 @export("contrib.slim.nets.alexnet.alexnet_v2_arg_scope")
 def alexnet_v2_arg_scope(weight_decay: float = 0.0005) -> dict:
-    """The argument scope for `alexnet_v2`; `weight_decay` is the factor of the penalty on weights."""
+    """The argument scope for `alexnet_v2`.
+
+    Args:
+      weight_decay: The factor of the penalty on weights.
+
+    Returns:
+      The argument scope.
+    """
     return plain.penalized(weight_decay, Constant(0.1), padding="VALID")
 
 

@@ -15,7 +15,14 @@ from tideflow.variables.initializers import Constant, Zeros
 
 @export("contrib.slim.nets.overfeat.overfeat_arg_scope")
 def overfeat_arg_scope(weight_decay: float = 0.0005) -> dict:
-    """The argument scope for `overfeat`; `weight_decay` is the factor of the penalty on weights."""
+    """The argument scope for `overfeat`.
+
+    Args:
+      weight_decay: The factor of the penalty on weights.
+
+    Returns:
+      The argument scope.
+    """
     return plain.penalized(weight_decay, Zeros(), padding="VALID")
 
 

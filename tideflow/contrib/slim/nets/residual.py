@@ -71,6 +71,17 @@ def block_of(bottleneck: Callable) -> Callable:
     """The function that makes a block of `num_units` units, the last of which has a stride."""
 
     def resnet_block(scope: str, base_depth: int, num_units: int, stride: int) -> resnet_utils.Block:
+        """A block of units that are as deep as each other, the last of which has a stride.
+
+        Args:
+          scope: The variable scope of the block.
+          base_depth: The depth of the convolutions inside a unit; its output is four times as deep.
+          num_units: How many units there are.
+          stride: The stride of the last unit.
+
+        Returns:
+          The block.
+        """
         unit = {"depth": base_depth * 4, "depth_bottleneck": base_depth, "stride": 1}
         return resnet_utils.Block(scope, bottleneck, [unit] * (num_units - 1) + [{**unit, "stride": stride}])
 

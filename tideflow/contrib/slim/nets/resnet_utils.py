@@ -22,12 +22,27 @@ from tideflow.variables.variable_scope import variable_scope
 
 @export("contrib.slim.nets.resnet_utils.Block")
 class Block(collections.namedtuple("Block", ["scope", "unit_fn", "args"])):
-    """A block of units: its scope, the function that makes a unit, and a dictionary of arguments for each."""
+    """A block of units.
+
+    Args:
+      scope: The variable scope of the block.
+      unit_fn: The function that makes a unit, such as `bottleneck`.
+      args: A dictionary of the function's arguments for each unit.
+    """
 
 
 @export("contrib.slim.nets.resnet_utils.subsample")
 def subsample(inputs: Tensor, factor: int, scope: Any = None) -> Tensor:
-    """Every `factor`-th pixel of images."""
+    """Every `factor`-th pixel of images.
+
+    Args:
+      inputs: Images, [batch, height, width, channels].
+      factor: By how much smaller they get.
+      scope: The name scope of the operation.
+
+    Returns:
+      The smaller images; `inputs` itself if the factor is 1.
+    """
     return inputs if factor == 1 else max_pool2d(inputs, [1, 1], stride=factor, scope=scope)
 
 
@@ -38,6 +53,17 @@ def conv2d_same(
     """A convolution with a stride, of which every output is one of the convolution without.
 
     "SAME" padding with a stride depends on the size of the images; this one pads both sides alike.
+
+    Args:
+      inputs: Images, [batch, height, width, channels].
+      num_outputs: The depth of the output.
+      kernel_size: How high and wide the kernel is.
+      stride: The stride.
+      rate: The dilation.
+      scope: The variable scope.
+
+    Returns:
+      The output.
     """
     if stride == 1:
         return conv2d(inputs, num_outputs, kernel_size, stride=1, rate=rate, padding="SAME", scope=scope)

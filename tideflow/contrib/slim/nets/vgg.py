@@ -18,7 +18,14 @@ _DEPTHS = (64, 128, 256, 512, 512)
 
 @export("contrib.slim.nets.vgg.vgg_arg_scope")
 def vgg_arg_scope(weight_decay: float = 0.0005) -> dict:
-    """The argument scope for these models; `weight_decay` is the factor of the penalty on weights."""
+    """The argument scope for these models.
+
+    Args:
+      weight_decay: The factor of the penalty on weights.
+
+    Returns:
+      The argument scope.
+    """
     return plain.penalized(weight_decay, Zeros())
 
 
