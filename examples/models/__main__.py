@@ -37,6 +37,7 @@ def train(model, batch, steps, size=None, classes=1000, learning_rate=0.01, **si
     network = importlib.import_module(f"examples.models.{model}")
     size = size or network.IMAGE_SIZE
     with tf.Graph().as_default():
+        tf.set_random_seed(0)
         chance = np.random.RandomState(0)
         images = tf.Variable(chance.randn(batch, size, size, 3).astype(np.float32), trainable=False)
         labels = tf.Variable(chance.randint(0, classes, batch), trainable=False)
