@@ -34,6 +34,7 @@ class ThreadChoice:
         self.most = most
         self._warm: set[int] = set()  # numbers that were used: a first window prepares kernels for them
         self._steps, self._seconds = 0, 0.0  # of this window
+        self._slowest = 0.0  # seconds of its slowest step
         self._wanted = _FEWEST
         self._best = 0.0  # seconds a step of the best window since the number was chosen; 0: none yet
         self._last = 0.0  # seconds a step of the last window with the chosen number
@@ -44,15 +45,18 @@ class ThreadChoice:
         """Takes the duration of a step with `count` threads, which ended at `now`."""
         self._steps += 1
         self._seconds += seconds
+        if seconds > self._slowest:
+            self._slowest = seconds
         if self._steps >= self._wanted or self._seconds >= 2 * _WINDOW:
             self._end_window(now)
 
     def _end_window(self, now: float) -> None:
-        steps, spent = self._steps, self._seconds
-        self._steps, self._seconds = 0, 0.0
+        steps, spent, slowest = self._steps, self._seconds, self._slowest
+        self._steps, self._seconds, self._slowest = 0, 0.0, 0.0
         if not steps:  # another thread, in a step of the same plan, has just ended the window
             return
-        mean = spent / steps
+        # One slow step is chance, for instance a moment of another process; two are not.
+        mean = spent / steps if steps <= _FEWEST else (spent - slowest) / (steps - 1)
         self._wanted = max(_FEWEST, round(_WINDOW / max(mean, _SHORTEST)))
         if self.count not in self._warm:
             self._warm.add(self.count)
