@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ALWAYS = ["tests/test_layers.py"]
 SAMPLES = "tests/ops/test_samples.py"
-CORE = ["tests/graph", "tests/session/test_session.py", "tests/compile/test_emit.py", "tests/test_cli.py"]
+CORE = ["tests/graph", "tests/session/test_session.py", "tests/compile/test_emit.py"]
 MANY = 12  # files and folders of tests: more than that take longer than somebody waits
 
 
