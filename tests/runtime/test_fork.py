@@ -57,6 +57,27 @@ def test_a_forked_child_computes(before):
     assert run(f"{STEP}\n{before}{FORK}").split() == ["360000"] * (2 if before else 1)
 
 
+def test_the_child_of_a_process_with_kernel_threads_computes_on_one():
+    """A fed matrix, so that steps compute it: the threads that they choose from are the parent's no more."""
+    steps = """
+        import os, numpy as np, torch, tideflow as tf
+        x = tf.placeholder(tf.float32, [600, 600])
+        total = tf.reduce_sum(tf.matmul(x, x))
+        def run():
+            with tf.Session() as session:
+                for _ in range(5):
+                    result = session.run(total, {x: np.ones([600, 600])})
+            print(int(result), torch.get_num_threads(), flush=True)
+        run()
+        child = os.fork()
+        if child == 0:
+            run()
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        """
+    assert run(steps).split() == ["216000000", "2", "216000000", "1"]
+
+
 @pytest.mark.parametrize("before", ["", "step()\n"], ids=["after import", "after a session"])
 def test_a_process_pool_of_forks_computes(before):
     pool = """

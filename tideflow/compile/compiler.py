@@ -23,8 +23,8 @@ from tideflow.compile.progress import Progress
 from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import optimize
 from tideflow.compile.tokens import token_plan
-from tideflow.runtime.denormals import start_kernel_threads
 from tideflow.runtime.devices import Placement
+from tideflow.runtime.kernel_threads import start_kernel_threads
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 

@@ -7,6 +7,8 @@ each plan measures its own steps, and uses more threads only while that is clear
 
 from __future__ import annotations
 
+import functools
+import os
 import time
 from collections.abc import Callable
 from typing import Any
@@ -95,6 +97,17 @@ class ThreadChoice:
         self._next_trial = now + max(_TRIAL_INTERVAL, _WINDOWS_BETWEEN * spent)
 
 
+@functools.cache
+def start_kernel_threads() -> None:
+    """Starts the threads that share a kernel's work, in the mode that steps run in, since a thread inherits
+    the mode of the thread that starts it. The first step does this, and not the import: a process that only
+    goes on to fork must have no such threads yet.
+    """
+    torch.set_flush_denormal(True)
+    torch.ones(1 << 20).add_(1)
+    torch.set_flush_denormal(False)
+
+
 _most: int | None = None  # threads of a kernel in this process; None before the first plan
 
 
@@ -142,3 +155,12 @@ def sharing_cores(function: Callable[..., Any], choice: ThreadChoice) -> Callabl
             choice.note(ended - began, ended)
 
     return run
+
+
+def _compute_in_one_thread() -> None:
+    """OpenMP's threads do not survive a fork: a kernel of the child would wait for them without end."""
+    if start_kernel_threads.cache_info().currsize:
+        limit_threads(1)
+
+
+os.register_at_fork(after_in_child=_compute_in_one_thread)
