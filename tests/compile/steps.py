@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 import tideflow as tf
 from tideflow.compile.build import build_program
 from tideflow.compile.compiler import compile_step
+from tideflow.compile.emit import emit
 from tideflow.compile.ir import Program
+from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.plan import LocalPlan
 from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import all_rules
+from tideflow.compile.stretches import Stretch
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
@@ -65,6 +69,14 @@ def request_of(fetches: Any, feeds: tuple = (), shapes: tuple = (), disabled: An
         shapes,
         disabled_rules=frozenset(disabled),
     )
+
+
+def as_kernels(stretch: Stretch, arguments: KernelArguments) -> Callable[..., Any]:
+    """The function of a stretch that calls its kernels: what a compiled one is compared with, and a quick
+    stand-in for it.
+    """
+    plan = emit(stretch.program(), arguments, implied=stretch.guards, in_place=False, fetch_to=stretch.device)
+    return plan.namespace["step"]
 
 
 def types(program: Program) -> list[str]:

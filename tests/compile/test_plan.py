@@ -8,7 +8,7 @@ import torch
 
 import tideflow as tf
 from tests.compile.steps import Compiled, request_of
-from tideflow.compile import hot
+from tideflow.compile import hot, inductor
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.request import Hook
 from tideflow.compile.variants import Variants
@@ -78,9 +78,14 @@ def test_steps_on_tokens_take_the_context():
 def test_the_hot_tier_replaces_the_plan_where_it_is_kept(monkeypatch):
     monkeypatch.setattr(hot, "_HOT_STEPS", 2)
     monkeypatch.setattr(hot, "_HOT_SECONDS", 0.0)
-    monkeypatch.setattr(hot, "_can_compile", lambda: True)
+    monkeypatch.setattr(inductor, "can_compile", lambda: True)
+    monkeypatch.setattr(inductor, "can_load", lambda: False)
+    monkeypatch.setattr(inductor, "prepare", lambda stretches, arguments: None)
+    monkeypatch.setattr(
+        hot, "compiled_plan", lambda plan, *_: dataclasses.replace(plan, applied=("compiled",))
+    )
     submitted = []
-    monkeypatch.setattr(hot._compiler, "submit", lambda *work: submitted.append(work))
+    monkeypatch.setattr(hot._compiler, "submit", submitted.append)
     x = tf.placeholder(tf.float32, [4])
     body = lambda i, h: (i + 1, tf.tanh(tf.exp(-h) * 0.5 + h) * 0.9 + tf.sigmoid(h))
     _, loop = tf.while_loop(lambda i, h: i < 3, body, [0, x])
@@ -97,12 +102,15 @@ def test_the_hot_tier_replaces_the_plan_where_it_is_kept(monkeypatch):
     for _ in range(3):
         results = first.run(context, value)
     (work,) = submitted  # once, however often the first plan is called
-    plan, _, replace = work
-    assert variants.plan_for(value, context) is plan and plan is not first
+    plan = variants.plan_for(value, context)
+    assert plan is not first and "compiled" not in plan.applied
     assert plan.run(context, value)[0].tolist() == results[0].tolist()
-    other = dataclasses.replace(plan, applied=("compiled_loops",))
-    replace(other)
-    assert variants.plan_for(value, context) is other
+    work()
+    assert "compiled" in variants.plan_for(value, context).applied
+    for _ in range(2 * hot._TRIED_STEPS):  # on kernels and compiled in turn
+        assert variants.plan_for(value, context).run(context, value)[0].tolist() == results[0].tolist()
+    kept = variants.plan_for(value, context)
+    assert kept.function is plan.function  # of the quicker one, no longer of the two in turn
 
 
 def test_requests_are_equal_when_they_ask_for_the_same():

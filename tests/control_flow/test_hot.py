@@ -1,4 +1,4 @@
-"""The hot tier: a loop that is worth it is compiled in the background, and gives the same after as before."""
+"""The hot tier: a step that is worth it is compiled in the background, and gives the same after as before."""
 
 import logging
 import os
@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.compile import hot
+from tideflow.compile import hot, inductor
+from tideflow.compile.ir import walk
 
 pytestmark = pytest.mark.usefixtures("graph")
 
@@ -55,21 +56,33 @@ def plan_of(session):
 
 
 @has_compiler
-def test_a_compiled_loop_gives_the_same(at_once):
+def test_a_compiled_step_gives_the_same_and_is_kept(at_once, monkeypatch):
+    monkeypatch.setattr(hot, "_better", lambda on_kernels, compiled, replace: compiled)
+    options = tf.OptimizerOptions(global_jit_level=tf.OptimizerOptions.ON_1)  # compiles without delay
+    config = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=options))
     fetches = recurrent()[:2]  # the backward loop takes as long again
-    with tf.Session() as session:
+    with tf.Session(config=config) as session:
         before = session.run(fetches, feeds())
         assert hot.wait_until_compiled(300)
-        assert "compiled_loops" in plan_of(session).applied
-        assert "_Compiled" in {node.type for node in hot.walk(plan_of(session).program)}
+        assert "compiled" in plan_of(session).applied
+        assert "_Compiled" in {node.type for node in walk(plan_of(session).program)}
         for _ in range(2):
             for cold, warm in zip(before, session.run(fetches, feeds()), strict=True):
                 np.testing.assert_allclose(warm, cold, rtol=1e-4, atol=1e-6)
+    monkeypatch.setattr(hot, "_HOT_STEPS", 1000)  # what follows is loaded, long before it is hot
+    monkeypatch.setattr(inductor._worker, "run", lambda *_: pytest.fail("it is compiled again"))
+    with tf.Session() as session:
+        for _ in range(hot._LOAD_STEPS):
+            session.run(fetches, feeds())
+        assert hot.wait_until_compiled(300)
+        assert "compiled" in plan_of(session).applied
+        for cold, warm in zip(before, session.run(fetches, feeds()), strict=True):
+            np.testing.assert_allclose(warm, cold, rtol=1e-4, atol=1e-6)
 
 
 def test_no_compiler_is_said_once_and_is_no_error(at_once, monkeypatch, caplog):
-    monkeypatch.setattr(hot.shutil, "which", lambda name: None)
-    monkeypatch.setattr(hot, "_logged", False)
+    monkeypatch.setattr(inductor.shutil, "which", lambda name: None)
+    monkeypatch.setattr(inductor, "_said_why_not", False)
     fetches = recurrent()
     with caplog.at_level(logging.INFO, "tideflow"), tf.Session() as session, tf.Session() as other:
         first = session.run(fetches, feeds())
@@ -77,17 +90,17 @@ def test_no_compiler_is_said_once_and_is_no_error(at_once, monkeypatch, caplog):
             for a, b in zip(first, again, strict=True):
                 np.testing.assert_array_equal(a, b)
         assert hot.wait_until_compiled(300)
-        assert "compiled_loops" not in plan_of(session).applied
+        assert "compiled" not in plan_of(session).applied
     assert sum("No C++ compiler" in record.message for record in caplog.records) == 1
     assert not [record for record in caplog.records if record.levelno > logging.INFO]
 
 
 def test_a_loop_that_cannot_be_compiled_stays_as_it_is(at_once, monkeypatch, caplog):
-    def fails(*args):
+    def fails(stretches, arguments):
         raise RuntimeError("the compiler is broken")
 
-    monkeypatch.setattr(hot, "_can_compile", lambda: True)
-    monkeypatch.setattr(hot, "_compiled_function", fails)
+    monkeypatch.setattr(inductor, "can_compile", lambda: True)
+    monkeypatch.setattr(inductor, "prepare", fails)
     fetches = recurrent()
     with tf.Session() as session:
         first = session.run(fetches, feeds())
@@ -111,6 +124,7 @@ def test_a_cold_plan_is_not_compiled(monkeypatch):
     """Loops that take no time are not worth seconds of compiling."""
     monkeypatch.setattr(hot._compiler, "submit", lambda *_: pytest.fail("nothing should be compiled"))
     monkeypatch.setattr(hot, "_HOT_SECONDS", 3600.0)
+    monkeypatch.setattr(inductor, "can_load", lambda: False)
     fetches = recurrent()
     with tf.Session() as session:
         for _ in range(hot._HOT_STEPS + 2):
@@ -120,10 +134,10 @@ def test_a_cold_plan_is_not_compiled(monkeypatch):
 @has_compiler
 def test_another_user_s_cache_of_compiled_code_is_not_used(tmp_path, monkeypatch, caplog):
     """Whoever made the folder decides what code is run from it."""
-    monkeypatch.setattr(hot, "_logged", False)
+    monkeypatch.setattr(inductor, "_said_why_not", False)
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))
     tmp_path.chmod(0o777)
-    assert not hot._can_compile()
+    assert not inductor.can_compile()
     assert "no safe place" in caplog.text and "open to others" in caplog.text
 
 
@@ -131,5 +145,5 @@ def test_another_user_s_cache_of_compiled_code_is_not_used(tmp_path, monkeypatch
 def test_compiled_code_is_kept_in_a_folder_of_this_user(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("TORCHINDUCTOR_CACHE_DIR", raising=False)
-    assert hot._can_compile()
+    assert inductor.can_compile()
     assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == str(tmp_path / "tideflow" / "inductor")

@@ -23,11 +23,10 @@ import torch
 from tideflow.compile.emit import emit
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, walk
 from tideflow.compile.kernels import KernelArguments, kernel_for
-from tideflow.compile.plan import LocalPlan
-from tideflow.compile.prune import given
+from tideflow.compile.plan import LocalPlan, Replace
+from tideflow.compile.stretches import depends_on_data, on_device
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.buffers import deep_copy_op
 from tideflow.runtime import resources
 from tideflow.runtime.devices import CPU
@@ -53,16 +52,15 @@ captured_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
 captured_op.kernel(lambda inputs, *, function: function(*inputs))
 captured_op.samples(covered_by="tests/compile/test_captured.py")
 
-Replace = Callable[[LocalPlan], None]
-
-_one_recording = threading.Lock()
+# Held while a GPU's work is recorded, which another thread's use of the GPU would break.
+no_recording = threading.Lock()
 
 
 def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> LocalPlan:
     """The plan; where a GPU does enough of its work, `replace` is given one that records it, after some
     steps.
     """
-    device = _only_gpu(plan.program)
+    device = only_gpu(plan.program)
     if plan.suspendable or device is None:
         return plan
     program = _with_handles(plan.program)
@@ -104,7 +102,7 @@ def _handle_behind(value: Value) -> Value:
     return found or value
 
 
-def _only_gpu(program: Program) -> torch.device | None:
+def only_gpu(program: Program) -> torch.device | None:
     """The CUDA device of a program, if it has just one."""
     devices = {node.device for node in walk(program)} - {None, CPU}
     device = devices.pop() if len(devices) == 1 else None
@@ -121,20 +119,11 @@ def _can_be_recorded(node: Node, device: torch.device) -> bool:
     if any(_is_state(value) and not value.op.definition.handle for value in node.inputs):
         return False  # a variable that lives for one step
     values = [value for value in (*node.inputs, *node.outputs) if not _is_state(value)]
-    if any(value.dtype.torch is None or _depends_on_data(value.shape) for value in values):
+    if any(value.dtype.torch is None or depends_on_data(value.shape) for value in values):
         return False
-    for arg, taken in zip(op.inputs, node.grouped_inputs, strict=True):
-        members = taken if arg.is_list else [taken]
-        if arg.name in op.host and any(value.constant is None for value in members):
-            return False
+    if any(value.constant is None for value in node.host_inputs):
+        return False
     return not {"state", "resources", "context", "planned"}.intersection(op.wants(kernel_for(node)))
-
-
-def _depends_on_data(shape: TensorShape) -> bool:
-    """Whether sizes are known only when the step runs, as of Where and Unique. Values of which the graph says
-    nothing at all are scratch space, as of FusedBatchNorm.
-    """
-    return shape.ndims is not None and not shape.is_fully_defined()
 
 
 def _is_state(value: Value) -> bool:
@@ -200,10 +189,7 @@ def _on_device(
     taken: Sequence[Value], nodes: Sequence[Node], device: torch.device
 ) -> tuple[list[Value], list[Node]]:
     """The nodes, and the values that they are given on the device, wherever these come from."""
-    feeds = {}
-    for value in taken:
-        feeds[value] = given(value.op.name, value.dtype, value.shape, value.op.source)
-        feeds[value].op.device = device
+    feeds = on_device(taken, device)
     copies = [copy.copy(node) for node in nodes]
     for node in copies:
         node.replace_values(feeds)
@@ -281,7 +267,7 @@ class Recording:
         self._inputs = [value.clone() for value in inputs]
         graph = torch.cuda.CUDAGraph()
         try:
-            with _one_recording:
+            with no_recording:
                 resources.recording_thread = threading.get_ident()
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
                     self._outputs = self._function(*self._inputs)

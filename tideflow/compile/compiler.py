@@ -5,20 +5,18 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import time
-from collections.abc import Callable
 from functools import partial
 
 from tideflow.compile import rules, rules_math, rules_nn, rules_state  # noqa: F401 - registers the rewrites
 from tideflow.compile.blocking import may_deadlock
 from tideflow.compile.build import Unstructured, build_program
-from tideflow.compile.captured import capturing
 from tideflow.compile.emit import emit
 from tideflow.compile.function_plans import planned
 from tideflow.compile.group import group_updates
 from tideflow.compile.hot import warming
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.place import place
-from tideflow.compile.plan import LocalPlan
+from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.progress import Progress
 from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import optimize
@@ -33,7 +31,7 @@ def compile_step(
     request: StepRequest,
     resources: ResourceManager,
     placement: Placement,
-    replace: Callable[[LocalPlan], None] | None = None,
+    replace: Replace | None = None,
     context: StepContext | None = None,
 ) -> LocalPlan:
     """The plan of a step over a session's state. Where the plan is kept, `replace` puts a faster one in its
@@ -59,5 +57,5 @@ def compile_step(
     plan = emit(program, arguments, request.hook, suspendable=request.suspendable, progress=progress)
     plan = dataclasses.replace(plan, applied=tuple(applied), compile_seconds=time.perf_counter() - began)
     if replace is not None and request.hook is None and "hot" not in request.disabled_rules:
-        plan = capturing(warming(plan, arguments, replace), arguments, replace)
+        plan = warming(plan, arguments, replace)
     return plan

@@ -147,17 +147,9 @@ def _inferred(node: Node, values: Sequence[Any]) -> list[Value]:
     """The outputs that the node's shape rule promises for these very inputs."""
     inputs = [
         _known(value, found, is_host)
-        for value, found, is_host in zip(node.inputs, values, _host_flags(node), strict=True)
+        for value, found, is_host in zip(node.inputs, values, node.host_flags, strict=True)
     ]
     return make_node(node.definition, inputs, node.attrs, name=node.name).outputs
-
-
-def _host_flags(node: Node) -> list[bool]:
-    """Of each input, whether the kernel takes it as Python numbers."""
-    flags: list[bool] = []
-    for arg, members in zip(node.definition.inputs, node.grouped_inputs, strict=True):
-        flags += [arg.name in node.definition.host] * (len(members) if arg.is_list else 1)
-    return flags
 
 
 def _known(value: Value, found: Any, is_host: bool) -> Value:

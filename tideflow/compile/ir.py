@@ -82,6 +82,21 @@ class Node:
         return self.definition.group_inputs(self.inputs, self.attrs)
 
     @property
+    def host_flags(self) -> list[bool]:
+        """Of each input, whether the kernel takes it as Python numbers."""
+        op, flags = self.definition, []
+        for arg, given in zip(op.inputs, self.grouped_inputs, strict=True):
+            flags += [arg.name in op.host] * (len(given) if arg.is_list else 1)
+        return flags
+
+    @property
+    def host_inputs(self) -> list[Value]:
+        """The inputs that the kernel takes as Python numbers."""
+        if not self.definition.host:
+            return []
+        return [value for value, is_host in zip(self.inputs, self.host_flags, strict=True) if is_host]
+
+    @property
     def dependencies(self) -> list[Value]:
         """The values that must be computed before this node can run, or be skipped."""
         if not self.guards and not self.choices:

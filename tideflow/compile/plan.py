@@ -47,3 +47,6 @@ class LocalPlan(Plan):
         """The operation of the graph that a line of the source runs."""
         node = self.lines.get(line)
         return None if node is None else node.source
+
+
+Replace = Callable[[LocalPlan], None]  # puts a plan in the place of another, where that is kept
