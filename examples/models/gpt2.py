@@ -4,21 +4,21 @@ import numpy as np
 
 import tideflow as tf
 
-SMALL = {"words": 50257, "length": 1024, "size": 768, "heads": 12, "layers": 12}  # 124 million parameters
+SMALL = {"words": 50257, "length": 1024, "width": 768, "heads": 12, "layers": 12}  # 124 million parameters
 
 
-def logits(tokens, words, length, size, heads, layers):
+def logits(tokens, words, length, width, heads, layers):
     """The scores of the next word at each position of `tokens` [batch, positions]."""
     with tf.variable_scope("model", reuse=tf.AUTO_REUSE):
-        embeddings = variable("wte", [words, size], 0.02)
-        places = variable("wpe", [length, size], 0.01)
+        embeddings = variable("wte", [words, width], 0.02)
+        places = variable("wpe", [length, width], 0.01)
         batch, positions = tokens.shape.as_list()
         x = tf.gather(embeddings, tokens) + tf.gather(places, tf.range(positions))
         for layer in range(layers):
             with tf.variable_scope(f"h{layer}"):
                 x += attention(normalized(x, "ln_1"), heads)
                 x += perceptron(normalized(x, "ln_2"))
-        x = tf.reshape(normalized(x, "ln_f"), [batch * positions, size])
+        x = tf.reshape(normalized(x, "ln_f"), [batch * positions, width])
         return tf.reshape(tf.matmul(x, embeddings, transpose_b=True), [batch, positions, words])
 
 

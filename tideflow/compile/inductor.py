@@ -312,7 +312,7 @@ def digest(stretch: Stretch) -> str:
 
 
 def _described(value: Value) -> str:
-    return f"{value.dtype.name}{value.shape.as_list()}"
+    return f"{value.dtype.name}{value.shape}"
 
 
 def _text(value: Any) -> str:

@@ -190,7 +190,7 @@ class ResourceManager:
         self._resources: dict[tuple[str, str, str], Any] = {} if shared is None else shared._resources
         self._of_graph: dict[tuple[str, str, str], Any] = {}
         self.store = shared or self  # the manager that owns the state: it lives until that one is closed
-        self.compile_early = False  # the hot tier compiles loops as soon as they have run a few times
+        self.compile_early = False  # the hot tier compiles steps as soon as they have run a few times
         self.closed = False  # the session has ended, and its steps should end too
 
     def get_or_create(self, container: str, kind: str, name: str, make: Callable[[], Any]) -> Any:

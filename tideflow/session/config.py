@@ -126,7 +126,7 @@ def _compile_variable() -> str:
 
 
 def wants_early_compilation(config: Any) -> bool:
-    """Whether the hot tier compiles loops after their first few steps, whatever time these took."""
+    """Whether the hot tier compiles steps after the first few of them, whatever time these took."""
     if config is not None and config.graph_options.optimizer_options.global_jit_level > 0:
         return True
     return _compile_variable() == "now"

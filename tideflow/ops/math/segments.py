@@ -424,6 +424,19 @@ def _unsorted_segment_sum_kernel(data, segment_ids, num_segments):
     return folded(*_kept_rows(data, segment_ids, num_segments), num_segments, "sum", 0)
 
 
+@unsorted_segment_sum_op.kernel("cuda")
+def _unsorted_segment_sum_cuda_kernel(data, segment_ids, num_segments):
+    """Rows of no segment are added to one more, as the host does not know which they are."""
+    if not data.is_floating_point():
+        return unsorted_segment_sum_op.kernels[""](data, segment_ids, num_segments)
+    row_count(num_segments, 2)
+    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
+    ids = segment_ids.reshape(-1).long()
+    rows = data.reshape(ids.shape[0], *data.shape[segment_ids.ndim :])
+    places = torch.where((ids >= 0) & (ids < num_segments), ids, num_segments)
+    return rows.new_zeros([num_segments + 1, *rows.shape[1:]]).index_add_(0, places, rows)[:num_segments]
+
+
 @unsorted_segment_sum_op.gradient
 def _unsorted_segment_sum_gradient(op, grad):
     return [_gathered(grad, op.inputs[1])[0], None, None]
