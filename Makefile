@@ -53,7 +53,7 @@ bench: $(READY)  ## measure speed and memory beside TensorFlow, PyTorch and JAX
 	tests/oracle/make-oracles .oracles tf2 jax
 	$(RUN) -m benchmarks
 
-fuzz: $(READY)  ## try hostile files, graphs, messages and inputs for SECONDS (300)
+fuzz: $(READY)  ## try hostile files, graphs, messages, inputs and interrupts for SECONDS (300)
 	OMP_NUM_THREADS=1 $(RUN) -m tests.fuzz --seconds $(SECONDS)
 
 simulate: $(READY)  ## simulate clusters of up to 10,000 workers, and draw them beside the paper's figures

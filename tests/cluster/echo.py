@@ -11,7 +11,7 @@ from tideflow.cluster.transport import Identity, Listener
 unanswered = []
 
 
-def handle(message, reply):
+def handle(message, reply, sender=None):
     if reply is None:
         return
     match message:

@@ -57,7 +57,7 @@ class Server:
             **options,
         )
 
-    def _handle(self, message, reply):
+    def _handle(self, message, reply, sender):
         self.seen.append(message.kind)
         if reply is not None:
             reply(Ok(message.fields))
@@ -181,6 +181,54 @@ def test_a_message_that_stops_in_the_middle_is_let_go_with_its_connection(open_s
     _await(lambda: open_server.listener._unfinished.held_bytes() == 0)
 
 
+def test_a_message_that_comes_after_its_connection_is_closed_is_let_go(open_server):
+    """The first pieces wait to be received when ZeroMQ reports the end of the connection."""
+    clients, client = open_server.listener._clients, b"gone"
+    first = wire.encode(Push(), Envelope(request=1))[0].ljust(pieces.whole_piece(None), b" ")
+    piece = type("Piece", (bytes,), {"get": lambda self, option: 1 << 20})(first)
+    done = threading.Event()
+    open_server.listener.call_soon(lambda: (open_server.listener._take(client, piece), done.set()))
+    assert done.wait(SOON)
+    _await(lambda: clients.get(client) is None)
+    assert open_server.listener._unfinished.held_bytes() == 0
+
+
+def test_a_message_of_parts_without_an_end_is_cut_off(caplog):
+    """ZeroMQ would hold all of it, and show none."""
+    caplog.set_level("WARNING", "tideflow.cluster")
+    server, ready = Server(), b"\x05READY\x0bSocket-Type\0\0\0\x06DEALER"
+    server.listener._clients._limit = 2 << 20
+    part = b"\x03" + struct.pack(">Q", 1 << 16) + bytes(1 << 16)  # and more to come
+    with socket.create_connection(("127.0.0.1", server.listener.port), timeout=SOON) as sock:
+        sock.sendall(GREETING)
+        assert sock.recv(64)  # the other side's greeting
+        sock.sendall(b"\x04" + bytes([len(ready)]) + ready)
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            for _ in range(1 << 16):
+                sock.sendall(part)
+            raise AssertionError("4 GB of a message were taken")
+    assert server.serves() and server.seen == ["echo"] and "which does not end" in caplog.text
+    server.listener.close()
+
+
+def test_who_has_left_is_reported_after_its_last_message():
+    seen = []
+    server = Listener(
+        "127.0.0.1:0",
+        lambda message, reply, sender: seen.append((message.kind, sender)),
+        kinds=KINDS,
+        insecure=True,
+        on_left=lambda sender: seen.append(("left", sender)),
+    )
+    peer = a_peer(server.address, me=Identity("/job:worker/task:1"))
+    peer.post(Push())
+    peer.close()
+    _await(lambda: len(seen) == 2)
+    assert [what for what, _ in seen] == ["push", "left"]
+    assert seen[0][1] is seen[1][1] and seen[0][1].task == "/job:worker/task:1"
+    server.close()
+
+
 def _await(condition):
     """Waits until ZeroMQ's and the listener's threads have done something."""
     deadline = time.monotonic() + SOON
@@ -193,7 +241,7 @@ _FEW_FILES = """
 import resource, sys
 from tests.cluster.kinds import KINDS
 from tideflow.cluster.transport import Listener
-listener = Listener("127.0.0.1:0", lambda message, reply: reply(message), kinds=KINDS)
+listener = Listener("127.0.0.1:0", lambda message, reply, sender: reply(message), kinds=KINDS)
 import os
 resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 6,) * 2)
 print(listener.port, flush=True)
@@ -249,7 +297,7 @@ def test_another_key(there, here, monkeypatch):
 
 
 def test_a_server_on_the_loopback_has_a_key_unless_told_otherwise():
-    listener = Listener("127.0.0.1:0", lambda message, reply: reply(message), kinds=KINDS)
+    listener = Listener("127.0.0.1:0", lambda message, reply, sender: reply(message), kinds=KINDS)
     mine, strange = Peer(listener.address, kinds=KINDS), a_peer(listener.address)
     assert mine.call(Echo({"x": 1}), Echo, SOON).fields == {"x": 1}
     with pytest.raises(REFUSED, match="this one has none"):
@@ -420,7 +468,7 @@ def test_a_flood_of_requests_from_a_client_that_never_reads(monkeypatch, caplog)
 def test_a_client_that_leaves_before_its_answer():
     replies, asked = [], threading.Event()
 
-    def late(message, reply):
+    def late(message, reply, sender):
         if type(message) is Wait:
             replies.append(reply)
             asked.set()

@@ -6,9 +6,13 @@ import pytest
 import torch
 
 import tideflow as tf
+from tideflow.cluster.membership import LEASE_ROUNDS
+from tideflow.cluster.protocol import Sender
 from tideflow.cluster.rendezvous_table import RendezvousTable
 from tideflow.runtime.rendezvous import Rendezvous
 from tideflow.runtime.waiting import StepContext
+
+PEER = Sender("/job:ps/replica:0/task:0")
 
 
 def _take(rendezvous, key, timeout=10.0):
@@ -70,18 +74,18 @@ def test_values_for_other_tasks_are_sent_before_the_step_waits():
 
 def test_values_that_come_before_their_step_are_kept_and_those_that_come_after_it_dropped():
     table = RendezvousTable()
-    table.deliver("step", [("edge", torch.tensor(4))])
+    table.deliver("step", [("edge", torch.tensor(4))], PEER)
     assert _begin(table, "step").take("edge") == 4
     table.finish("step")
-    table.deliver("step", [("edge", torch.tensor(5))])
+    table.deliver("step", [("edge", torch.tensor(5))], PEER)
     with pytest.raises(tf.errors.AbortedError, match="before"):
         _begin(table, "step")
 
 
 def test_values_of_a_step_that_never_begins_are_discarded():
     table = RendezvousTable(early_seconds=-1.0)
-    table.deliver("never", [("edge", torch.tensor(6))])
-    table.deliver("other", [("edge", torch.tensor(7))])
+    table.deliver("never", [("edge", torch.tensor(6))], PEER)
+    table.deliver("other", [("edge", torch.tensor(7))], PEER)
     assert list(table._early) == ["other"]
 
 
@@ -135,12 +139,46 @@ def test_a_thread_waits_until_a_step_has_returned():
 
 def test_values_of_steps_that_have_not_begun_are_bounded():
     table = RendezvousTable(early_bytes=20_000)
-    table.deliver("early", [("edge", torch.zeros(2000))])
+    table.deliver("early", [("edge", torch.zeros(2000))], PEER)
     with pytest.raises(tf.errors.ResourceExhaustedError, match="step other are refused: it has not begun"):
-        table.deliver("other", [("edge", torch.zeros(2000))])
+        table.deliver("other", [("edge", torch.zeros(2000))], PEER)
     rendezvous = _begin(table, "early")
-    table.deliver("early", [("large", torch.zeros(10_000))])  # of a step that runs
+    table.deliver("early", [("large", torch.zeros(10_000))], PEER)  # of a step that runs
     assert rendezvous.take("edge").numel() == 2000 and rendezvous.take("large").numel() == 10_000
-    table.deliver("other", [("edge", torch.zeros(2000))])  # there is room again
+    table.deliver("other", [("edge", torch.zeros(2000))], PEER)  # there is room again
     table.abort("other", tf.errors.AbortedError(None, None, "failed elsewhere"))
-    table.deliver("third", [("edge", torch.zeros(2000))])
+    table.deliver("third", [("edge", torch.zeros(2000))], PEER)
+
+
+def test_one_sender_leaves_room_for_the_others():
+    table = RendezvousTable(early_bytes=40_000, early_bytes_of_sender=20_000)
+    table.deliver("a", [("edge", torch.zeros(2000))], PEER)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="such steps from /job:ps/replica:0/task:0"):
+        table.deliver("b", [("edge", torch.zeros(2000))], PEER)
+    table.deliver("b", [("edge", torch.zeros(2000))], Sender())
+    _begin(table, "a")
+    table.deliver("c", [("edge", torch.zeros(2000))], PEER)
+
+
+def test_values_that_nobody_asked_for_go_with_their_sender():
+    """Not at once: it may come back, and the step may begin."""
+    table, other = RendezvousTable(), Sender()
+    for step, sender in (("live", PEER), ("dead", PEER), ("other", other)):
+        table.deliver(step, [("edge", torch.zeros(2000))], sender)
+    table.sender_left(PEER)
+    for _ in range(LEASE_ROUNDS):
+        table.next_round()
+    assert _begin(table, "live").take("edge").numel() == 2000
+    table.next_round()
+    assert list(table._early) == ["other"] and list(table._held) == [other] and not table._left
+    with pytest.raises(tf.errors.UnavailableError, match="closed before it began"):
+        _begin(table, "dead")
+
+
+def test_values_of_a_task_that_is_lost_are_dropped_at_once():
+    table, lost = RendezvousTable(), tf.errors.UnavailableError(None, None, "the task is lost")
+    table.deliver("step", [("edge", torch.zeros(2000))], PEER)
+    table.deliver("other", [("edge", torch.zeros(2000))], Sender("/job:worker/replica:0/task:0"))
+    assert table.lose_task(PEER.task, lost) == [] and list(table._early) == ["other"]
+    with pytest.raises(tf.errors.UnavailableError, match="the task is lost"):
+        _begin(table, "step")

@@ -59,7 +59,7 @@ def pair(started):
     return make
 
 
-def echo(message, reply):
+def echo(message, reply, sender=None):
     reply(Ok(message.fields, tensors=message.tensors))
 
 
@@ -110,7 +110,7 @@ def test_without_shared_memory(pair, monkeypatch):
 def test_compression(pair):
     seen = []
 
-    def note(message, reply):
+    def note(message, reply, sender=None):
         seen.extend(message.tensors)
         reply(Ok(tensors=message.tensors), compress=True)
 
@@ -122,13 +122,17 @@ def test_compression(pair):
 
 
 def test_an_answer_from_another_thread(pair):
-    _, peer = pair(lambda message, reply: threading.Thread(target=echo, args=(message, reply)).start())
+    _, peer = pair(
+        lambda message, reply, sender: threading.Thread(target=echo, args=(message, reply)).start()
+    )
     for i in range(20):
         assert peer.call(Echo({"i": i}), Ok, SOON).fields == {"i": i}
 
 
 def test_calls_from_many_threads(pair):
-    _, peer = pair(lambda message, reply: threading.Thread(target=echo, args=(message, reply)).start())
+    _, peer = pair(
+        lambda message, reply, sender: threading.Thread(target=echo, args=(message, reply)).start()
+    )
     wrong = []
 
     def ask(thread):
@@ -145,7 +149,7 @@ def test_calls_from_many_threads(pair):
 
 
 def test_the_error_of_the_other_side(pair):
-    def fail(message, reply):
+    def fail(message, reply, sender=None):
         raise FailedPreconditionError(None, None, "not initialized")
 
     _, peer = pair(fail)
@@ -156,7 +160,7 @@ def test_the_error_of_the_other_side(pair):
 
 
 def test_an_answer_of_another_kind_is_an_error(pair):
-    _, peer = pair(lambda message, reply: reply(message))
+    _, peer = pair(lambda message, reply, sender: reply(message))
     with pytest.raises(InvalidArgumentError, match="answered with 'echo', not with 'ok'"):
         peer.call(Echo(), Ok, SOON)
 
@@ -168,7 +172,7 @@ def test_a_message_of_a_kind_that_the_other_side_does_not_take_is_an_error(pair)
 
 
 def test_an_answer_that_cannot_be_sent_is_an_error(pair):
-    _, peer = pair(lambda message, reply: reply(Ok(tensors=["a handle"])))
+    _, peer = pair(lambda message, reply, sender: reply(Ok(tensors=["a handle"])))
     with pytest.raises(InvalidArgumentError, match="cannot leave its task"):
         peer.call(Echo(), Ok, SOON)
 
@@ -183,7 +187,7 @@ def test_a_request_that_cannot_be_sent_is_an_error(pair):
 def test_a_request_is_answered_once(pair):
     failures = []
 
-    def twice(message, reply):
+    def twice(message, reply, sender=None):
         echo(message, reply)
         try:
             echo(message, reply)
@@ -197,7 +201,7 @@ def test_a_request_is_answered_once(pair):
 
 
 def test_a_request_that_is_dropped_is_an_error(pair):
-    _, peer = pair(lambda message, reply: None, max_pending=1)
+    _, peer = pair(lambda message, reply, sender: None, max_pending=1)
     for _ in range(3):
         with pytest.raises(InternalError, match="dropped without an answer"):
             peer.call(Echo(), Ok, SOON)
@@ -211,7 +215,7 @@ def test_gather_fans_out(started):
 
 
 def test_the_first_failure_ends_a_gather(started):
-    def refuse(message, reply):
+    def refuse(message, reply, sender=None):
         raise InvalidArgumentError(None, None, "no")
 
     silent = started(Peer, started(Listener, "127.0.0.1:0", silence).address)
@@ -226,7 +230,7 @@ def test_the_first_failure_ends_a_gather(started):
 # ----------------------------------------------------------------------------------------------------- waits
 
 
-def silence(message, reply, held=[]):  # noqa: B006
+def silence(message, reply, sender=None, held=[]):  # noqa: B006
     """Never answers. It holds the reply: one that is dropped is answered with an error."""
     held.append(reply)
 
@@ -249,7 +253,7 @@ def test_the_step_has_a_deadline(pair):
 def test_a_step_can_be_cancelled_while_it_waits(pair):
     step = StepContext()
 
-    def cancel(message, reply):
+    def cancel(message, reply, sender=None):
         silence(message, reply)
         step.cancel()
 
@@ -263,7 +267,7 @@ def test_a_step_can_be_cancelled_while_it_waits(pair):
 def test_a_late_answer_is_not_taken_for_another(pair):
     replies = []
 
-    def late(message, reply):
+    def late(message, reply, sender=None):
         replies.append(reply)
         if type(message) is Echo:
             for one in replies:
@@ -292,7 +296,7 @@ def test_waiting_until_a_task_answers(started):
 def test_closing_a_peer_wakes_the_threads_that_wait(pair, monkeypatch):
     monkeypatch.setattr(sockets, "POSTED_MESSAGES", 1)
     go = threading.Event()
-    _, peer = pair(lambda message, reply: go.wait(SOON) and None)
+    _, peer = pair(lambda message, reply, sender: go.wait(SOON) and None)
     pending = peer.start(Wait())
     ends = []
 
@@ -331,7 +335,7 @@ def test_a_closed_peer(pair):
 def test_posts_arrive_in_order(pair):
     seen, done = [], threading.Event()
 
-    def note(message, reply):
+    def note(message, reply, sender=None):
         assert reply is None
         seen.append(message.fields["i"])
         if len(seen) == 300:
@@ -347,7 +351,7 @@ def test_a_sender_that_is_faster_than_the_reader_waits(pair, monkeypatch):
     monkeypatch.setattr(sockets, "POSTED_BYTES", 1 << 20)
     go, done, seen = threading.Event(), threading.Event(), []
 
-    def slow(message, reply):
+    def slow(message, reply, sender=None):
         go.wait(SOON)
         seen.append(message.fields["i"])
         if len(seen) == 20:
@@ -371,7 +375,7 @@ def test_a_sender_that_is_faster_than_the_reader_waits(pair, monkeypatch):
 def test_the_failure_of_one_posted_message_does_not_stop_the_next(pair, caplog):
     done = threading.Event()
 
-    def fail(message, reply):
+    def fail(message, reply, sender=None):
         if message.fields:
             done.set()
         else:
@@ -528,7 +532,7 @@ def test_too_many_requests_at_once(started):
 
 
 def test_messages_ahead_of_an_answer_are_taken_in_order(pair):
-    def handle(message, reply):
+    def handle(message, reply, sender=None):
         for count in range(3):
             reply.ahead(TensorsAhead(keys=[str(count)], tensors=[torch.tensor(count)]))
         reply(Ok({"count": 3}))
@@ -545,7 +549,7 @@ def test_messages_ahead_of_an_answer_are_taken_in_order(pair):
 def test_a_message_added_to_a_request_arrives_behind_it(pair):
     added, replies = [], []
 
-    def handle(message, reply):
+    def handle(message, reply, sender=None):
         if reply is not None:
             replies.append(reply)
             return
@@ -563,7 +567,7 @@ def test_a_message_added_to_a_request_arrives_behind_it(pair):
 
 
 def test_a_wake_event_ends_the_wait_for_answers(pair):
-    _, peer = pair(lambda message, reply: replies.append(reply))
+    _, peer = pair(lambda message, reply, sender: replies.append(reply))
     replies, wake_event = [], WakeEvent()
     pending = peer.start(Echo())
     wake_event.set()
@@ -579,7 +583,7 @@ def test_a_wake_event_ends_the_wait_for_answers(pair):
 def test_try_post_does_not_wait(pair):
     taken, let_go = [], threading.Event()
 
-    def handle(message, reply):
+    def handle(message, reply, sender=None):
         if message.fields == {"number": "first"}:
             let_go.wait(SOON)
         taken.append(message.fields["number"])

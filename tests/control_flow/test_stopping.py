@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import tideflow as tf
+from tests.cluster.clusters import servers
 
 pytestmark = pytest.mark.usefixtures("graph")
 
@@ -25,6 +26,11 @@ def endless(kind, running):
         return tf.while_loop(lambda x: tf.reduce_sum(x) > -1.0, step, [begin], any_shape)
     if kind == "nested":
         return tf.while_loop(lambda i: i < 3, lambda i: i + endless("numbers", running) * 0, [0])
+    if kind == "empty":  # nothing is left of the body
+        return tf.while_loop(lambda i: True, lambda i: i, [0])
+    if kind == "dataset":
+        elements = tf.data.Dataset.range(3).map(lambda x: endless("empty", running))
+        return tf.data.make_one_shot_iterator(elements).get_next()
 
     yes = tf.placeholder_with_default(True, [])
     return tf.cond(yes, lambda: endless("kernels", running), lambda: tf.constant([1.0]))
@@ -55,7 +61,7 @@ def test_closing_the_session_ends_it(config, kind):
     assert isinstance(errors[0], tf.errors.CancelledError)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*KINDS, "empty", "dataset"])
 def test_the_runs_time_ends_it(session, kind):
     y = endless(kind, threading.Event())
     with pytest.raises(tf.errors.DeadlineExceededError):
@@ -68,6 +74,21 @@ def test_the_sessions_time_ends_it(config):
     config.operation_timeout_in_ms = 100
     with tf.Session(config=config) as session, pytest.raises(tf.errors.DeadlineExceededError):
         session.run(y)
+    with tf.Session(config=config) as session, pytest.raises(tf.errors.DeadlineExceededError):
+        session.partial_run(session.partial_run_setup([y], []), y)
+
+
+def test_the_runs_time_ends_it_on_another_task():
+    with servers(ps=1, worker=1) as made:
+        with tf.device("/job:ps/task:0"):
+            y = endless("empty", threading.Event())
+        with tf.Session(made["worker", 0].target) as session:
+            with pytest.raises(tf.errors.DeadlineExceededError):
+                session.run(y, options=tf.RunOptions(timeout_in_ms=100))
+            table = made["ps", 0]._worker._rendezvous_table
+            for step in list(table._open):
+                table.wait_until_returned(step, 30)
+            assert not table._open
 
 
 def test_another_step_runs_beside_an_endless_one(config):

@@ -5,6 +5,8 @@ import os
 import re
 import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,22 @@ def test_ctrl_c_stops_the_job_and_a_second_one_kills_it():
         assert job.ends() == 130, job.text
         assert "ps 0 has left (SIGKILL)" in job.text
         assert all(map(is_gone, pids))
+
+
+def test_a_task_leaves_also_where_python_ignores_what_its_handler_raises(tmp_path):
+    """As in the callbacks of weak references, of which imports have many."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import signal, threading, weakref\n"
+        "class A: pass\n"
+        "a = A()\n"
+        "r = weakref.ref(a, lambda _: signal.raise_signal(signal.SIGTERM))\n"
+        "del a\n"
+        "threading.Event().wait(100)\n"
+    )
+    command = [sys.executable, "-m", "tideflow.launch.task_entry", str(program)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 128 + signal.SIGTERM and not done.stderr
 
 
 def test_nothing_outlives_a_launcher_that_is_killed():

@@ -1,8 +1,8 @@
 """Runs samples with hostile numbers in place of their own: `python -m tests.ops.hostile_inputs OP_TYPE …`.
 
-Integers (sizes, axes, indices, attributes) become extreme, floats become NaN and infinities. An op may
-compute something or refuse; it may not end the process, corrupt the heap, run past its deadline, or refuse in
-words that are not ours. Without names the program runs every op type.
+Integers (sizes, axes, indices, attributes) become extreme, floats become NaN and infinities, arrays become
+empty. An op may compute something or refuse; it may not end the process, corrupt the heap, run past its
+deadline, or refuse in words that are not ours. Without names the program runs every op type.
 
 The ops run in child processes, which take many each. `--seed N` runs a few variants of each sample instead of
 all of them.
@@ -156,6 +156,17 @@ def _fed(built: Built) -> Iterator[tuple[str, dict[Any, Any]]]:
     for position, (tensor, value) in enumerate(built.feeds.items()):
         for what, changed in _hostile_arrays(np.asarray(value)):
             yield f"feed {position} {what}", {**built.feeds, tensor: changed}
+    yield from emptied({tensor: np.asarray(value) for tensor, value in built.feeds.items()})
+
+
+def emptied(feeds: dict[Any, np.ndarray]) -> Iterator[tuple[str, dict[Any, Any]]]:
+    """Feeds without elements: one of them along one axis, then all of them along the axes of one size."""
+    for position, (tensor, value) in enumerate(feeds.items()):
+        for axis in range(value.ndim):
+            yield f"feed {position} empty along {axis}", {**feeds, tensor: np.take(value, [], axis)}
+    for size in sorted({size for value in feeds.values() for size in value.shape}):
+        shapes = {t: tuple(0 if n == size else n for n in value.shape) for t, value in feeds.items()}
+        yield f"0 in place of {size}", {t: np.resize(value, shapes[t]) for t, value in feeds.items()}
 
 
 def _constants(case: Case) -> Iterator[tuple[str, list[Any], dict[str, Any]]]:

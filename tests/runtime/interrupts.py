@@ -19,7 +19,6 @@ import functools
 import itertools
 import os
 import random
-import re
 import signal
 import sys
 import tempfile
@@ -30,8 +29,12 @@ from collections import Counter
 import numpy as np
 
 import tideflow as tf
+from tests.runtime.interrupted_launches import launches
+from tideflow.summary.recording import _recording
+from tideflow.variables.base import creators_of
 
 HANG_SECONDS = 60
+LAUNCH_SHARE = 10  # of the time, beside 1 for each other kind
 _HERE = __file__
 _FOLLOWED = ("/tideflow/", "/threading.py", "/queue.py", "/contextlib.py", "/weakref.py", "/selectors.py")
 # Every 64th place first, then those between: a sweep that is out of time has seen all parts of the act.
@@ -358,6 +361,60 @@ class Building(Kind):
             self.graph = tf.Graph()
 
 
+class Scopes(Kind):
+    """Blocks of every kind, in each other: after an interrupt none of them is open."""
+
+    def __init__(self):
+        self.graph = tf.Graph()
+        with self.graph.as_default():
+            self.x = tf.constant(1.0, name="x")
+        self.made = self._made_here()
+
+    def act(self):
+        graph, layer = self.graph, tf.layers.Dense(1)
+        with graph.as_default(), tf.variable_scope("a"), tf.variable_scope("b", reuse=tf.AUTO_REUSE) as b:
+            with tf.name_scope("c"), tf.device("/cpu:0"), tf.container("d"), tf.colocate_with(self.x):
+                tf.get_variable("v", [])
+            with tf.variable_creator_scope(lambda create, **given: create(**given)), tf.variable_scope(b):
+                tf.get_variable("v", [])
+            with tf.contrib.framework.arg_scope([tf.contrib.layers.conv2d], stride=2):
+                with tf.contrib.framework.arg_scope([tf.contrib.layers.conv2d], padding="SAME"):
+                    pass
+            with graph.gradient_override_map({"Sin": "Cos"}), graph._kernel_label_map({"Sin": "x"}):
+                with graph._original_op(self.x.op), graph._attr_scope({"_a": tf.AttrValue(i=1)}):
+                    tf.sin(self.x)
+            with tf.layers.experimental.keras_style_scope(), layer._whole_variables():
+                tf.layers.Dense(1)
+            with tf.contrib.summary.always_record_summaries(), tf.init_scope():
+                with tf.contrib.summary.never_record_summaries(), tf.control_dependencies([self.x]):
+                    tf.identity(1.0)
+
+    def _made_here(self):
+        """What an operation, a variable and others are like that are made now."""
+        with self.graph.as_default():
+            probe = tf.sin(self.x, name="probe")
+            queue = tf.raw_ops.FIFOQueueV2(component_types=[tf.float32], name="probe")
+            scope = tf.get_variable_scope()
+            return (
+                *(
+                    probe.op.name.rpartition("_")[0] or probe.op.name,
+                    probe.op.device,
+                    probe.op.control_inputs,
+                ),
+                *(sorted(probe.op.node_def.attr), probe.op.colocation_groups()[1:], probe.op._original_op),
+                *(queue.op.get_attr("container"), scope.name, scope.reuse, scope.partitioner),
+                *(len(tf.contrib.framework.current_arg_scope()), tf.layers.Dense(1)._keras_style),
+                *(_recording.condition, len(creators_of(self.graph))),
+            )
+
+    def check(self):
+        made = self._made_here()
+        assert made[0].startswith("probe") and made[1:] == self.made[1:], (self.made, made)
+        assert tf.get_default_graph() is not self.graph
+        if len(self.graph.get_operations()) > 400:
+            self.__init__()
+
+
 class Compiling(Kind):
     """Opening a session, a first run, and closing it."""
 
@@ -588,7 +645,7 @@ KINDS = {
     kind.__name__: kind
     for kind in (
         *(Variables, Loop, LoopOnTokens, Queues, QueuesOnTokens, BlockedQueue, BlockedQueueOnTokens, Crowd),
-        *(Datasets, NewIterators, Containers, Building, Compiling, Savers, OldSavers, Coordinators),
+        *(Datasets, NewIterators, Containers, Building, Scopes, Compiling, Savers, OldSavers, Coordinators),
         *(Monitored, Writers, Clusters, Clients, BlockedClients),
     )
 }
@@ -660,28 +717,6 @@ def a_few(kind: Kind, chance: random.Random, count: int) -> int:
     return sent + at_random(kind, chance, longest, count)
 
 
-def launches(chance: random.Random, until: float) -> int:
-    """Interrupts launchers, each at a random instant of its job: it ends, and all tasks with it."""
-    from tests.launch.launched import ROOT, is_gone, launched
-
-    count = 0
-    while time.monotonic() < until:
-        faulthandler.dump_traceback_later(3 * HANG_SECONDS, exit=True)
-        with tempfile.TemporaryDirectory() as folder:
-            script = ROOT / "tests" / "launch" / "train_until.py"
-            with launched("--ps", 1, "--workers", 1, "--plain", script, folder, OMP_NUM_THREADS="1") as job:
-                time.sleep(chance.random() * 12)
-                job.process.send_signal(chance.choice([signal.SIGINT, signal.SIGTERM]))
-                code = job.ends()
-            ends = (130, 143, -signal.SIGINT, -signal.SIGTERM)
-            # Before the first task there is only the launcher's own import, which fails as imports do.
-            assert code in ends or (code and "runs (pid" not in job.text), (code, job.text)
-            assert "killed" not in job.text, job.text
-            assert all(is_gone(int(pid)) for pid in re.findall(r"runs \(pid (\d+)", job.text)), job.text
-        count += 1
-    return count
-
-
 def duration(act) -> float:
     began = time.perf_counter()
     act()
@@ -698,10 +733,11 @@ def main() -> int:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     tf.logging.set_verbosity(tf.logging.FATAL)
     names, counts = options.kinds or [*KINDS, "Launch"], Counter()
+    share = options.seconds / sum(LAUNCH_SHARE if name == "Launch" else 1 for name in names)
     for name in names:
         chance = random.Random(f"{options.seed} {name}")
         if name == "Launch":
-            counts[name, "random"] = launches(chance, time.monotonic() + options.seconds / len(names))
+            counts[name, "random"] = launches(chance, time.monotonic() + LAUNCH_SHARE * share)
             print(f"{name}: {counts[name, 'random']} at random", flush=True)
             continue
         kind = KINDS[name]()
@@ -709,14 +745,14 @@ def main() -> int:
             counts[name, "few"] = a_few(kind, chance, options.few)
             kind.close()
             continue
-        end = time.monotonic() + options.seconds / len(names)
+        end = time.monotonic() + share
         act = kind.act
         longest = 1.2 * min(duration(act) for _ in range(3))
         kind.check()
         sent, whole = 0, True
         for begin, step in PASSES:
             done = False
-            while not done and (whole := time.monotonic() < end - options.seconds / len(names) / 3):
+            while not done and (whole := time.monotonic() < end - share / 3):
                 more, done = sweep(kind, begin, step, 20)
                 sent, begin = sent + more, begin + 20 * step
         counts[name, "places"] = sent

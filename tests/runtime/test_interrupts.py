@@ -14,7 +14,7 @@ from tideflow.interrupts import deferred, deliver, held
 from tideflow.runtime.conditions import Condition, Event
 
 GROUPS = {
-    "steps": "Variables Loop LoopOnTokens Compiling Building".split(),
+    "steps": "Variables Loop LoopOnTokens Compiling Building Scopes".split(),
     "queues": "Queues QueuesOnTokens BlockedQueue BlockedQueueOnTokens Crowd".split(),
     "state": "Datasets NewIterators Containers Savers OldSavers".split(),
     "training": "Coordinators Monitored Writers".split(),

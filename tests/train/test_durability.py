@@ -176,6 +176,20 @@ def test_after_a_crash_at_any_point_the_newest_checkpoint_is_whole(kind, recorde
     assert found == {0, 1, 2, 3}
 
 
+def test_a_save_syncs_each_file_once_and_its_folder_twice(recorder):
+    """The names of the checkpoint's files, and then the state that names the checkpoint."""
+    v = tf.get_variable("v", initializer=np.zeros(50, np.float32))
+    with tf.Session() as session:
+        session.run(v.initializer)
+        tf.train.Saver().save(session, f"{recorder.folder}/model", 1)
+    kinds = [operation[0] for operation in recorder.record if operation[0] in ("contents", "names")]
+    assert kinds == ["contents", "contents", "names", "contents", "contents", "names"]
+    lost = [state for position, state in distinct(recorder.record) if position == len(recorder.record)]
+    assert [sorted(os.path.basename(path) for path in state) for state in lost] == [
+        ["checkpoint", "model-1.data-00000-of-00001", "model-1.index", "model-1.meta"]
+    ]
+
+
 def whole_value(prefix):
     """What every element of both variables is."""
     reader = tf.train.load_checkpoint(prefix)

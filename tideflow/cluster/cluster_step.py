@@ -21,6 +21,7 @@ from tideflow.cluster.packing import (
     send_tensors,
     values_of,
 )
+from tideflow.cluster.protocol import Sender
 from tideflow.cluster.tasks import LocalTask, RemoteTask, Task
 from tideflow.cluster.transport import Pending, attend, gather
 from tideflow.cluster.worker import STOP_SECONDS
@@ -170,7 +171,8 @@ class _Traffic:
         self._remote = {task.name: task for _, task in remote}
         self.pending: dict[str, Pending] = {}  # requests, by task
         self.home = ""  # the task whose values come beside the requests
-        self._deliver: Callable[[str, Parcel], None] | None = None
+        self._deliver: Callable[[str, Parcel, Sender], None] | None = None
+        self._answers = Sender()  # those who answer the requests of this step
         self._beside = 0
         if local is not None:
             part, task = local
@@ -181,7 +183,7 @@ class _Traffic:
     def on_message(self, message: Message) -> None:
         """Takes the values that another task sends here with its answer, or ahead of it."""
         if isinstance(message, (TensorsAhead, Values)) and message.keys and self._deliver is not None:
-            self._deliver(self.step, parcel_of(message))
+            self._deliver(self.step, parcel_of(message), self._answers)
 
     def send(self, task: str, parcel: Parcel) -> None:
         """Sends values to the step's part on another task."""

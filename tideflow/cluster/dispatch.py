@@ -7,6 +7,7 @@ from typing import Any
 
 from tideflow.cluster.listener import Reply
 from tideflow.cluster.messages import A, Message
+from tideflow.cluster.protocol import Sender
 from tideflow.cluster.wire import failure_of
 from tideflow.cluster.worker_threads import WorkerThreads
 from tideflow.graph import errors
@@ -19,11 +20,11 @@ class Dispatch:
 
     def __init__(self, threads: WorkerThreads):
         self._threads = threads
-        self._posts: dict[type[Message], Callable[[Any], None]] = {}
+        self._posts: dict[type[Message], Callable[[Any, Sender], None]] = {}
         self._requests: dict[type[Message], Callable[[Any, Reply], None]] = {}
 
-    def on_post(self, kind: type[A], handler: Callable[[A], None]) -> None:
-        """`handler` takes messages whose sender waits for no answer."""
+    def on_post(self, kind: type[A], handler: Callable[[A, Sender], None]) -> None:
+        """`handler` takes messages whose sender waits for no answer, and the sender."""
         self._posts[kind] = handler
 
     def on_request(self, kind: type[A], handler: Callable[[A, Reply], None]) -> None:
@@ -34,12 +35,12 @@ class Dispatch:
         """`handler` returns the answer, and may take any time."""
         self._requests[kind] = lambda message, reply: self._threads.submit(_answer, handler, message, reply)
 
-    def __call__(self, message: Message, reply: Reply | None) -> None:
+    def __call__(self, message: Message, reply: Reply | None, sender: Sender) -> None:
         """Handles a message; `reply` is None if its sender waits for no answer."""
         if reply is None:
             post = self._posts.get(type(message))
             if post is not None:
-                post(message)
+                post(message, sender)
                 return
         else:
             request = self._requests.get(type(message))

@@ -16,11 +16,12 @@ import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
 from tideflow.cluster import messages, protocol, shared_memory, sockets, wire
+from tideflow.cluster.clients import REVIEW_SECONDS, Clients
 from tideflow.cluster.keys import Key
 from tideflow.cluster.listening import ListeningSocket
 from tideflow.cluster.messages import Acknowledged, Hello, Kinds, Message
 from tideflow.cluster.pieces import Assemblies, cut, whole_piece
-from tideflow.cluster.protocol import Identity, Load
+from tideflow.cluster.protocol import Identity, Load, Sender
 from tideflow.cluster.wire import Buffer, Envelope
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError, ResourceExhaustedError
@@ -31,7 +32,7 @@ _BATCH = 16  # messages that the thread takes before it looks for other work
 
 _log = logging.getLogger("tideflow.cluster")
 
-Handler = Callable[[Message, "Reply | None"], None]
+Handler = Callable[[Message, "Reply | None", Sender], None]
 
 
 class Reply:
@@ -78,10 +79,12 @@ class Reply:
 
 
 class Listener:
-    """Receives messages at an address and calls `handle(message, reply)` for each, on a thread of its own.
+    """Receives messages at an address and calls `handle(message, reply, sender)` for each, on a thread of its
+    own.
 
     `handle` must be quick. It, or any other thread later, calls `reply(answer)` once; for a posted message,
-    whose sender waits for no answer, `reply` is None. `kinds` are the kinds of message that are taken. Port 0
+    whose sender waits for no answer, `reply` is None. `on_left` is called with each sender whose connection
+    is closed, when all of its messages are handled. `kinds` are the kinds of message that are taken. Port 0
     takes a free one: see `port`. Without a `key`, clients on the loopback authenticate with the user's own,
     and off the loopback one is needed, unless everybody who can reach the port is trusted (`insecure`). A
     client may have at most `max_pending` requests without an answer. Messages that have not all arrived hold
@@ -99,10 +102,12 @@ class Listener:
         insecure: bool = False,
         max_message_bytes: int | None = None,
         max_pending: int = 256,
+        on_left: Callable[[Sender], None] = lambda sender: None,
     ):
         host, port, key = sockets.resolve(address, key, insecure)
         self.identity = identity or Identity()
         self._handle, self._kinds, self._load = handle, kinds, Load(max_pending, MAX_OPEN_REQUESTS)
+        self._on_left = on_left
         self._calls: deque[Callable[[], None]] = deque()
         self._outbox: deque[tuple[bytes, list[Buffer], bool]] = deque()
         self._context: zmq.Context[zmq.Socket[bytes]] = zmq.Context()
@@ -111,6 +116,7 @@ class Listener:
         self._waker.setblocking(False)
         limit = max_message_bytes or sockets.default_max_message_bytes()
         self._unfinished = Assemblies(limit, whole_piece(key))
+        self._clients = Clients(2 * sockets.QUEUED_MESSAGES * whole_piece(key), limit)
         self._listening, self._router, self._guard = self._bind(host, port, key)
         self._monitor = self._listening.attach(self._router)
         self.port, self.address = self._listening.port, self._listening.address
@@ -130,7 +136,7 @@ class Listener:
         self, host: str, port: int, key: Key | None
     ) -> tuple[ListeningSocket, zmq.Socket[bytes], ThreadAuthenticator | None]:
         try:
-            listening = ListeningSocket(host, port, self._unfinished.disconnected)
+            listening = ListeningSocket(host, port, self._clients)
         except OSError as error:
             self._context.destroy(linger=0)
             self._close_waker()
@@ -151,18 +157,21 @@ class Listener:
     def _serve(self) -> None:
         sources = (self._router, self._awake, self._monitor)
         watched = [(source, sockets.POLLIN) for source in sources]
-        awake = self._awake.fileno()
+        awake, next_review = self._awake.fileno(), 0.0
         try:
             while not self._closing:
-                ready = sockets.poll(watched, 1000)
+                ready = sockets.poll(watched, 0 if self._clients.has_left() else 1000)
+                if self._router not in ready:
+                    self._forget_left()
+                if time.monotonic() >= next_review:
+                    self._review()
+                    next_review = time.monotonic() + REVIEW_SECONDS
                 if self._monitor in ready:
                     self._listening.watch()
                 if self._router in ready:
                     self._receive_batch()
                 if awake in ready:
                     self._awake.recv(4096)
-                if not ready:
-                    self._listening.review(time.monotonic())
                 self._run_calls()
             self._run_calls()
         finally:
@@ -173,6 +182,21 @@ class Listener:
                 self._guard.stop()
             self._context.term()
             self._close_waker()
+
+    def _forget_left(self) -> None:
+        """Lets go what is kept of those who have left. No message waits to be received, so all of theirs are
+        handled.
+        """
+        if self._clients.has_left():
+            for client, sender in self._clients.take_left():
+                self._unfinished.forget(client)
+                self._on_left(sender)
+
+    def _review(self) -> None:
+        """Looks after the connections, also while messages come without a pause."""
+        self._forget_left()
+        self._listening.watch()
+        self._clients.close_endless(self.port)
 
     def call_soon(self, call: Callable[[], None]) -> None:
         """Has the listener's thread call a quick function, after what it does now."""
@@ -205,6 +229,11 @@ class Listener:
 
     def _take(self, client: bytes, piece: zmq.Frame) -> None:
         """Takes a piece of a message; most messages have one."""
+        sender = self._clients.get(client)
+        if sender is None:
+            self._listening.watch()  # an earlier connection with the same descriptor is known to be closed
+            sender = self._clients.add(client, int(piece.get(zmq.SRCFD)))
+        sender.has_sent = True
         if not self._unfinished.has(client):
             try:
                 envelope = wire.open_envelope(piece)
@@ -212,10 +241,9 @@ class Listener:
                 self._refuse(client, wire.request_of(piece), error)
                 return
             if not envelope.frames and len(piece) < self._unfinished.whole:
-                self._receive(client, envelope, [piece])
+                self._receive(client, sender, envelope, [piece])
                 return
-            self._listening.watch()  # an earlier connection with the same descriptor is known to be closed
-            self._unfinished.begin(client, int(piece.get(zmq.SRCFD)), envelope)
+            self._unfinished.begin(client, envelope)
         envelope = self._unfinished.envelope(client)
         try:
             frames = self._unfinished.add(client, piece)
@@ -224,9 +252,9 @@ class Listener:
             self._acknowledge(client, envelope)
             return
         if frames is not None:
-            self._receive(client, envelope, frames)
+            self._receive(client, sender, envelope, frames)
 
-    def _receive(self, client: bytes, envelope: Envelope, frames: list[Buffer]) -> None:
+    def _receive(self, client: bytes, sender: Sender, envelope: Envelope, frames: list[Buffer]) -> None:
         reply = None
         if not envelope.flags & protocol.POSTED:
             try:
@@ -236,7 +264,7 @@ class Listener:
                 return
             reply = Reply(self, client, envelope)
         try:
-            self._decode_and_handle(envelope, frames, reply)
+            self._decode_and_handle(sender, envelope, frames, reply)
         except Exception as error:
             if reply is not None:
                 self._report(error, reply)
@@ -250,7 +278,9 @@ class Listener:
         if envelope.flags & protocol.ACKNOWLEDGE:
             self._send(client, wire.encode(Acknowledged(), Envelope(request=envelope.request)))
 
-    def _decode_and_handle(self, envelope: Envelope, frames: list[Buffer], reply: Reply | None) -> None:
+    def _decode_and_handle(
+        self, sender: Sender, envelope: Envelope, frames: list[Buffer], reply: Reply | None
+    ) -> None:
         own = self.identity
         if envelope.incarnation not in (own.incarnation, 0):
             raise errors.aborted(
@@ -259,8 +289,9 @@ class Listener:
             )
         message = wire.decode(frames, self._kinds, attach=shared_memory.mappings().attach)
         if envelope.incarnation:
-            self._handle(message, reply)
+            self._handle(message, reply, sender)
         elif type(message) is Hello and reply is not None:
+            sender.task = message.task
             reply(protocol.welcome(own, message, os.getpid(), shared_memory.reaches))
         else:
             raise errors.failed_precondition(f"Who sends '{message.kind}' must say hello first.")

@@ -16,11 +16,11 @@ import socket
 import struct
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 
 import zmq
 
 from tideflow.cluster import sockets
+from tideflow.cluster.clients import Clients
 
 MAX_STRANGERS = 256  # connections that have not authenticated
 _BACKLOG = 128  # connections that the system keeps until ZeroMQ accepts them
@@ -65,13 +65,11 @@ class Strangers:
 
 
 class ListeningSocket:
-    """A port of this machine, at which a ZeroMQ socket accepts. `on_disconnect` is called with the descriptor
-    of each connection that is closed.
-    """
+    """A port at which a ZeroMQ socket accepts. `clients` is told which connections are open."""
 
-    def __init__(self, host: str, port: int, on_disconnect: Callable[[int], None]):
+    def __init__(self, host: str, port: int, clients: Clients):
         self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
-        self._on_disconnect = on_disconnect
+        self._clients = clients
         self._strangers = Strangers(sockets.HANDSHAKE_MS / 1000)
         self._is_open, self._last_log = True, -_LOG_SECONDS
         self._spare: int | None = None  # given up where no other descriptor is left
@@ -111,11 +109,12 @@ class ListeningSocket:
                 event, value = _EVENT.unpack(self._monitor.recv_multipart(sockets.AT_ONCE)[0])
                 if event == _ACCEPTED:
                     self._strangers.accepted(value, now)
+                    self._clients.connected(value)
                 elif event == _ADMITTED:
                     self._strangers.admitted()
                 elif event == _DISCONNECTED:
                     self._strangers.left(value)
-                    self._on_disconnect(value)
+                    self._clients.disconnected(value)
                 elif value in (errno.EMFILE, errno.ENFILE):
                     self._turn_away(now)
         self.review(now)

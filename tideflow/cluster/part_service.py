@@ -31,6 +31,7 @@ from tideflow.cluster.packing import (
     values_message,
 )
 from tideflow.cluster.part import OnEnd, RegisteredPart
+from tideflow.cluster.protocol import Sender
 from tideflow.cluster.tasks import RemoteTask, Task
 from tideflow.cluster.wire import error_of, failure_of
 from tideflow.cluster.worker import STOP_SECONDS, RunRequest, Worker
@@ -126,10 +127,10 @@ class PartService:
     def _get_devices(self, message: GetDevices, reply: Reply) -> None:
         reply(devices_message(self._worker.placement.devices))
 
-    def _take_tensors(self, message: SendTensors) -> None:
-        self._worker.deliver(message.step, parcel_of(message))
+    def _take_tensors(self, message: SendTensors, sender: Sender) -> None:
+        self._worker.deliver(message.step, parcel_of(message), sender)
 
-    def _abort_step(self, message: AbortStep) -> None:
+    def _abort_step(self, message: AbortStep, sender: Sender) -> None:
         self._worker.abort_step(message.step, error_of(message.error))
 
     def _stop_step(self, message: StopStep) -> Message:
@@ -137,7 +138,7 @@ class PartService:
         self._worker.wait_until_returned(message.step, STOP_SECONDS)
         return Done()
 
-    def _close_session(self, message: CloseSession) -> None:
+    def _close_session(self, message: CloseSession, sender: Sender) -> None:
         self._worker.close_session(message.session)
 
     def _register_part(self, message: RegisterPart) -> Message:

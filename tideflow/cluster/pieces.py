@@ -105,15 +105,15 @@ class Assemblies:
 
     def __init__(self, limit: int, whole: int):
         self._limit, self.whole = limit, whole
-        self._open: dict[bytes, tuple[int, wire.Envelope, Assembly]] = {}
+        self._open: dict[bytes, tuple[wire.Envelope, Assembly]] = {}
 
     def held_bytes(self) -> int:
         """How many bytes of unfinished messages are held."""
-        return sum(message.held_bytes for _, _, message in self._open.values())
+        return sum(message.held_bytes for _, message in self._open.values())
 
-    def begin(self, client: bytes, connection: int, envelope: wire.Envelope) -> None:
-        """The first piece of a client's message has arrived, on the connection with this descriptor."""
-        self._open[client] = connection, envelope, Assembly(envelope.frames, self.whole)
+    def begin(self, client: bytes, envelope: wire.Envelope) -> None:
+        """The first piece of a client's message has arrived."""
+        self._open[client] = envelope, Assembly(envelope.frames, self.whole)
 
     def has(self, client: bytes) -> bool:
         """Whether a message of the client is unfinished."""
@@ -126,7 +126,7 @@ class Assemblies:
           ResourceExhaustedError: Where the limit is passed. What the client has sent of the message is
             dropped, and so is the rest of it.
         """
-        _, _, message = self._open[client]
+        _, message = self._open[client]
         message.add(piece)
         if message.is_whole():
             del self._open[client]
@@ -141,9 +141,8 @@ class Assemblies:
 
     def envelope(self, client: bytes) -> wire.Envelope:
         """The envelope of a client's unfinished message."""
-        return self._open[client][1]
+        return self._open[client][0]
 
-    def disconnected(self, connection: int) -> None:
-        """A connection is closed: what has come of a message on it is dropped."""
-        for client in [client for client, (own, _, _) in self._open.items() if own == connection]:
-            del self._open[client]
+    def forget(self, client: bytes) -> None:
+        """A client has left: what has come of its message is dropped."""
+        self._open.pop(client, None)

@@ -32,6 +32,16 @@ class Identity:
     incarnation: int = field(default_factory=new_incarnation)
 
 
+class Sender:
+    """Who is at the other end of a connection to this task."""
+
+    __slots__ = ("has_sent", "task")
+
+    def __init__(self, task: str = "") -> None:
+        self.task = task  # as it said in its greeting, if it is one
+        self.has_sent = False  # something, since the listener last looked
+
+
 # ------------------------------------------------------------------------------------------------- greetings
 
 

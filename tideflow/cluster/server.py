@@ -116,6 +116,7 @@ class Server:
             identity=identity,
             key=self._key,
             insecure=self._insecure,
+            on_left=self._worker.sender_left,
         )
         self._address = f"{host}:{self._listener.port}"
         _servers[self._address] = self

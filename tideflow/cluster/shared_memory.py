@@ -27,6 +27,7 @@ import torch
 
 from tideflow.cluster.messages import HostMemory, SegmentName
 from tideflow.graph import errors
+from tideflow.graph.memory import physical_memory
 
 WORTH_BYTES = 128 << 10  # a smaller tensor is as quick through the socket, encrypted as it is there
 _PAGE = 4096  # holds the state, so that the tensor behind it is aligned for any kernel
@@ -39,7 +40,7 @@ _MAPPED_SEGMENTS = 256  # a receiver keeps at most so many mapped
 
 def default_limit() -> int:
     """The bytes an arena may hold: a sixteenth of the machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 16
+    return physical_memory() // 16
 
 
 class _Segment:

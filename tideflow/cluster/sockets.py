@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 from collections.abc import Iterable
 from typing import Any
@@ -16,6 +15,7 @@ from tideflow.cluster.keys import Key
 from tideflow.cluster.messages import SegmentName
 from tideflow.cluster.pieces import COPY_BYTES, whole_piece
 from tideflow.graph import errors
+from tideflow.graph.memory import physical_memory
 
 SILENCE_SECONDS = 5  # a connection whose packets are not acknowledged for so long counts as broken
 HANDSHAKE_MS = 10_000
@@ -29,7 +29,7 @@ QUEUED_MESSAGES = 4 * POSTED_MESSAGES  # that ZeroMQ holds for a connection; pee
 
 def default_max_message_bytes() -> int:
     """What the messages that have not all arrived may hold at a task: half of the machine's memory."""
-    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    return physical_memory() // 2
 
 
 # ------------------------------------------------------------------------------------------------- addresses

@@ -16,6 +16,7 @@ from tideflow.cluster.machine import Record
 from tideflow.cluster.membership import Lease
 from tideflow.cluster.messages import PartDescription
 from tideflow.cluster.part import CallSoon, OnEnd, RegisteredPart, SuspendableRun
+from tideflow.cluster.protocol import Sender
 from tideflow.cluster.rendezvous_table import RendezvousTable
 from tideflow.graph import errors
 from tideflow.graph.errors import CancelledError, OpError
@@ -149,9 +150,13 @@ class Worker:
         del self._running[step]
         self._rendezvous_table.finish(step)
 
-    def deliver(self, step: str, parcel: Parcel) -> None:
+    def deliver(self, step: str, parcel: Parcel, sender: Sender) -> None:
         """Takes values that another task has sent to a step's part."""
-        self._rendezvous_table.deliver(step, parcel)
+        self._rendezvous_table.deliver(step, parcel, sender)
+
+    def sender_left(self, sender: Sender) -> None:
+        """The connection of another task is closed. It may come back on another one."""
+        self._rendezvous_table.sender_left(sender)
 
     # ------------------------------------------------------------------ ends of steps and sessions
 
@@ -199,7 +204,10 @@ class Worker:
             found.lease.renew()
 
     def next_round(self) -> None:
-        """A round of heartbeats has passed: closes the sessions of masters that were silent for too many."""
+        """A round of heartbeats has passed: closes the sessions of masters that were silent for too many, and
+        drops values that nobody asks for.
+        """
+        self._rendezvous_table.next_round()
         for name, session in list(self._sessions.items()):
             if session.lease.ran_out():
                 self.close_session(name)

@@ -34,8 +34,9 @@ from tideflow.graph.dtypes import DType
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.kernel_threads import thread_choice
+from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import host_value
-from tideflow.runtime.waiting import PendingValue
+from tideflow.runtime.waiting import PendingValue, StepContext
 
 _BUILTINS = (type(torch.add), type(torch.Tensor.add_))
 _RESERVED = re.compile(r"step|context|pending|(v|c|var|feed)\d.*")  # names that the plan gives itself
@@ -274,8 +275,9 @@ class _Emitter:
         outside = self.loop, self.implied, self.base, self.block, self.unfreed
         self.loop, self.base = node, f"{self.indent}    "
         self.implied, self.block, self.unfreed = self.implied | self.block, frozenset(), []
-        resources, stop = self._bind("resources", self.arguments.resources), self._bind("stop", _stop)
-        self._line(f"if {resources}.closed: {stop}()", node)
+        self.takes_context = True
+        resources, check = self._bind("resources", self.arguments.resources), self._bind("check", _check)
+        self._line(f"if {resources}.closed or context.may_end: {check}(context, {resources})", node)
         self._emit_all(node.body)
         if (node.pred, True) not in self.implied:
             self._break_unless_continued(node)
@@ -543,8 +545,8 @@ def _last_uses(program: Program) -> dict[Node, list[Value]]:
     return last
 
 
-def _stop() -> None:
-    raise errors.cancelled("The session was closed while a step was in a loop.")
+def _check(context: StepContext, resources: ResourceManager) -> None:
+    context.check(resources.is_closed, "Running a loop")
 
 
 def _one_holds(choices: list[Guards]) -> bool:

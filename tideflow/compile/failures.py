@@ -126,7 +126,7 @@ def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[
                 f"Shape {brackets(shape)} would have more than 2**63 - 1 elements",
             )
     needed = [math.prod(shape) * max(value.dtype.size, 1) for value, shape in shapes]
-    if is_out_of_memory(error) or any(size > available_memory() for size in needed):
+    if is_out_of_memory(error) or max(needed, default=0) > available_memory():
         if not needed:
             return errors.ResourceExhaustedError, f"OOM when allocating a tensor on {node.device or 'cpu'}"
         value, shape = shapes[needed.index(max(needed))]

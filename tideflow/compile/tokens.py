@@ -453,6 +453,8 @@ class _Run:
         elif item.type in EXIT:
             self._exit(item, run, outputs[0])
         elif item.type in NEXT:
+            if self.context.may_end:
+                self.context.check(self.graph.resources.is_closed, "Running a loop")
             self._next(item, run, iteration, outputs[0])
         else:
             self._send(item, run, iteration, outputs, dead)

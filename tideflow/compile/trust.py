@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
@@ -23,9 +23,26 @@ def check_untrusted(request: StepRequest, own_files: Set[Tensor] = frozenset()) 
 
     `own_files` are tensors that the caller feeds with names of files that the graph may read.
     """
-    ops = needed(request.fetches, request.targets, set(request.feeds), request.done)
+    fed = own_files & set(request.feeds)
+    _check(dict.fromkeys(_operations_of(request), fed))
+
+
+def check_untrusted_parts(request: StepRequest, untrusted: Mapping[Operation, Set[Tensor]]) -> None:
+    """The same for a step of a graph of which only these operations are not trusted, each with the tensors
+    that name the files that it may read.
+    """
+    ops = [op for op in _operations_of(request) if op in untrusted]
+    _check({op: untrusted[op] - set(request.feeds) for op in ops})
+
+
+def _operations_of(request: StepRequest) -> Set[Operation]:
+    return needed(request.fetches, request.targets, set(request.feeds), request.done)
+
+
+def _check(ops: Mapping[Operation, Set[Tensor]]) -> None:
+    """Looks at these operations, each with the tensors that name the files that it may read."""
     for op in sorted(ops, key=lambda op: op.name):
-        if op.definition.touches and not _reads_only(op, own_files & set(request.feeds)):
+        if op.definition.touches and not _reads_only(op, ops[op]):
             raise _denied(op.definition.touches, op.type, f"Operation '{op.name}'")
     if ops:
         calls = [name for op in ops for name in _functions_of(op)]

@@ -32,6 +32,7 @@ class SavedModelPredictor:
         tags: str | None = None,
         graph: Graph | None = None,
         config: Any = None,
+        trusted: bool = True,
     ):
         _check_arguments(signature_def_key, signature_def, input_names, output_names)
         tag_set = [tag.strip() for tag in (tags or constants.SERVING).split(",")]
@@ -39,7 +40,7 @@ class SavedModelPredictor:
         self.graph = graph or Graph()
         with self.graph.as_default():
             self.session = Session(config=config)
-            message = model.load(self.session, tag_set)
+            message = model.load(self.session, tag_set, trusted=trusted)
         if input_names is None:
             signature = signature_def or _signature(message, signature_def_key)
             input_names = {key: info.name for key, info in signature.inputs.items()}
@@ -99,6 +100,8 @@ def from_saved_model(
     tags: str | None = None,
     graph: Graph | None = None,
     config: ConfigProto | None = None,
+    *,
+    trusted: bool = True,
 ) -> SavedModelPredictor:
     """Makes a function of the graph of a SavedModel.
 
@@ -111,13 +114,17 @@ def from_saved_model(
       tags: The tags of the graph, with commas between; `"serve"` if None.
       graph: The graph to load into; a new one if None.
       config: The configuration of the session.
+      trusted: False for a model that somebody else made: as for `tf.saved_model.load`, its session refuses
+        operations that reach files or Python functions of the process.
 
     Returns:
       A function from a dictionary of arrays to one.
 
     Raises:
       ValueError: If more than one of key, signature and names is given.
+      tf.errors.PermissionDeniedError: If the model is not trusted, and what it runs at the start reaches
+        other files, or Python.
     """
     return SavedModelPredictor(
-        export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config
+        export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config, trusted
     )

@@ -131,11 +131,11 @@ def _not_recursive(graph: Graph, name: str) -> Iterator[None]:
         raise errors.invalid_argument(
             f"The function {name} calls itself, so that the shapes of its outputs have no end"
         )
-    making.add(key)
     try:
+        making.add(key)
         yield
     finally:
-        making.remove(key)
+        making.discard(key)
 
 
 def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:

@@ -21,7 +21,7 @@ from tideflow.graph.graph_def import attr_from_proto, graph_def_proto
 from tideflow.graph.inner_names import InnerNames
 from tideflow.graph.op_registry import definition
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.graph.stacks import default_graphs, default_sessions, replaced
 from tideflow.graph.thread_scopes import Controls, Scopes, ThreadScopes
 from tideflow.interrupts import deferred
 
@@ -77,6 +77,8 @@ class Graph(InnerNames):
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Any] = set()
         self._gradient_overrides: dict[str, str] = {}
+        # Operations of models that are not trusted, each with the tensors that name the files it may read.
+        self._untrusted: dict[Operation, frozenset[Tensor]] = {}
         self._kernel_labels: dict[str, str] = {}
         self._default_original_op: Operation | None = None
         self._gradient_functions: dict[str, Callable[..., Any]] = {}
@@ -195,15 +197,9 @@ class Graph(InnerNames):
         """
         if name is not None and not isinstance(name, str):
             raise TypeError(f"name for name_scope must be a string, got {name!r}")
-        local = self._local
-        outer, full = local.name_stack, self._scope_for(name) if name else ""
-        depth = local.depth = local.depth + 1
-        local.name_stack = full
-        try:
+        full = self._scope_for(name) if name else ""
+        with self._local.block(name_stack=full):
             yield f"{full}/" if full else ""
-        finally:
-            if local.depth >= depth:
-                local.name_stack, local.depth = outer, depth - 1
 
     def get_name_scope(self) -> str:
         """The current name scope, without a slash at its end."""
@@ -221,17 +217,14 @@ class Graph(InnerNames):
           control_inputs: Operations or tensors. None cancels the control dependencies of the blocks outside.
         """
         local = self._local
-        outer, outer_context = local.controls, local.context
-        inner: tuple[Controls, ...] = ()
-        if control_inputs is not None:
-            inner = (*outer, Controls(self._control_operations(control_inputs)))
-        depth = local.depth = local.depth + 1
-        local.controls, local.context = inner, None if control_inputs is None else outer_context
-        try:
+        if control_inputs is None:
+            block = local.block(controls=(), context=None)
+        else:
+            block = local.block(
+                controls=(*local.controls, Controls(self._control_operations(control_inputs)))
+            )
+        with block:
             yield
-        finally:
-            if local.depth >= depth:
-                local.controls, local.context, local.depth = outer, outer_context, depth - 1
 
     def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
         ops: list[Operation] = []
@@ -256,18 +249,11 @@ class Graph(InnerNames):
         Raises:
           ValueError: If the name is not a device name.
         """
-        local = self._local
-        outer = local.devices
-        entry = device_name_or_function
+        local, entry = self._local, device_name_or_function
         if entry is not None and not callable(entry):
             entry = device_names.merge_device(entry)
-        depth = local.depth = local.depth + 1
-        local.devices = (*outer, entry)
-        try:
+        with local.block(devices=(*local.devices, entry)):
             yield
-        finally:
-            if local.depth >= depth:
-                local.devices, local.depth = outer, depth - 1
 
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
@@ -283,17 +269,11 @@ class Graph(InnerNames):
         if op is None and not ignore_existing:
             raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
         local = self._local
-        outer, outer_devices = local.colocations, local.devices
-        kept = () if ignore_existing else outer
+        kept = () if ignore_existing else local.colocations
         inner = kept if op is None else (*kept, _operation_of(op, self))
-        depth = local.depth = local.depth + 1
         # The device of `op` takes precedence over the surrounding scope's.
-        local.colocations, local.devices = inner, ()
-        try:
+        with local.block(colocations=inner, devices=()):
             yield
-        finally:
-            if local.depth >= depth:
-                local.colocations, local.devices, local.depth = outer, outer_devices, depth - 1
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
@@ -303,13 +283,8 @@ class Graph(InnerNames):
         local = self._local
         attrs = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in attr_map.items()}
         merged = {**local.attrs, **attrs}
-        outer, local.attrs = local.attrs, {k: v for k, v in merged.items() if v is not None}
-        depth = local.depth = local.depth + 1
-        try:
+        with local.block(attrs={k: v for k, v in merged.items() if v is not None}):
             yield
-        finally:
-            if local.depth >= depth:
-                local.attrs, local.depth = outer, depth - 1
 
     @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
@@ -321,11 +296,8 @@ class Graph(InnerNames):
         Yields:
           The container's name.
         """
-        outer, self._container = self._container, container_name
-        try:
+        with replaced(self, "_container", container_name):
             yield container_name
-        finally:
-            self._container = outer
 
     @contextlib.contextmanager
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Iterator[None]:
@@ -343,12 +315,8 @@ class Graph(InnerNames):
         for key, value in op_type_map.items():
             if not (isinstance(key, str) and isinstance(value, str)):
                 raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
-        outer = self._gradient_overrides
-        self._gradient_overrides = {**outer, **op_type_map}
-        try:
+        with replaced(self, "_gradient_overrides", {**self._gradient_overrides, **op_type_map}):
             yield
-        finally:
-            self._gradient_overrides = outer
 
     def switch_to_thread_local(self) -> None:
         """Makes threads that have not built this graph yet begin with the scopes that this thread is in now.

@@ -6,6 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from tideflow.graph.stacks import replaced
+
 if TYPE_CHECKING:
     from tideflow.graph.operation import Operation
     from tideflow.graph.typing import ControlFlowContext
@@ -22,22 +24,14 @@ class InnerNames:
         """Gives the operations made in a `with` block the attribute `_kernel`, by op type."""
         if not isinstance(op_to_kernel_label_map, dict):
             raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
-        outer = self._kernel_labels
-        self._kernel_labels = {**outer, **op_to_kernel_label_map}
-        try:
+        with replaced(self, "_kernel_labels", {**self._kernel_labels, **op_to_kernel_label_map}):
             yield
-        finally:
-            self._kernel_labels = outer
 
     @contextlib.contextmanager
     def _original_op(self: Any, op: Operation) -> Iterator[None]:
         """Says of the operations made in a `with` block that they were made for another one."""
-        outer = self._default_original_op
-        self._default_original_op = op
-        try:
+        with replaced(self, "_default_original_op", op):
             yield
-        finally:
-            self._default_original_op = outer
 
     def _get_control_flow_context(self: Any) -> Any:
         return self._local.context

@@ -13,9 +13,14 @@ from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 
 
+def physical_memory() -> int:
+    """Bytes of memory that the machine has."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
 def available_memory() -> int:
     """Bytes that this process can get: what the machine has left, no more than its control group may have."""
-    available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    available = physical_memory()
     with contextlib.suppress(OSError):  # Linux counts what can be had without swapping
         known = re.search(r"MemAvailable:\s+(\d+) kB", Path("/proc/meminfo").read_text())
         available = int(known[1]) << 10 if known else available

@@ -12,8 +12,9 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import default_graphs, default_sessions
 
 if TYPE_CHECKING:
-    from tideflow.graph.thread_scopes import Scopes
     from tideflow.graph.typing import DeviceLike, GraphElementLike
+
+_no_block = contextlib.nullcontext()
 
 
 class _Global:
@@ -86,6 +87,7 @@ class name_scope:
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
     ) -> None:
+        self._entered: list[Iterator[str]] = []
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "
@@ -94,7 +96,6 @@ class name_scope:
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._entered: list[tuple[Scopes, str, int, Graph | None]] = []
 
     @property
     def name(self) -> str | None:
@@ -107,21 +108,25 @@ class name_scope:
                 f"At least one of name ({self._name}) and default_name ({self._default_name}) must be "
                 "provided."
             )
-        default = get_default_graph()
-        graph = graph_of(self._values) if self._values else default
-        local = graph._local
-        scope = graph._scope_for(self._name) if self._name else ""
-        self._entered.append((local, local.name_stack, local.depth, None if graph is default else graph))
-        local.name_stack, local.depth = scope, local.depth + 1
-        if graph is not default:
-            default_graphs.push(graph)
-        return f"{scope}/" if scope else ""
+        block = _scope_block(self._name, self._values)
+        scope = next(block)
+        self._entered.append(block)
+        return scope
 
     def __exit__(self, *exc: Any) -> None:
-        local, outer, depth, pushed = self._entered.pop()
-        local.name_stack, local.depth = outer, depth
-        if pushed is not None:
-            default_graphs.discard(pushed)
+        next(self._entered.pop(), None)
+
+
+def _scope_block(name: str | None, values: Sequence[Any] | None) -> Iterator[str]:
+    """The block of a `name_scope`, which has the only reference to this generator: where an interrupt comes
+    before its `__exit__`, the block is closed when the object goes.
+    """
+    default = get_default_graph()
+    graph = graph_of(values) if values else default
+    scope = graph._scope_for(name) if name else ""
+    with default_graphs.pushed(graph) if graph is not default else _no_block:
+        with graph._local.block(name_stack=scope):
+            yield f"{scope}/" if scope else ""
 
 
 def graph_of(values: Sequence[Any]) -> Graph:

@@ -48,5 +48,25 @@ class Stack(threading.local, Generic[T]):
                 return
 
 
+@contextlib.contextmanager
+def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Gives an attribute of an object another value inside a `with` block.
+
+    A block that an interrupt kept from ending is collected later, maybe after the block around it has ended.
+    Then it leaves the attribute as it is. No function is called between a change and what belongs to it: an
+    interrupt comes after calls.
+    """
+    held, blocks, own = owner.__dict__, f"blocks of {name}", object()
+    before, outer = getattr(owner, name), held.get(blocks, ())
+    held[blocks] = (*outer, own)
+    held[name] = value
+    try:
+        yield
+    finally:
+        if own in held[blocks]:
+            held[name] = before
+            held[blocks] = outer
+
+
 default_graphs: Stack[Graph] = Stack()
 default_sessions: Stack[Any] = Stack()

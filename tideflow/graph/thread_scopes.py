@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -13,8 +15,8 @@ if TYPE_CHECKING:
 class Scopes:
     """The scopes a thread is in while it builds a graph.
 
-    A block that ends restores what was there before it, with all that is inside it. One that is collected
-    later, because an interrupt kept it from ending, changes nothing any more: its `depth` is gone.
+    A block that ends restores all that was there before it. One that is collected later, because an interrupt
+    kept it from ending, changes nothing any more if a block around it has ended: its `depth` is gone.
     """
 
     def __init__(self) -> None:
@@ -25,6 +27,19 @@ class Scopes:
         self.colocations: tuple[Operation, ...] = ()
         self.attrs: dict[str, Any] = {}  # attributes that every new operation gets
         self.context: ControlFlowContext | None = None  # the branch or loop that is being built
+
+    @contextlib.contextmanager
+    def block(self, **changes: Any) -> Iterator[None]:
+        """These scopes in place of those that are there, inside a `with` block. Each change is one call, so
+        that no interrupt divides it.
+        """
+        outer, depth = self.__dict__.copy(), self.depth + 1
+        try:
+            self.__dict__.update(changes, depth=depth)
+            yield
+        finally:
+            if self.depth >= depth:
+                self.__dict__.update(outer)
 
     def inherited(self) -> Scopes:
         """The scopes of a thread that begins to build while another one is in these: the name scope, and the

@@ -197,7 +197,8 @@ def _replace_table(prefix: str, entries: dict[bytes, Any], shards: int) -> None:
             with open(table, "wb") as file:
                 write_table(file, ((key, message.SerializeToString()) for key, message in messages))
                 sync(file)
-            sync_folder(os.path.dirname(prefix))  # the data files, before the table that names them
+            if os.path.exists(index_path(prefix)):  # the new data files, before the table that names them
+                sync_folder(os.path.dirname(prefix))
             rename(table, index_path(prefix))
     finally:
         _remove([table])

@@ -109,9 +109,9 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         file.write(data)
 
 
-def replace_bytes(path: PathLike, data: bytes) -> None:
+def replace_bytes(path: PathLike, data: bytes, *, sync_name: bool = True) -> None:
     """Writes a file atomically: a concurrent reader, and who comes after a crash, finds the whole old file or
-    the whole new one.
+    the whole new one. Without `sync_name` it may be the old one until the directory is synced.
     """
     path = local_path(path)
     temporary = f"{path}.tmp{uuid.uuid4().hex}"
@@ -121,7 +121,9 @@ def replace_bytes(path: PathLike, data: bytes) -> None:
             with open(temporary, "wb") as file:
                 file.write(data)
                 sync(file)
-            rename(temporary, path)
+            os.replace(temporary, path)
+            if sync_name:
+                sync_folder(os.path.dirname(path))
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.remove(temporary)

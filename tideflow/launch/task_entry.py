@@ -9,11 +9,13 @@ import ctypes
 import os
 import signal
 import sys
+import threading
 
 from tideflow.cli import main as tideflow
 from tideflow.launch.processes import PARENT
 
 _PR_SET_PDEATHSIG = 1
+_MOMENT = 0.02  # seconds
 
 
 def end_with(parent: int) -> None:
@@ -30,7 +32,24 @@ def leave_in_order(number: int, frame: object) -> None:
     The second one ends the process at once.
     """
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    raise SystemExit(128 + number)
+    raise _Leave(128 + number)
+
+
+class _Leave(SystemExit):
+    """Ends the program."""
+
+
+def _leave_later(unraisable: sys.UnraisableHookArgs) -> None:
+    """Python ignores what is raised in a finalizer or in the callback of a weak reference, of which imports
+    have many: the program is ended a moment later, when it is somewhere else.
+    """
+    if not isinstance(unraisable.exc_value, _Leave):
+        sys.__unraisablehook__(unraisable)
+        return
+    signal.signal(signal.SIGTERM, leave_in_order)
+    again = threading.Timer(_MOMENT, os.kill, (os.getpid(), signal.SIGTERM))
+    again.daemon = True
+    again.start()
 
 
 def main() -> int:
@@ -39,6 +58,7 @@ def main() -> int:
     if parent is not None:
         end_with(int(parent))
     signal.signal(signal.SIGTERM, leave_in_order)
+    sys.unraisablehook = _leave_later
     try:
         return tideflow(["run", *sys.argv[1:]])
     except SystemExit as error:

@@ -26,6 +26,7 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.stacks import replaced
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.layers.input_spec import InputSpec, check_inputs
 from tideflow.ops.arrays import constants, shapes
@@ -57,7 +58,11 @@ def _unique_layer_name(base: str) -> str:
 class _Style:
     """Whether layers made now own their variables, as Keras's do, or have them from variable scopes."""
 
-    keras = False
+    def __init__(self) -> None:
+        self.keras = False
+
+
+_style = _Style()
 
 
 @export("layers.experimental.keras_style_scope")
@@ -70,17 +75,14 @@ def keras_style_scope() -> Iterator[None]:
     Yields:
       None.
     """
-    before, _Style.keras = _Style.keras, True
-    try:
+    with replaced(_style, "keras", True):
         yield
-    finally:
-        _Style.keras = before
 
 
 @export("layers.experimental.set_keras_style")
 def set_keras_style() -> None:
     """Makes all layers from now on own their variables, as in `keras_style_scope`."""
-    _Style.keras = True
+    _style.keras = True
 
 
 @export("layers.Layer", "keras.layers.Layer")
@@ -122,7 +124,7 @@ class Layer(Module):
         self._set_name(name)
         self._current_scope: Any = None
         self._scope: Any = None
-        self._keras_style = _Style.keras
+        self._keras_style = _style.keras
         if self._keras_style and self._reuse is not None:
             raise ValueError(
                 f"reuse argument not allowed when keras style layers are enabled, but saw: {self._reuse}"
@@ -411,12 +413,8 @@ class Layer(Module):
         if self._scope is None:  # of Keras's style: no scope cuts them
             yield
             return
-        partitioner = self._scope.partitioner
-        self._scope.set_partitioner(None)
-        try:
+        with replaced(self._scope, "_partitioner", None):
             yield
-        finally:
-            self._scope.set_partitioner(partitioner)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:

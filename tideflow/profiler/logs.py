@@ -106,17 +106,17 @@ def _merge(entry: Any, entries: dict[str, Any], merged: Any) -> None:
 def shapes_of_step(graph: Graph, run_meta: RunMetadata | None) -> Iterator[None]:
     """Where the graph leaves a shape open it has, in the block, the one that a traced step saw."""
     open_shapes: dict[Tensor, TensorShape] = {}
-    for device in run_meta.step_stats.dev_stats if run_meta is not None else ():
-        for stats in device.node_stats:
-            op = graph._by_name.get(stats.node_name)
-            if op is None or len(op.outputs) != len(stats.output):
-                continue
-            for tensor, output in zip(op.outputs, stats.output, strict=True):
-                shape = TensorShape([dim.size for dim in output.tensor_description.shape.dim])
-                if not tensor.shape.is_fully_defined() and tensor.shape.is_compatible_with(shape):
-                    open_shapes[tensor] = tensor.shape
-                    tensor._shape = shape
     try:
+        for device in run_meta.step_stats.dev_stats if run_meta is not None else ():
+            for stats in device.node_stats:
+                op = graph._by_name.get(stats.node_name)
+                if op is None or len(op.outputs) != len(stats.output):
+                    continue
+                for tensor, output in zip(op.outputs, stats.output, strict=True):
+                    shape = TensorShape([dim.size for dim in output.tensor_description.shape.dim])
+                    if not tensor.shape.is_fully_defined() and tensor.shape.is_compatible_with(shape):
+                        open_shapes[tensor] = tensor.shape
+                        tensor._shape = shape
         yield
     finally:
         for tensor, shape in open_shapes.items():

@@ -7,13 +7,14 @@ depends on which types there are.
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
+from tideflow.graph.memory import physical_memory
 
 CPU = torch.device("cpu")
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
@@ -163,11 +164,7 @@ def register_torch_module(name: str, torch_type: str, priority: int = 100) -> De
     )
 
 
-def _physical_memory(index: int) -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-
-
-register_device_type("CPU", "cpu", count=lambda: 1, memory=_physical_memory, priority=0)
+register_device_type("CPU", "cpu", count=lambda: 1, memory=lambda index: physical_memory(), priority=0)
 register_torch_module("GPU", "cuda", priority=200)
 register_torch_module("XPU", "xpu")
 register_device_type(

@@ -53,7 +53,7 @@ class StepContext:
     has an inner context, which ends with the outer one or before it.
     """
 
-    __slots__ = ("_cancelled", "deadline", "outer", "rendezvous", "timeout", "trace")
+    __slots__ = ("_cancelled", "deadline", "may_end", "outer", "rendezvous", "timeout", "trace")
 
     def __init__(
         self,
@@ -65,6 +65,8 @@ class StepContext:
         self.deadline = None if timeout is None else time.monotonic() + timeout
         self.trace = trace  # of a step on a cluster, whose tasks report what they do
         self.outer = outer
+        # Whether the step can end before it is done. Loops read this in every iteration, and then `check`.
+        self.may_end = timeout is not None or outer is not None
         self.rendezvous: Rendezvous | None = None
         self._cancelled = False
 
@@ -80,7 +82,7 @@ class StepContext:
 
     def cancel(self) -> None:
         """Ends the step: a thread that waits on its behalf raises as soon as it wakes."""
-        self._cancelled = True
+        self._cancelled = self.may_end = True
 
     @property
     def cancelled(self) -> bool:
@@ -151,16 +153,19 @@ class StepContext:
         deliver()
         if self.rendezvous is not None:
             self.rendezvous.flush()
+        self.check(closed, what)
+        return self._sleep_seconds()
+
+    def check(self, closed: Callable[[], bool], what: str) -> None:
+        """Raises where the step may not go on: it was cancelled, its session closed, or its time is over."""
         if closed() or self.cancelled:
             if self.rendezvous is not None:
                 self.rendezvous.check()  # where another task failed, its error is the reason
             raise errors.cancelled(f"{what}: the session was closed, or the step cancelled, meanwhile.")
-        seconds = self._sleep_seconds()
-        if seconds <= 0:
+        if self._sleep_seconds() <= 0:
             raise errors.deadline_exceeded(
                 f"{what}: it did not happen in the {self.timeout:g} s that the step was given."
             )
-        return seconds
 
     def _sleep_seconds(self) -> float:
         if self.deadline is None:

@@ -107,7 +107,7 @@ class SavedModelLoader:
             folder = local_path(os.path.dirname(self.variables_path))
             if not os.path.isdir(folder):
                 raise errors.not_found(f"{folder}; No such file or directory")
-            self._check_own(sess, [os.path.join(folder, name) for name in os.listdir(folder)])
+            self._check_own(sess, _files_in(folder))
             named = sess.graph.get_tensor_by_name(saver.saver_def.filename_tensor_name)
             with sess.graph.as_default(), _may_read(sess, [named]):
                 saver.restore(sess, self.variables_path)
@@ -133,14 +133,8 @@ class SavedModelLoader:
 
     def _check_own(self, sess: Any, paths: Iterable[str]) -> None:
         """Refuses links out of the directory, in a model that is not trusted."""
-        if not isinstance(sess, BaseSession) or sess._trusted:
-            return
-        folder = os.path.realpath(local_path(os.fsdecode(self.export_dir)))
-        for path in paths:
-            if os.path.commonpath([folder, os.path.realpath(local_path(path))]) != folder:
-                raise errors.permission_denied(
-                    f"{path} is a link out of the SavedModel {self.export_dir}, which is not trusted."
-                )
+        if isinstance(sess, BaseSession) and not sess._trusted:
+            check_own(self.export_dir, paths)
 
     def load(
         self,
@@ -164,6 +158,26 @@ class SavedModelLoader:
             self.restore_variables(sess, saver, import_scope)
             self.run_init_ops(sess, tags, import_scope)
         return self.get_meta_graph_def_from_tags(tags)
+
+
+def check_own(export_dir: str, paths: Iterable[str]) -> None:
+    """Raises PermissionDeniedError if a path of a SavedModel is a link out of it."""
+    folder = os.path.realpath(local_path(os.fsdecode(export_dir)))
+    for path in paths:
+        if os.path.commonpath([folder, os.path.realpath(local_path(path))]) != folder:
+            raise errors.permission_denied(
+                f"{path} is a link out of the SavedModel {export_dir}, which is not trusted."
+            )
+
+
+def check_own_variables(export_dir: str) -> None:
+    """The same for the files of its variables."""
+    folder = local_path(os.path.dirname(saved_models.variables_prefix(export_dir)))
+    check_own(export_dir, _files_in(folder) if os.path.isdir(folder) else [])
+
+
+def _files_in(folder: str) -> list[str]:
+    return [os.path.join(folder, name) for name in os.listdir(folder)]
 
 
 def _may_read(sess: Any, own_files: list[Tensor]) -> contextlib.AbstractContextManager[None]:

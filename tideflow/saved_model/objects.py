@@ -6,6 +6,7 @@ object with all that is reached from it, over a checkpoint whose keys are the pa
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -115,7 +116,9 @@ def _part_names(info: TensorInfo) -> list[str]:
 
 
 @export("saved_model.load_v2")
-def load_v2(export_dir: str, tags: str | Iterable[str] | None = None) -> AutoTrackable:
+def load_v2(
+    export_dir: str, tags: str | Iterable[str] | None = None, *, trusted: bool = True
+) -> AutoTrackable:
     """Adds the model of a SavedModel to the default graph.
 
     Running the variables' initializers restores them; `tf.tables_initializer` also runs the model's own
@@ -124,6 +127,8 @@ def load_v2(export_dir: str, tags: str | Iterable[str] | None = None) -> AutoTra
     Args:
       export_dir: The directory.
       tags: The tags of the graph; needed only if there are several.
+      trusted: False for a model that somebody else made: every session refuses those operations of the model
+        that reach files or Python functions of the process, apart from reading its own variables and assets.
 
     Returns:
       An object with `signatures`, `variables` and, if the model has an object graph, the model's own
@@ -133,7 +138,7 @@ def load_v2(export_dir: str, tags: str | Iterable[str] | None = None) -> AutoTra
       ValueError: If the tags match no graph.
     """
     message = _meta_graph_of(export_dir, tags)
-    imported = _Imported(export_dir, message)
+    imported = _Imported(export_dir, message, trusted)
     root = _attributes(message, imported)
     root.signatures = {
         key: SignatureFunction(imported, key, signature)
@@ -167,11 +172,15 @@ def _meta_graph_of(export_dir: str, tags: str | Iterable[str] | None) -> MetaGra
 class _Imported:
     """A model's graph as part of the default graph."""
 
-    def __init__(self, export_dir: str, message: MetaGraphDef):
+    def __init__(self, export_dir: str, message: MetaGraphDef, trusted: bool):
         self.graph = get_default_graph()
+        self._trusted = trusted
         self.scope = self.graph.unique_name(_SCOPE, mark_as_used=False)
         self.graph_def = message.graph_def
         self.assets = loader.asset_paths(export_dir, message)
+        if not trusted:
+            loader.check_own(export_dir, self.assets.values())
+            loader.check_own_variables(export_dir)
         places = dict(self.assets)
         if message.HasField("saver_def"):
             places[message.saver_def.filename_tensor_name] = saved_models.variables_prefix(export_dir)
@@ -182,11 +191,24 @@ class _Imported:
                 for name, path in places.items()
                 if name in used
             }
-        import_meta_graph_with_return_elements(
-            _with_its_own_state(message, self.scope), import_scope=_SCOPE, input_map=input_map
-        )
+        self._own_files = frozenset(input_map.values())
+        with self._distrusting():
+            import_meta_graph_with_return_elements(
+                _with_its_own_state(message, self.scope), import_scope=_SCOPE, input_map=input_map
+            )
         self.variables = {v.name: v for v in self.graph.get_collection("variables", f"{self.scope}/")}
         self._add_initializers(message)
+
+    @contextlib.contextmanager
+    def _distrusting(self) -> Iterator[None]:
+        """What is made inside is not trusted, if the model is not."""
+        first = len(self.graph._ops)
+        try:
+            yield
+        finally:
+            if not self._trusted:
+                made = self.graph._ops[first:]
+                self.graph._untrusted.update(dict.fromkeys(made, self._own_files))
 
     def _add_initializers(self, message: MetaGraphDef) -> None:
         if message.saver_def.restore_op_name:
@@ -211,12 +233,13 @@ class _Imported:
         needed, shared = self._needed(wanted, set(given))
         input_map = {text: given[_whole(text)] for text in needed.inputs if _whole(text) in given}
         input_map |= {text: self.element(_whole(text)) for text in shared}
-        made = import_graph_def(
-            needed.graph_def,
-            input_map=input_map,
-            return_elements=[part for part in wanted if part not in given],
-            name=name,
-        )
+        with self._distrusting():
+            made = import_graph_def(
+                needed.graph_def,
+                input_map=input_map,
+                return_elements=[part for part in wanted if part not in given],
+                name=name,
+            )
         tensors = dict(zip([part for part in wanted if part not in given], made, strict=True)) | dict(given)
         return {key: _put_together(info, tensors) for key, info in outputs.items()}
 

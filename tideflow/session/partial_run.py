@@ -22,13 +22,14 @@ _handles = itertools.count(1)
 
 class PartialRun:
     """The state between the pieces: values made so far that later pieces may take, and what has been fed and
-    fetched. `request` is the whole step.
+    fetched. `request` is the whole step; each piece may take `timeout` seconds, or any time if that is None.
     """
 
-    def __init__(self, executor: Executor, request: StepRequest):
+    def __init__(self, executor: Executor, request: StepRequest, timeout: float | None):
         self.handle = f"->{next(_handles)}"
         self._executor = executor
         self._request = request
+        self._timeout = timeout
         self._unfed = dict.fromkeys(request.feeds)
         self._unfetched: dict[Tensor | Operation, None] = dict.fromkeys((*request.fetches, *request.targets))
         self._announced = [*self._unfetched]
@@ -97,7 +98,7 @@ class PartialRun:
             feed_shapes=tuple([tuple(value.shape) for value in known.values()]),
             done=frozenset(self._done),
         )
-        context = StepContext()
+        context = StepContext(self._timeout)
         plan = compiled(self._executor, request, context)
         try:
             results = plan.run(context, list(known.values()))

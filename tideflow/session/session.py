@@ -11,7 +11,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOpt
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.request import Hook, StepRequest
-from tideflow.compile.trust import check_untrusted
+from tideflow.compile.trust import check_untrusted, check_untrusted_parts
 from tideflow.export import export
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
@@ -195,6 +195,8 @@ class BaseSession:
         request = StepRequest(tensors, operations, tuple(feeds), disabled_rules=rules, hook=hook)
         if not self._trusted:
             check_untrusted(request, self._own_files)
+        elif self._graph._untrusted:
+            check_untrusted_parts(request, self._graph._untrusted)
         return request, found
 
     def _distrust(self) -> None:
@@ -281,7 +283,7 @@ class BaseSession:
         self._check_open()
         tensors = [tensor for key in feeds or () for tensor in resolve_feed(self._graph, key)]
         request, _ = self._request(fetches, tensors)
-        run = PartialRun(self._executor, request)
+        run = PartialRun(self._executor, request, self._timeout or None)
         self._partial_runs[run.handle] = run
         return run.handle
 

@@ -22,6 +22,7 @@ from tideflow.graph.scopes import (
     get_default_session,
     name_scope,
 )
+from tideflow.graph.stacks import replaced
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.files import summary_writers as ops
@@ -85,12 +86,9 @@ class ResourceSummaryWriter(SummaryWriter):
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[SummaryWriter]:
-        before, _recording.writer = _recording.writer, self
-        try:
+        with replaced(_recording, "writer", self):
             yield self
             self.flush()
-        finally:
-            _recording.writer = before
 
     def init(self) -> Operation:
         return self._open_op(self._resource)
@@ -207,11 +205,8 @@ def eval_dir(model_dir: str, name: str | None = None) -> str:
 
 @contextlib.contextmanager
 def _record_if(condition: Any) -> Iterator[None]:
-    before, _recording.condition = _recording.condition, condition
-    try:
+    with replaced(_recording, "condition", condition):
         yield
-    finally:
-        _recording.condition = before
 
 
 @export("contrib.summary.always_record_summaries")

@@ -23,6 +23,7 @@ from tideflow.io.checkpoint_state import (
     remove_checkpoint,
     write_state,
 )
+from tideflow.io.local_files import replace_bytes
 from tideflow.platform import logging
 from tideflow.session.session import BaseSession
 from tideflow.train import restoring
@@ -346,17 +347,22 @@ class Saver:
         if os.path.dirname(latest_filename):
             raise ValueError("'latest_filename' must not contain path components")
         prefix = self._numbered(sess, save_path, global_step, latest_filename)
-        written = None
-        if not self._is_empty:
-            written = self._write(sess, prefix)
-            self._keep_books(save_path, written, latest_filename, meta_graph_suffix, write_state)
-        if write_meta_graph:
-            with sess.graph.as_default():
-                self.export_meta_graph(
-                    meta_graph_path(prefix, meta_graph_suffix),
-                    strip_default_attrs=strip_default_attrs,
-                    save_debug_info=save_debug_info,
-                )
+        written = None if self._is_empty else self._write(sess, prefix)
+        try:
+            if write_meta_graph:
+                path = meta_graph_path(prefix, meta_graph_suffix)
+                is_synced_with_state = written is not None and write_state
+                with sess.graph.as_default():
+                    message = self.export_meta_graph(
+                        path if save_debug_info else None,
+                        strip_default_attrs=strip_default_attrs,
+                        save_debug_info=save_debug_info,
+                    )
+                if not save_debug_info:
+                    replace_bytes(path, message.SerializeToString(), sync_name=not is_synced_with_state)
+        finally:
+            if written is not None:
+                self._keep_books(save_path, written, latest_filename, meta_graph_suffix, write_state)
         return written
 
     def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:

@@ -14,6 +14,7 @@ from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, graph_of, name_scope
+from tideflow.graph.stacks import replaced
 from tideflow.variables import base
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.store import VariableStore, store_of_default_graph
@@ -403,14 +404,14 @@ def pure_variable_scope(
         where = name_or_scope if old_name_scope is None else old_name_scope
         entered = _derived(old, name, reuse or old.reuse, where, options)
     state.open(entered.name)
-    state.current = entered
-    try:
-        yield entered
-    finally:
-        state.close_below(entered.name)
-        if jumps:
-            state.counts = counts
-        state.current = old
+    with replaced(state, "current", entered):
+        try:
+            yield entered
+        finally:
+            if state.current is entered:  # not where an interrupt kept the block from ending, until later
+                state.close_below(entered.name)
+                if jumps:
+                    state.counts = counts
 
 
 @export("variable_scope")
@@ -486,41 +487,55 @@ class variable_scope:
             use_resource=use_resource,
             constraint=constraint,
         )
-        self._entered: list[contextlib.ExitStack] = []
+        self._entered: list[Iterator[VariableScope]] = []
 
     def __enter__(self) -> VariableScope:
         if self._name_or_scope is None and self._reuse:
             raise ValueError("reuse=True cannot be used without a name_or_scope")
-        with contextlib.ExitStack() as stack:
-            graph = graph_of(self._values)
-            if graph is not get_default_graph():
-                stack.enter_context(graph.as_default())
-            opened = self._open_name_scope(stack)
-            scope = stack.enter_context(self._open_variable_scope(opened))
-            self._entered.append(stack.pop_all())
+        options = self._reuse, self._auxiliary, self._options
+        block = _scope_block(self._name_or_scope, self._default_name, self._values, *options)
+        scope = next(block)
+        self._entered.append(block)
         return scope
 
     def __exit__(self, *exc: Any) -> None:
-        self._entered.pop().__exit__(*exc)
+        next(self._entered.pop(), None)
 
-    def _open_name_scope(self, stack: contextlib.ExitStack) -> str | None:
-        """Opens a name scope like the variable scope's name; returns what names begin with now."""
-        if isinstance(self._name_or_scope, VariableScope):
-            name = self._name_or_scope.name.rpartition("/")[2]
-        else:
-            name = self._default_name if self._name_or_scope is None else self._name_or_scope
-        if not name:
-            return None
-        if self._auxiliary:
-            return stack.enter_context(name_scope(name))
-        outer = get_default_graph().get_name_scope()
-        return f"{outer}/" if outer else ""
 
-    def _open_variable_scope(self, opened: str | None) -> Any:
-        scope = self._name_or_scope
-        if scope is None:
-            scope = scope_state().unique(self._default_name)
-        return pure_variable_scope(scope, self._reuse, opened, **self._options)
+def _scope_block(
+    scope: str | VariableScope | None,
+    default_name: str | None,
+    values: Sequence[Any],
+    reuse: Any,
+    auxiliary: bool,
+    options: dict[str, Any],
+) -> Iterator[VariableScope]:
+    """The block of a `variable_scope`, which has the only reference to this generator: where an interrupt
+    comes before its `__exit__`, the block is closed when the object goes.
+    """
+    graph = graph_of(values)
+    with graph.as_default() if graph is not get_default_graph() else contextlib.nullcontext():
+        with _name_block(scope, default_name, auxiliary) as opened:
+            if scope is None:
+                scope = scope_state().unique(default_name)
+            with pure_variable_scope(scope, reuse, opened, **options) as entered:
+                yield entered
+
+
+def _name_block(
+    scope: str | VariableScope | None, default_name: str | None, auxiliary: bool
+) -> contextlib.AbstractContextManager[str | None]:
+    """A name scope like the variable scope's name; its value is what names begin with inside."""
+    if isinstance(scope, VariableScope):
+        name = scope.name.rpartition("/")[2]
+    else:
+        name = default_name if scope is None else scope
+    if not name:
+        return contextlib.nullcontext()
+    if auxiliary:
+        return get_default_graph().name_scope(name)
+    outer = get_default_graph().get_name_scope()
+    return contextlib.nullcontext(f"{outer}/" if outer else "")
 
 
 @export("variable_op_scope")
@@ -588,8 +603,8 @@ def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
       A context manager.
     """
     creators = base.creators_of(get_default_graph())
-    creators.append(variable_creator)
     try:
+        creators.append(variable_creator)
         yield
     finally:
         creators.remove(variable_creator)

@@ -9,27 +9,22 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tideflow.export import export
+from tideflow.graph.stacks import Stack
 
 Scope = dict[Any, dict[str, Any]]  # a function's key -> defaults of its arguments
 
 
-class _Stack(threading.local):
-    def __init__(self):
-        self.scopes: list[Scope] = [{}]
-
-
-_stack = _Stack()
+_stack: Stack[Scope] = Stack()
 
 
 @export("contrib.framework.current_arg_scope")
 def current_arg_scope() -> Scope:
     """The defaults in force here."""
-    return _stack.scopes[-1]
+    return _stack.top() or {}
 
 
 def arg_scope_func_key(op: Callable) -> Any:
@@ -113,11 +108,8 @@ def arg_scope(list_ops_or_scope: Sequence[Callable] | Mapping, **kwargs: Any) ->
         scope = _with_defaults(list_ops_or_scope, kwargs)
     else:
         raise TypeError("list_ops_or_scope must either be a list/tuple or reused scope (i.e. dict)")
-    _stack.scopes.append(scope)
-    try:
+    with _stack.pushed(scope):
         yield scope
-    finally:
-        _stack.scopes.pop()
 
 
 def _with_defaults(functions: Sequence[Callable], defaults: dict[str, Any]) -> Scope:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
+from tideflow.graph.stacks import replaced
 from tideflow.train.optimizers import AdagradOptimizer
 
 if TYPE_CHECKING:
@@ -40,11 +41,8 @@ class RegAdagradOptimizer(AdagradOptimizer):
     @contextlib.contextmanager
     def avoid_updating_slots(self) -> Iterator[None]:
         """What is applied within this context leaves the sums as they are."""
-        before, self._should_update_slots = self._should_update_slots, False
-        try:
+        with replaced(self, "_should_update_slots", False):
             yield
-        finally:
-            self._should_update_slots = before
 
     def _attributes(self) -> dict[str, Any]:
         return {"update_slots": self._should_update_slots}

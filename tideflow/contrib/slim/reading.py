@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection, name_scope
+from tideflow.graph.stacks import replaced
 from tideflow.ops.math import casting, reductions
 from tideflow.platform import gfile
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
@@ -244,7 +244,13 @@ def prefetch_queue(
         return queue
 
 
-_running = threading.Lock()
+class _Running:
+    """Whether a context of `QueueRunners` is entered."""
+
+    is_entered = False
+
+
+_running = _Running()
 
 
 @export("contrib.slim.queues.NestedQueueRunnerError")
@@ -263,18 +269,18 @@ def QueueRunners(session: Any) -> Iterator[None]:
     Raises:
       NestedQueueRunnerError: If such a context is entered already.
     """
-    if not _running.acquire(blocking=False):
+    if _running.is_entered:
         raise NestedQueueRunnerError("QueueRunners cannot be nested")
     coordinator = Coordinator()
     threads = []
-    for runner in get_collection(GraphKeys.QUEUE_RUNNERS):
-        threads += runner.create_threads(session, coord=coordinator, daemon=True, start=True)
-    try:
-        yield
-    finally:
-        coordinator.request_stop()
+    with replaced(_running, "is_entered", True):
         try:
-            coordinator.join(threads, stop_grace_period_secs=120)
-        except RuntimeError:
-            session.close()  # a thread that waits in a step ends with the session
-        _running.release()
+            for runner in get_collection(GraphKeys.QUEUE_RUNNERS):
+                threads += runner.create_threads(session, coord=coordinator, daemon=True, start=True)
+            yield
+        finally:
+            coordinator.request_stop()
+            try:
+                coordinator.join(threads, stop_grace_period_secs=120)
+            except RuntimeError:
+                session.close()  # a thread that waits in a step ends with the session

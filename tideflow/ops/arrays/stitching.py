@@ -93,7 +93,7 @@ def stitched_rows(indices, data):
     count = 1 + max((int(places.max()) for places in indices if places.numel()), default=-1)
     result = data[0].new_zeros((count, *row))
     for places, values in zip(indices, data, strict=True):
-        result[places.reshape(-1).long()] = values.reshape(-1, *row)
+        result[places.reshape(-1).long()] = values.reshape(places.numel(), *row)
     return result.view(dtype)
 
 
@@ -201,7 +201,7 @@ def _dynamic_partition_kernel(data, partitions, *, num_partitions):
     wrong = numbers[(numbers < 0) | (numbers >= num_partitions)]
     if wrong.numel():
         raise ShapeError(f"partitions has {int(wrong[0])}, which is not in [0, {num_partitions})")
-    rows = data.reshape(-1, *row)
+    rows = data.reshape(len(numbers), *row)
     is_text = isinstance(rows, np.ndarray)
     return [rows[(numbers == i).numpy() if is_text else numbers == i] for i in range(num_partitions)]
 

@@ -685,7 +685,8 @@ def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
 
 @roll_op.kernel
 def _roll_kernel(input, shift, axis):
-    return torch.roll(input, *_rolls(shift, axis, input.ndim))
+    shifts, axes = _rolls(shift, axis, input.ndim)
+    return torch.roll(input, shifts, axes) if shifts else input.clone()
 
 
 @roll_op.kernel("string")

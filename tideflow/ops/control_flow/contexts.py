@@ -33,14 +33,8 @@ def register_primitives(**functions: Callable[..., Any]) -> None:
 @contextlib.contextmanager
 def inside(graph: Graph, context: Context | None) -> Iterator[None]:
     """What is made in this block belongs to `context`, or to no construct at all."""
-    local = graph._local
-    depth = local.depth = local.depth + 1
-    outer, local.context = local.context, context
-    try:
+    with graph._local.block(context=context):
         yield
-    finally:
-        if local.depth >= depth:
-            local.context, local.depth = outer, depth - 1
 
 
 class Context:

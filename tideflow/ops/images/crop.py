@@ -322,6 +322,8 @@ def _check_crops(grads: torch.Tensor, boxes: torch.Tensor, depth: int) -> None:
             f"grads must be [boxes, height, width, depth] with {len(boxes)} boxes and depth {depth}, but are "
             f"of shape {brackets(grads.shape)}"
         )
+    if not grads.shape[1] * grads.shape[2]:
+        raise ShapeError("grads dimensions must be positive")
 
 
 @crop_and_resize_grad_boxes_op.kernel

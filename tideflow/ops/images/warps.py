@@ -5,6 +5,7 @@ The ops are those of `tf.contrib.resampler` and `tf.contrib.image`.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,11 @@ def _pixels(images: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> 
     inside, places = _flat_places(images, rows, columns)
     if not height * width:
         return images.new_zeros((*rows.shape, channels))
-    found = images.reshape(-1, channels).index_select(0, places.reshape(-1)).view(*rows.shape, channels)
+    found = (
+        images.reshape(len(images) * height * width, channels)
+        .index_select(0, places.reshape(-1))
+        .view(*rows.shape, channels)
+    )
     return torch.where(inside.unsqueeze(-1), found, torch.zeros((), dtype=found.dtype, device=found.device))
 
 
@@ -183,14 +188,19 @@ def _resampler_grad_kernel(data, warp, grad_output):
     _checked_warp(data, warp)
     corners = _Corners(data, warp)
     channels = data.shape[3]
+    if tuple(grad_output.shape) != (*warp.shape[:-1], channels):
+        raise ShapeError(
+            "grad_output shape is not consistent with data and warp shapes: it is "
+            f"{brackets(grad_output.shape)}, and should be {brackets((*warp.shape[:-1], channels))}"
+        )
     zero = torch.zeros((), dtype=data.dtype, device=data.device)
     grad = torch.where(corners.near, grad_output.reshape(*corners.rows[0].shape, channels), zero)
-    to_data = torch.zeros_like(data).reshape(-1, channels)
+    to_data = torch.zeros_like(data).reshape(math.prod(data.shape[:3]), channels)
     for corner in _CORNERS:
         inside, places = _flat_places(data, corners.rows[corner[0]], corners.columns[corner[1]])
         share = torch.where(inside.unsqueeze(-1), corners.weight(*corner) * grad, zero)
         if len(to_data):
-            to_data.index_add_(0, places.reshape(-1), share.reshape(-1, channels))
+            to_data.index_add_(0, places.reshape(-1), share.reshape(places.numel(), channels))
     top_left, top_right, low_left, low_right = (corners.pixels(*corner) for corner in _CORNERS)
     down, right = corners.lower_part, corners.right_part
     by_x = (grad * (down * (low_right - low_left) + (1 - down) * (top_right - top_left))).sum(-1)

@@ -35,10 +35,12 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int) -> torch.Tensor:
+def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int, classes: int) -> torch.Tensor:
     """The length of each sequence, on the host."""
     if batch == 0:
         raise ShapeError("batch_size must not be 0")
+    if classes == 0:
+        raise ShapeError("num_classes must not be 0")
     lengths = sequence_length.cpu().long()
     if lengths.shape != (batch,):
         raise ShapeError(
@@ -63,6 +65,8 @@ class _Labels(NamedTuple):
 def _check_order(indices: torch.Tensor, batch: int) -> None:
     if not len(indices):
         return
+    if indices.shape[1] != 2:
+        raise ShapeError(f"labels_indices must have 2 columns, but are {brackets(indices.shape)}")
     width = int(indices[:, 1].max()) + 1
     outside = (indices < 0).any(1) | (indices[:, 0] >= batch)
     if outside.any():
@@ -218,7 +222,7 @@ def _ctc_loss_kernel(
     ignore_longer_outputs_than_inputs,
 ):
     steps, batch, classes = inputs.shape
-    lengths = checked_lengths(sequence_length, steps, batch)
+    lengths = checked_lengths(sequence_length, *inputs.shape)
     labels = _label_rows(
         labels_indices.cpu(), labels_values.cpu(), batch, classes, preprocess_collapse_repeated
     )

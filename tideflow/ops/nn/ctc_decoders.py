@@ -66,7 +66,7 @@ def _ctc_greedy_decoder_shape(inputs, sequence_length):
 @ctc_greedy_decoder_op.kernel
 def _ctc_greedy_decoder_kernel(inputs, sequence_length, *, merge_repeated, blank_index):
     steps, batch, classes = inputs.shape
-    lengths = checked_lengths(sequence_length, steps, batch).to(inputs.device)
+    lengths = checked_lengths(sequence_length, *inputs.shape).to(inputs.device)
     blank = blank_index % classes
     inside = torch.arange(steps, device=inputs.device)[:, None] < lengths
     best = inputs.amax(2)
@@ -158,8 +158,7 @@ def _ctc_beam_search_decoder_kernel(
 ):
     if top_paths > beam_width:
         raise ShapeError("requested more paths than the beam width.")
-    steps, batch, _ = inputs.shape
-    lengths = checked_lengths(sequence_length, steps, batch).tolist()
+    lengths = checked_lengths(sequence_length, *inputs.shape).tolist()
     logits = to_numpy(inputs)
     found = [
         _best(logits[:length, row], beam_width, top_paths, merge_repeated)

@@ -462,6 +462,8 @@ quantize_and_dequantize_op.samples(
 def _each_there_and_back(input: torch.Tensor, low: Any, high: Any, axis: int, *given: Any) -> torch.Tensor:
     if axis == -1:
         return _there_and_back(input, low, high, *given)
+    if not input.numel():
+        return torch.empty_like(input)
     return torch.stack([_there_and_back(*each, *given) for each in _along(input, axis, low, high)], axis)
 
 

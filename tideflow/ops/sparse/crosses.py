@@ -138,6 +138,8 @@ def _hashed(chosen: list[np.ndarray], num_buckets: int, hash_key: int, count: in
 
 @sparse_cross_op.kernel
 def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
+    if shapes and not shapes[0]:
+        raise ShapeError("Expected D2 of index to be 2 got 0 at position 0")
     batch = shapes[0][0] if shapes else dense_inputs[0].shape[0] if dense_inputs else 0
     sparse = zip(indices, values, shapes, strict=True)
     columns = [_sparse_column(*parts, batch, i) for i, parts in enumerate(sparse)]
