@@ -6,7 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tideflow.distributions.base import FULLY_REPARAMETERIZED, ScalarDistribution
+from tideflow.distributions.base import (
+    FULLY_REPARAMETERIZED,
+    ReparameterizationType,
+    ScalarDistribution,
+)
 from tideflow.distributions.divergence import RegisterKL
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -21,29 +25,21 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-@export("distributions.Gamma", "contrib.distributions.Gamma")
-class Gamma(ScalarDistribution):
-    """The gamma distribution.
-
-    Args:
-      concentration: The shape parameter, above 0.
-      rate: The inverse scale, above 0.
-      validate_args: Whether steps check the parameters and values.
-      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
-      name: The name of the operations.
-    """
+class ConcentrationRate(ScalarDistribution):
+    """A distribution with a concentration and a rate, both of which must be positive."""
 
     _PARAMETERS = ("concentration", "rate")
 
     def __init__(
         self,
-        concentration: TensorLike,
-        rate: TensorLike,
-        validate_args: bool = False,
-        allow_nan_stats: bool = True,
-        name: str = "Gamma",
+        concentration: Any,
+        rate: Any,
+        reparameterization_type: ReparameterizationType,
+        validate_args: bool,
+        allow_nan_stats: bool,
+        name: str,
+        parameters: dict[str, Any],
     ):
-        parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
             checked = [concentration, rate] if validate_args else []
             with control_dependencies([checks.assert_positive(parameter) for parameter in checked]):
@@ -52,7 +48,7 @@ class Gamma(ScalarDistribution):
                 checks.assert_same_float_dtype([self._concentration, self._rate])
         super().__init__(
             dtype=self._concentration.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
+            reparameterization_type=reparameterization_type,
             validate_args=validate_args,
             allow_nan_stats=allow_nan_stats,
             parameters=parameters,
@@ -67,8 +63,38 @@ class Gamma(ScalarDistribution):
 
     @property
     def rate(self) -> Tensor:
-        """The inverse scale."""
+        """The rate."""
         return self._rate
+
+    def _checked(self, x: Tensor) -> Tensor:
+        checks.assert_same_float_dtype([x], dtype=self.dtype)
+        return grouping.with_dependencies([checks.assert_positive(x)], x) if self.validate_args else x
+
+
+@export("distributions.Gamma", "contrib.distributions.Gamma")
+class Gamma(ConcentrationRate):
+    """The gamma distribution.
+
+    Args:
+      concentration: The shape parameter, above 0.
+      rate: The inverse scale, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
+
+    def __init__(
+        self,
+        concentration: TensorLike,
+        rate: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Gamma",
+    ):
+        parameters = dict(locals())
+        super().__init__(
+            concentration, rate, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, name, parameters
+        )
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return distributions.random_gamma(
@@ -104,10 +130,6 @@ class Gamma(ScalarDistribution):
         message = "mode not defined when any concentration <= 1"
         mode = (self.concentration - 1.0) / self.rate
         return self._where_defined(self.concentration > 1.0, mode, {message: self.concentration})
-
-    def _checked(self, x: Tensor) -> Tensor:
-        checks.assert_same_float_dtype([x], dtype=self.dtype)
-        return grouping.with_dependencies([checks.assert_positive(x)], x) if self.validate_args else x
 
 
 @RegisterKL(Gamma, Gamma)

@@ -23,29 +23,20 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-@export("distributions.Normal", "contrib.distributions.Normal")
-class Normal(ScalarDistribution):
-    """The normal distribution.
-
-    Args:
-      loc: The mean.
-      scale: The standard deviation, above 0.
-      validate_args: Whether steps check the parameters and values.
-      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
-      name: The name of the operations.
-    """
+class LocationScale(ScalarDistribution):
+    """A distribution with a location and a scale, which must be positive."""
 
     _PARAMETERS = ("loc", "scale")
 
     def __init__(
         self,
-        loc: TensorLike,
-        scale: TensorLike,
-        validate_args: bool = False,
-        allow_nan_stats: bool = True,
-        name: str = "Normal",
+        loc: Any,
+        scale: Any,
+        validate_args: bool,
+        allow_nan_stats: bool,
+        name: str,
+        parameters: dict[str, Any],
     ):
-        parameters = dict(locals())
         with name_scope(name, values=[loc, scale]) as name:
             with control_dependencies([checks.assert_positive(scale)] if validate_args else []):
                 self._loc = constants.identity(loc, name="loc")
@@ -63,13 +54,44 @@ class Normal(ScalarDistribution):
 
     @property
     def loc(self) -> Tensor:
-        """The mean."""
+        """The location."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """The standard deviation."""
+        """The scale."""
         return self._scale
+
+    def _mode(self) -> Tensor:
+        return self.loc * creation.ones_like(self.scale)
+
+    def _z(self, x: Tensor) -> Tensor:
+        with name_scope("standardize", values=[x]):
+            return (x - self.loc) / self.scale
+
+
+@export("distributions.Normal", "contrib.distributions.Normal")
+class Normal(LocationScale):
+    """The normal distribution.
+
+    Args:
+      loc: The mean.
+      scale: The standard deviation, above 0.
+      validate_args: Whether steps check the parameters and values.
+      allow_nan_stats: Whether a statistic that is not defined is NaN; else a step fails.
+      name: The name of the operations.
+    """
+
+    def __init__(
+        self,
+        loc: TensorLike,
+        scale: TensorLike,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "Normal",
+    ):
+        parameters = dict(locals())
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         shape = self._draws_shape(n)
@@ -109,10 +131,6 @@ class Normal(ScalarDistribution):
     def _stddev(self) -> Tensor:
         return self.scale * creation.ones_like(self.loc)
 
-    def _z(self, x: Tensor) -> Tensor:
-        with name_scope("standardize", values=[x]):
-            return (x - self.loc) / self.scale
-
 
 @RegisterKL(Normal, Normal)
 def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
@@ -124,7 +142,7 @@ def _kl_normal_normal(a: Normal, b: Normal, name: str | None = None) -> Tensor:
 
 
 @export("distributions.Laplace", "contrib.distributions.Laplace")
-class Laplace(ScalarDistribution):
+class Laplace(LocationScale):
     """The Laplace distribution: exponential to both sides of its mean.
 
     Args:
@@ -135,8 +153,6 @@ class Laplace(ScalarDistribution):
       name: The name of the operations.
     """
 
-    _PARAMETERS = ("loc", "scale")
-
     def __init__(
         self,
         loc: TensorLike,
@@ -146,30 +162,7 @@ class Laplace(ScalarDistribution):
         name: str = "Laplace",
     ):
         parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as name:
-            with control_dependencies([checks.assert_positive(scale)] if validate_args else []):
-                self._loc = constants.identity(loc, name="loc")
-                self._scale = constants.identity(scale, name="scale")
-                checks.assert_same_float_dtype([self._loc, self._scale])
-        super().__init__(
-            dtype=self._loc.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._loc, self._scale],
-            name=name,
-        )
-
-    @property
-    def loc(self) -> Tensor:
-        """The mean."""
-        return self._loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The mean distance from the mean."""
-        return self._scale
+        super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         kind = self.dtype.as_numpy_dtype

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tideflow.distributions.base import NOT_REPARAMETERIZED, ScalarDistribution
-from tideflow.distributions.gamma import Gamma
+from tideflow.distributions.base import NOT_REPARAMETERIZED
+from tideflow.distributions.gamma import ConcentrationRate, Gamma
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
@@ -63,7 +63,7 @@ class Chi2(Gamma):
 
 
 @export("contrib.distributions.InverseGamma")
-class InverseGamma(ScalarDistribution):
+class InverseGamma(ConcentrationRate):
     """The distribution of the inverse of a number of a gamma distribution.
 
     Args:
@@ -74,8 +74,6 @@ class InverseGamma(ScalarDistribution):
       name: The name of the operations.
     """
 
-    _PARAMETERS = ("concentration", "rate")
-
     def __init__(
         self,
         concentration: TensorLike,
@@ -85,31 +83,9 @@ class InverseGamma(ScalarDistribution):
         name: str = "InverseGamma",
     ):
         parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            checked = [concentration, rate] if validate_args else []
-            with control_dependencies([checks.assert_positive(parameter) for parameter in checked]):
-                self._concentration = constants.identity(concentration, name="concentration")
-                self._rate = constants.identity(rate, name="rate")
-                checks.assert_same_float_dtype([self._concentration, self._rate])
         super().__init__(
-            dtype=self._concentration.dtype,
-            reparameterization_type=NOT_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._concentration, self._rate],
-            name=name,
+            concentration, rate, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, name, parameters
         )
-
-    @property
-    def concentration(self) -> Tensor:
-        """The shape parameter."""
-        return self._concentration
-
-    @property
-    def rate(self) -> Tensor:
-        """The scale."""
-        return self._rate
 
     def _sample_n(self, n: Any, seed: int | None = None) -> Tensor:
         return 1.0 / distributions.random_gamma(
@@ -151,7 +127,3 @@ class InverseGamma(ScalarDistribution):
         bound = constants.constant(least, dtype=self.dtype)
         defined = checks.assert_less(bound, self.concentration, message=message)
         return grouping.with_dependencies([defined], value)
-
-    def _checked(self, x: Tensor) -> Tensor:
-        checks.assert_same_float_dtype([x], dtype=self.dtype)
-        return grouping.with_dependencies([checks.assert_positive(x)], x) if self.validate_args else x

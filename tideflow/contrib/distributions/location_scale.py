@@ -9,6 +9,7 @@ import numpy as np
 
 from tideflow.distributions import normal_functions
 from tideflow.distributions.base import FULLY_REPARAMETERIZED, ScalarDistribution
+from tideflow.distributions.location_scale import LocationScale
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
@@ -21,55 +22,8 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-class _LocationScale(ScalarDistribution):
-    """A distribution with a location and a scale, which must be positive."""
-
-    _PARAMETERS = ("loc", "scale")
-
-    def __init__(
-        self,
-        loc: Any,
-        scale: Any,
-        validate_args: bool,
-        allow_nan_stats: bool,
-        name: str,
-        parameters: dict[str, Any],
-    ):
-        with name_scope(name, values=[loc, scale]) as name:
-            with control_dependencies([checks.assert_positive(scale)] if validate_args else []):
-                self._loc = constants.identity(loc, name="loc")
-                self._scale = constants.identity(scale, name="scale")
-                checks.assert_same_float_dtype([self._loc, self._scale])
-        super().__init__(
-            dtype=self._scale.dtype,
-            reparameterization_type=FULLY_REPARAMETERIZED,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-            parameters=parameters,
-            graph_parents=[self._loc, self._scale],
-            name=name,
-        )
-
-    @property
-    def loc(self) -> Tensor:
-        """The location."""
-        return self._loc
-
-    @property
-    def scale(self) -> Tensor:
-        """The scale."""
-        return self._scale
-
-    def _mode(self) -> Tensor:
-        return self.loc * creation.ones_like(self.scale)
-
-    def _z(self, x: Tensor) -> Tensor:
-        with name_scope("standardize", values=[x]):
-            return (x - self.loc) / self.scale
-
-
 @export("contrib.distributions.Cauchy")
-class Cauchy(_LocationScale):
+class Cauchy(LocationScale):
     """The Cauchy distribution, which has no mean.
 
     Args:
@@ -125,7 +79,7 @@ class Cauchy(_LocationScale):
 
 
 @export("contrib.distributions.Logistic")
-class Logistic(_LocationScale):
+class Logistic(LocationScale):
     """The logistic distribution.
 
     Args:
