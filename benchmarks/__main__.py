@@ -1,6 +1,7 @@
 """Measures Tideflow beside TensorFlow, PyTorch and JAX, each in its own environment, and prints a table.
 
 A whole run (all works, all peers, not quick) also writes the table to benchmarks/RESULTS.md.
+`python -m benchmarks gpu` measures whole models on a GPU instead, and writes benchmarks/RESULTS_GPU.md.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import importlib
 import sys
 from pathlib import Path
 
+from benchmarks.gpu import run as gpu
 from benchmarks.peers import PEERS, PeerError, Worker
 from benchmarks.report import Results, markdown
 from benchmarks.works import NAMES
@@ -19,6 +21,9 @@ MEMORY_WORKS = {"convnet": 20, "deep_backward": 3}  # and steps of each
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["gpu"]:
+        gpu.main(sys.argv[2:])
+        return
     options = parse_options()
     works = [name for name in options.works if name != "memory"]
     results = Results(

@@ -300,7 +300,8 @@ def digest(stretch: Stretch) -> str:
         numbers[value] = len(numbers)
         hashed.update(f"{_described(value)};".encode())
     for node in stretch.nodes:
-        hashed.update(f"{node.type}{sorted((key, _text(attr)) for key, attr in node.attrs.items())}".encode())
+        attrs = sorted((key, _text(attr)) for key, attr in node.attrs.items() if not key.startswith("_"))
+        hashed.update(f"{node.type}{attrs}".encode())
         for value in node.inputs:
             known = numbers.get(value)
             hashed.update((_text(value.constant) if known is None else str(known)).encode())
