@@ -64,7 +64,7 @@ def _apply(f: Callable[..., Any], args: Sequence[TensorLike]) -> Any:
             "All variables used by a function wrapped with @custom_gradient must be `ResourceVariable`s. "
             "Ensure that no `variable_scope` is created with `use_resource=False`."
         )
-    variables = _variables_read(graph, first)
+    variables = variables_read(graph, first)
     takes_variables = _takes_variables(grad_fn, variables)
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
     for tensor in flat:
@@ -93,7 +93,7 @@ def _reference_variables(graph: Graph) -> list[Any]:
     return [v for v in graph.get_collection(GraphKeys.GLOBAL_VARIABLES) if not hasattr(v, "handle")]
 
 
-def _variables_read(graph: Graph, first: int) -> list[Any]:
+def variables_read(graph: Graph, first: int) -> list[Any]:
     """The trainable variables that the operations from index `first` on use."""
     used = {tensor for op in graph._ops[first:] for tensor in op.inputs}
     trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)

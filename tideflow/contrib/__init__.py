@@ -20,6 +20,11 @@ from tideflow.contrib import (  # noqa: F401
 from tideflow.export import load_when_asked_for
 
 load_when_asked_for("tideflow.contrib.crf", "contrib.crf")
+load_when_asked_for("tideflow.contrib.cudnn_rnn", "contrib.cudnn_rnn")
+load_when_asked_for("tideflow.contrib.graph_editor", "contrib.graph_editor")
 load_when_asked_for("tideflow.contrib.legacy_seq2seq", "contrib.legacy_seq2seq")
 load_when_asked_for("tideflow.contrib.image", "contrib.image")
+load_when_asked_for("tideflow.contrib.metric_learning", "contrib.losses.metric_learning")
+load_when_asked_for("tideflow.contrib.model_pruning", "contrib.model_pruning")
+load_when_asked_for("tideflow.contrib.quantize", "contrib.quantize")
 load_when_asked_for("tideflow.contrib.slim.nets", "contrib.slim.nets")

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.export import export
+from tideflow.graph import device as device_names
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import Graph
+from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.node_import import NodeImporter, input_key
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 
 if TYPE_CHECKING:
+    from tensorboard.compat.proto.node_def_pb2 import NodeDef
     from tensorboard.compat.proto.op_def_pb2 import OpList
 
     from tideflow.graph.typing import TensorLike
@@ -72,6 +75,24 @@ def import_graph_def(
         if return_elements is not None:
             return [importer.element(e) for e in return_elements]
     return None
+
+
+def add_node(graph: Graph, node: NodeDef, inputs: list[Tensor]) -> Operation:
+    """Adds the operation that a NodeDef describes, with these inputs and without control inputs.
+
+    It has the name and the device that the NodeDef says: the scopes around it do not count.
+    """
+    local = graph._local
+    outer = local.name_stack, local.devices, local.controls, local.colocations, local.attrs
+    local.name_stack, local.devices, local.controls, local.colocations, local.attrs = "", (), (), (), {}
+    attrs = {key: attr_from_proto(value) for key, value in node.attr.items()}
+    try:
+        with graph.as_default():
+            op = op_definition(graph, node.op).node_from_flat(inputs, attrs, f"{node.name}/")
+    finally:
+        local.name_stack, local.devices, local.controls, local.colocations, local.attrs = outer
+    op._device = device_names.canonical_name(node.device)
+    return op
 
 
 def _as_graph_def(message: Any) -> GraphDef:

@@ -217,6 +217,8 @@ class Operation:
         self.graph._mutated()
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"tensor must be a Tensor: {tensor}")
         if tensor.graph is not self.graph:
             raise ValueError(f"{tensor} must be from the same graph as {self}.")
         inputs = list(self.inputs)

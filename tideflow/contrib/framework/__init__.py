@@ -2,6 +2,7 @@
 
 from tideflow.contrib.framework import (  # noqa: F401
     argument_scopes,
+    bounded_specs,
     conditions,
     from_checkpoints,
     model_variables,

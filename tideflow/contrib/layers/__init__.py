@@ -10,6 +10,7 @@ from tideflow.contrib.layers import (  # noqa: F401
     optimization,
     penalties,
     pools,
+    reversible,
     scaling,
     summaries,
     utilities,

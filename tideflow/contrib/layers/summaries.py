@@ -24,7 +24,7 @@ def _fraction(truths: Tensor) -> Tensor:
     return reductions.reduce_mean(casting.cast(truths, dtypes.float32, name="ToFloat"))
 
 
-@export("contrib.layers.summarize_activation")
+@export("contrib.layers.summarize_activation", "contrib.layers.summaries.summarize_activation")
 def summarize_activation(op: Tensor) -> Tensor:
     """Summarizes how an activation is distributed and, of a Relu, which part of it is cut off.
 
@@ -44,7 +44,7 @@ def summarize_activation(op: Tensor) -> Tensor:
     return summary.histogram(f"{name}/activation", op)
 
 
-@export("contrib.layers.summarize_tensor")
+@export("contrib.layers.summarize_tensor", "contrib.layers.summaries.summarize_tensor")
 def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
     """Summarizes a number, or how numbers are distributed.
 
@@ -61,7 +61,7 @@ def summarize_tensor(tensor: Tensor, tag: str | None = None) -> Tensor | None:
     return show(tag or f"{tensor.op.name}_summary", tensor)
 
 
-@export("contrib.layers.summarize_tensors")
+@export("contrib.layers.summarize_tensors", "contrib.layers.summaries.summarize_tensors")
 def summarize_tensors(tensors: Sequence[Any], summarizer: Callable = summarize_tensor) -> list[Tensor | None]:
     """Summarizes each of several tensors.
 
@@ -75,7 +75,7 @@ def summarize_tensors(tensors: Sequence[Any], summarizer: Callable = summarize_t
     return [summarizer(tensor) for tensor in tensors]
 
 
-@export("contrib.layers.summarize_collection")
+@export("contrib.layers.summarize_collection", "contrib.layers.summaries.summarize_collection")
 def summarize_collection(
     collection: str, name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
@@ -95,7 +95,7 @@ def summarize_collection(
     return summarize_tensors(items, summarizer)
 
 
-@export("contrib.slim.summarize_variables")
+@export("contrib.slim.summarize_variables", "contrib.layers.summaries.summarize_variables")
 def summarize_variables(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
@@ -111,7 +111,7 @@ def summarize_variables(
     return summarize_collection(GraphKeys.GLOBAL_VARIABLES, name_filter, summarizer)
 
 
-@export("contrib.slim.summarize_weights")
+@export("contrib.slim.summarize_weights", "contrib.layers.summaries.summarize_weights")
 def summarize_weights(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
@@ -127,7 +127,7 @@ def summarize_weights(
     return summarize_collection(GraphKeys.WEIGHTS, name_filter, summarizer)
 
 
-@export("contrib.slim.summarize_biases")
+@export("contrib.slim.summarize_biases", "contrib.layers.summaries.summarize_biases")
 def summarize_biases(
     name_filter: str | None = None, summarizer: Callable = summarize_tensor
 ) -> list[Tensor | None]:
@@ -143,7 +143,7 @@ def summarize_biases(
     return summarize_collection(GraphKeys.BIASES, name_filter, summarizer)
 
 
-@export("contrib.layers.summarize_activations")
+@export("contrib.layers.summarize_activations", "contrib.layers.summaries.summarize_activations")
 def summarize_activations(
     name_filter: str | None = None, summarizer: Callable = summarize_activation
 ) -> list[Tensor | None]:
