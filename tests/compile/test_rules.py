@@ -352,6 +352,10 @@ def test_products_that_others_take_are_not_fused():
     assert "matmul_with_bias" not in applied([dense + tf.constant(normal(4)), dense], feeds)
 
 
+def test_seeded_numbers_are_scaled_and_shifted_in_two_roundings():
+    assert "multiply_and_add" not in applied(tf.random_uniform([3], -0.1, 0.1, seed=5), {})
+
+
 def test_integers_are_not_fused():
     x, feeds = fed(np.arange(6).reshape(2, 3))
     assert "multiply_and_add" not in applied(x * x + 1, feeds)

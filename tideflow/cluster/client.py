@@ -122,7 +122,9 @@ class RemoteMaster:
                 config = b"" if self._config is None else self._config.SerializeToString()
                 whole = graph_def_proto(graph).SerializeToString()
                 version, mutations = graph.version, graph._mutations
-                creation = CreateSession(tensors=[as_tensor(config), as_tensor(whole)])
+                creation = CreateSession(
+                    address=self._peer.address, tensors=[as_tensor(config), as_tensor(whole)]
+                )
                 is_first, self._handle = self._handle is None, self._create(creation, context)
                 self._known, self._mutations = version, mutations
                 if is_first:

@@ -33,6 +33,7 @@ from tideflow.cluster.messages import (
     SessionCreated,
 )
 from tideflow.cluster.packing import as_bytes, context_of, devices_message, values_message
+from tideflow.cluster.steps import session_not_found
 from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
@@ -61,9 +62,11 @@ class _RemoteSession:
 
 
 class ClientSessions:
-    """Makes, runs and closes sessions; `new_master(graph, config)` makes the master of one."""
+    """Makes, runs and closes sessions; `new_master(graph, config, address)` makes the master of one, whose
+    client reaches this task at that address.
+    """
 
-    def __init__(self, new_master: Callable[[Graph, ConfigProto | None], Master]):
+    def __init__(self, new_master: Callable[[Graph, ConfigProto | None, str], Master]):
         self._new_master = new_master
         self._local: list[Master] = []
         self._remote: dict[str, _RemoteSession] = {}
@@ -78,9 +81,9 @@ class ClientSessions:
         dispatch.on_slow_request(ListDevices, self._list_devices)
         dispatch.on_slow_request(EndSession, self._end)
 
-    def connect(self, graph: Graph, config: ConfigProto | None) -> Master:
+    def connect(self, graph: Graph, config: ConfigProto | None, address: str) -> Master:
         """The master of a new session of this process."""
-        master = self._new_master(graph, config)
+        master = self._new_master(graph, config, address)
         self._local.append(master)
         return master
 
@@ -89,8 +92,10 @@ class ClientSessions:
         self._local = [master for master in self._local if not master.closed]
         return [*self._local, *(session.master for session in list(self._remote.values()))]
 
-    def forget_remote(self) -> None:
-        """Forgets the sessions of other processes: a reset has closed them on all tasks."""
+    def forget(self) -> None:
+        """Ends the sessions because of a reset, and does not know them any more."""
+        for master in self.masters():
+            master.forget()
         self._remote.clear()
 
     def next_round(self) -> None:
@@ -110,14 +115,15 @@ class ClientSessions:
         config, graph_def = map(as_bytes, message.tensors)
         graph = Graph()
         _extend(graph, graph_def)
-        master = self._new_master(graph, ConfigProto.FromString(config) if config else None)
+        options = ConfigProto.FromString(config) if config else None
+        master = self._new_master(graph, options, message.address)
         self._remote[master.handle] = _RemoteSession(graph, master)
         return SessionCreated(session=master.handle)
 
     def _session(self, handle: str) -> _RemoteSession:
         session = self._remote.get(handle)
         if session is None:
-            raise errors.aborted(f"Session {handle} is not found.")
+            raise session_not_found(handle)
         session.lease.renew()
         return session
 

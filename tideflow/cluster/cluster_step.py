@@ -22,6 +22,7 @@ from tideflow.cluster.packing import (
     values_of,
 )
 from tideflow.cluster.protocol import Sender
+from tideflow.cluster.steps import session_closed, session_not_found
 from tideflow.cluster.tasks import LocalTask, RemoteTask, Task
 from tideflow.cluster.transport import Pending, attend, gather
 from tideflow.cluster.worker import STOP_SECONDS
@@ -53,20 +54,27 @@ class PlacedPart:
 @dataclass
 class StepSession:
     """What the steps of a session share: its handle, the user's graph, whether floats are cut to 16 bits
-    between tasks, and whether it was closed.
+    between tasks, whether it was closed, and whether a reset of its server has made it unknown.
     """
 
     handle: str
     graph: Graph
     compress: bool
     closed: bool = False
+    forgotten: bool = False
     _numbers: Iterator[int] = field(default_factory=itertools.count)
 
     def new_step(self) -> str:
         """The id of a new step, unique in the cluster."""
-        if self.closed:
-            raise errors.cancelled("The session was closed.")
+        self.check()
         return f"{self.handle}:{next(self._numbers)}"
+
+    def check(self) -> None:
+        """Raises where the session can run no more steps."""
+        if self.forgotten:
+            raise session_not_found(self.handle)
+        if self.closed:
+            raise session_closed()
 
 
 class ClusterStep:
@@ -119,6 +127,7 @@ class ClusterStep:
             answers = gather(list(traffic.pending.values()), context=context)
             for (part, _), answer in zip(self._remote, answers):
                 _put(results, part, values_of(expect(answer, Values), context))
+            self._session.check()  # a step that ends after its session gives nothing
         except BaseException as error:
             self._stop(step, error, traffic.pending.values())
             if isinstance(error, OpError):

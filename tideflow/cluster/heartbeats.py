@@ -57,9 +57,12 @@ class Heartbeats:
         """Sends one heartbeat to each task that knows this one; closes the sessions whose leases have run
         out.
         """
-        handles = [master.handle for master in self._sessions.masters()]
+        masters = self._sessions.masters()
+        handles = [master.handle for master in masters]
         for handle in handles:  # no other task renews the leases that these sessions have on this one
             self._worker.renew_lease(handle)
+        for master in masters:
+            master.renew_leases(HEARTBEAT_SECONDS)
         for instruction in self._membership.next_round(self._connected()):
             self._send_heartbeat(instruction.task, Heartbeat(task=self._me, sessions=handles))
         self._worker.next_round()

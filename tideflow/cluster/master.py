@@ -16,8 +16,9 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tideflow.cluster.cluster_step import ClusterStep, PlacedPart, StepSession
-from tideflow.cluster.messages import PartDescription
-from tideflow.cluster.tasks import LocalTask, Task
+from tideflow.cluster.given_cluster import is_isolated
+from tideflow.cluster.messages import GivenCluster, PartDescription
+from tideflow.cluster.tasks import LocalTask, RemoteTask, Task
 from tideflow.compile.blocking import waits_independently
 from tideflow.compile.partition import TaskGraph, partition
 from tideflow.compile.place import log_placement
@@ -38,7 +39,11 @@ _log = logging.getLogger("tideflow")
 
 
 class Master:
-    """Runs the steps of one session on a cluster: the executor of a session on a server of this process."""
+    """Runs the steps of one session on a cluster: the executor of a session on a server of this process.
+
+    `own` is the name of this task. `given` is the cluster where the session's configuration gives one, whose
+    `tasks` then belong to this master alone.
+    """
 
     fills_traces = True
 
@@ -49,14 +54,15 @@ class Master:
         tasks: Mapping[str, Task],
         own: str,
         missing_tasks: Callable[[], Set[str]] = frozenset,
+        given: GivenCluster | None = None,
     ):
         compress = config is not None and config.graph_options.enable_bfloat16_sendrecv
         self._session = StepSession(secrets.token_hex(8), graph, compress)
         self.missing_tasks = missing_tasks  # that were there, and have not done their work
         self.tasks = _visible(tasks, config, own)
-        self._own = own
+        self._own, self._given = own, given
         self._soft = config is not None and config.allow_soft_placement
-        self._isolated = config is not None and config.isolate_session_state
+        self._isolated = is_isolated(config)
         self._placement, self._disabled_rules = apply_config(config, None)
         self._devices: dict[str, Sequence[Device]] = {}
         self._incarnations: dict[str, int] = {}
@@ -83,6 +89,7 @@ class Master:
         """The step as a plan that runs it on the cluster. The plan is for feeds of any shape: each task
         compiles its part for the shapes that it gets.
         """
+        self._session.check()
         key = request.fetches, request.targets, request.feeds, request.done
         with self._lock:
             if key not in self._plans:
@@ -128,7 +135,10 @@ class Master:
         self._used.add(name)
         task, incarnation = self.tasks[name], self._incarnations[name]
         graph_def = part.graph_def.SerializeToString()
-        registered = task.register(self.handle, self._isolated, description, graph_def, incarnation, context)
+        cluster = self._given and GivenCluster(task=name, addresses=self._given.addresses)
+        registered = task.register(
+            self.handle, self._isolated, description, graph_def, incarnation, context, cluster
+        )
         feeds, fetches = [i for i, _ in part.feeds], [i for i, _ in part.fetches]
         return PlacedPart(task, incarnation, registered, feeds, fetches)
 
@@ -205,6 +215,29 @@ class Master:
                 self.tasks[name].close_session(self.handle)
             except OpError as error:  # the task has ended, and the session's parts there with it
                 _log.debug("%s was not told that a session is closed: %s", name, error)
+        for task in self._given_tasks():
+            task.peer.close()
+
+    def forget(self) -> None:
+        """Ends the session because of a reset. One that has run nothing yet is not affected."""
+        if self._used:
+            self._session.forgotten = True
+            self.close()
+
+    def renew_leases(self, seconds: float) -> None:
+        """Tells the tasks of a given cluster, to which the server sends no heartbeats, that this session
+        lives; within so many seconds each.
+        """
+        for task in self._given_tasks():
+            if task.name in self._used:
+                try:
+                    task.renew_lease(self.handle, seconds)
+                except OpError as error:  # the next step that needs the task will say so
+                    _log.debug("%s was not told that a session lives: %s", task.name, error)
+
+    def _given_tasks(self) -> list[RemoteTask]:
+        tasks = self.tasks.values() if self._given is not None else ()
+        return [task for task in tasks if isinstance(task, RemoteTask)]
 
 
 def _visible(tasks: Mapping[str, Task], config: ConfigProto | None, own: str) -> dict[str, Task]:

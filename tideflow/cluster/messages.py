@@ -169,14 +169,24 @@ class PartDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     compress: bool = False
 
 
+class GivenCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The cluster that a session's configuration names: the addresses of its tasks, and which of them `task`,
+    the receiver, is.
+    """
+
+    task: str
+    addresses: dict[str, str]
+
+
 class RegisterPart(Message, frozen=True, tag="register_part"):
     """Gives a task its part of a step, whose GraphDef is the one tensor. An `isolated` session shares no
-    state with other sessions.
+    state with other sessions; one whose configuration names a cluster runs on that, and not on the server's.
     """
 
     session: str
     isolated: bool
     part: PartDescription
+    cluster: GivenCluster | None = None
 
     def __post_init__(self) -> None:
         _check_tensors(self, 1, "the graph")
@@ -225,6 +235,14 @@ class StopStep(Message, frozen=True, tag="stop_step"):
 
 class CloseSession(Message, frozen=True, tag="close_session"):
     """The master has closed a session: the task forgets its parts."""
+
+    session: str
+
+
+class RenewLease(Message, frozen=True, tag="renew_lease"):
+    """The master of a session is alive, whose server does not send this task heartbeats: the session's
+    configuration names another cluster than the server's.
+    """
 
     session: str
 
@@ -321,7 +339,11 @@ class InStore(Message, frozen=True, tag="in_store"):
 
 
 class CreateSession(Message, frozen=True, tag="create_session"):
-    """Makes a session; the tensors are the ConfigProto, empty for none, and the GraphDef."""
+    """Makes a session; the tensors are the ConfigProto, empty for none, and the GraphDef. `address` is where
+    the client reaches the server.
+    """
+
+    address: str = ""
 
     def __post_init__(self) -> None:
         _check_tensors(self, 2, "the configuration and the graph")
@@ -459,6 +481,7 @@ CLUSTER = Kinds(
     Values,
     StopStep,
     CloseSession,
+    RenewLease,
     Reset,
     SendTensors,
     TensorsAhead,

@@ -12,9 +12,9 @@ import dataclasses
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from tensorboard.compat.proto.graph_pb2 import GraphDef
@@ -35,6 +35,9 @@ from tideflow.runtime.waiting import ABSENT, PendingValue, StepContext
 from tideflow.session.partitions import Devices
 from tideflow.session.trace import Trace
 
+if TYPE_CHECKING:
+    from tideflow.cluster.tasks import RemoteTask
+
 _QUICK_SECONDS = 500e-6  # a part that computes no longer is run on the listener's thread
 
 CallSoon = Callable[[Callable[[], None]], None]
@@ -42,7 +45,9 @@ OnEnd = Callable[[tuple[Any, ...], Exception | None], None]  # takes the values 
 
 
 class RegisteredPart:
-    """A part that a master has registered; its state is in `resources`, its devices are in `placement`."""
+    """A part that a master has registered; its state is in `resources`, its devices are in `placement`, and
+    `others` are the tasks to which it may send values.
+    """
 
     def __init__(
         self,
@@ -50,13 +55,14 @@ class RegisteredPart:
         graph_def: bytes,
         resources: ResourceManager,
         placement: Placement,
+        others: Mapping[str, RemoteTask],
     ):
         graph = Graph()
         graph._takes_internal_ops = True
         with graph.as_default():
             import_graph_def(GraphDef.FromString(graph_def), name="")
         self.tasks, self.compress = description.tasks, description.compress
-        self._placement, self._resources = placement, resources
+        self._placement, self._resources, self.others = placement, resources, others
         self._request = StepRequest(
             tuple([graph.get_tensor_by_name(name) for name in description.fetches]),
             tuple([graph.get_operation_by_name(name) for name in description.targets]),

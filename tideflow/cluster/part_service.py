@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from tideflow.cluster.messages import (
     Message,
     PartRegistered,
     RegisterPart,
+    RenewLease,
     Reset,
     RunPart,
     SendTensors,
@@ -32,7 +32,6 @@ from tideflow.cluster.packing import (
 )
 from tideflow.cluster.part import OnEnd, RegisteredPart
 from tideflow.cluster.protocol import Sender
-from tideflow.cluster.tasks import RemoteTask, Task
 from tideflow.cluster.wire import error_of, failure_of
 from tideflow.cluster.worker import STOP_SECONDS, RunRequest, Worker
 from tideflow.cluster.worker_threads import WorkerThreads
@@ -47,8 +46,8 @@ _MAX_AHEAD = 16  # messages that a part sends to its master's task before its an
 class PartService:
     """Runs parts on a worker: quick ones on the listener's thread, the others on worker threads."""
 
-    def __init__(self, worker: Worker, tasks: Mapping[str, Task], threads: WorkerThreads):
-        self._worker, self._tasks, self._threads = worker, tasks, threads
+    def __init__(self, worker: Worker, threads: WorkerThreads):
+        self._worker, self._threads = worker, threads
 
     def serve(self, dispatch: Dispatch) -> None:
         """Registers the handlers of the messages that masters, and parts on other tasks, send."""
@@ -57,6 +56,7 @@ class PartService:
         dispatch.on_post(SendTensors, self._take_tensors)
         dispatch.on_post(AbortStep, self._abort_step)
         dispatch.on_post(CloseSession, self._close_session)
+        dispatch.on_post(RenewLease, self._renew_lease)
         dispatch.on_slow_request(RegisterPart, self._register_part)
         dispatch.on_slow_request(StopStep, self._stop_step)
         dispatch.on_slow_request(Reset, self._reset)
@@ -86,13 +86,13 @@ class PartService:
 
     def send(self, step: str, part: RegisteredPart, task: str, parcel: Parcel, context: StepContext) -> None:
         """Sends values of a step to its part on another task."""
-        self._remote(task).send(step, parcel, part.compress, context)
+        part.others[task].send(step, parcel, part.compress, context)
 
     def send_without_blocking(
         self, step: str, part: RegisteredPart, task: str, parcel: Parcel, context: StepContext
     ) -> None:
         """Sends values on a worker thread, unless they can leave without waiting."""
-        if not self._remote(task).try_send(step, parcel, part.compress):
+        if not part.others[task].try_send(step, parcel, part.compress):
             self._threads.submit(self._send_or_abort, step, part, task, parcel, context)
 
     def _send_or_abort(
@@ -110,17 +110,12 @@ class PartService:
         if not isinstance(error, OpError):
             error = errors.aborted(f"{self._worker.task} failed: {error!r}")
         for name in part.tasks:
-            task = self._tasks.get(name)
-            if isinstance(task, RemoteTask):
+            task = part.others.get(name)
+            if task is not None:
                 try:
                     task.abort_step(step, error)
                 except OpError:
                     continue  # the task does not answer: nothing of the step waits there
-
-    def _remote(self, task: str) -> RemoteTask:
-        found = self._tasks[task]
-        assert isinstance(found, RemoteTask), f"{task} sends values to itself"
-        return found
 
     # ------------------------------------------------------------------ other messages
 
@@ -141,9 +136,14 @@ class PartService:
     def _close_session(self, message: CloseSession, sender: Sender) -> None:
         self._worker.close_session(message.session)
 
+    def _renew_lease(self, message: RenewLease, sender: Sender) -> None:
+        self._worker.renew_lease(message.session)
+
     def _register_part(self, message: RegisterPart) -> Message:
         (graph_def,) = message.tensors
-        name = self._worker.register(message.session, message.isolated, message.part, as_bytes(graph_def))
+        name = self._worker.register(
+            message.session, message.isolated, message.part, as_bytes(graph_def), message.cluster
+        )
         return PartRegistered(part=name)
 
     def _reset(self, message: Reset) -> Message:

@@ -21,11 +21,12 @@ from tideflow.cluster.client_sessions import ClientSessions
 from tideflow.cluster.cluster_spec import ClusterSpec, ServerDef
 from tideflow.cluster.collectives import RemoteStore, StoreKeeper, TaskGroups
 from tideflow.cluster.dispatch import Dispatch
+from tideflow.cluster.given_cluster import addresses_of, given_cluster
 from tideflow.cluster.heartbeats import Heartbeats
 from tideflow.cluster.machine import Record, story
 from tideflow.cluster.master import Master
 from tideflow.cluster.membership import Membership
-from tideflow.cluster.messages import Done, Message, ResetCluster
+from tideflow.cluster.messages import Done, GivenCluster, Message, ResetCluster
 from tideflow.cluster.part_service import PartService
 from tideflow.cluster.server_def import SCHEME, make_server_def
 from tideflow.cluster.tasks import LocalTask, RemoteTask, Task, task_name
@@ -92,7 +93,7 @@ class Server:
         self._insecure = insecure or keys.network_is_trusted()
         self._key = keys.from_environment()
         self._task = task_name(self._server_def.job_name, self._server_def.task_index)
-        addresses = _addresses(ClusterSpec(self._server_def.cluster))
+        addresses = addresses_of(ClusterSpec(self._server_def.cluster))
         identity = Identity(self._task, addresses)
         host = addresses[self._task].rpartition(":")[0] or "localhost"
         self._steps_record, self._tasks_record = Record(), Record()
@@ -100,9 +101,11 @@ class Server:
         self._store = StoreKeeper()
         self._remote = self._remote_tasks(identity)
         self._groups = self._task_groups(list(addresses), host)
-        self._worker = Worker(self._task, self._placement(), self._groups, self._steps_record)
+        self._worker = Worker(
+            self._task, self._placement(), self._remote, self._reach, self._groups, self._steps_record
+        )
         self._tasks: dict[str, Task] = {  # in the order of the cluster
-            name: self._remote.get(name) or LocalTask(self._worker) for name in addresses
+            name: self._remote.get(name) or LocalTask(self._worker, name) for name in addresses
         }
         self._threads = WorkerThreads(MAX_THREADS, "tideflow-step")
         self._sessions = ClientSessions(self._new_master)
@@ -128,16 +131,26 @@ class Server:
         return replace(placement, log=False)  # the master of a session logs where operations are placed
 
     def _remote_tasks(self, identity: Identity) -> dict[str, RemoteTask]:
-        options: dict[str, Any] = {"me": identity, "key": self._key, "insecure": self._insecure}
         return {
-            name: RemoteTask(name, Peer(address, task=name, **options))
+            name: RemoteTask(name, self._peer(address, task=name, me=identity))
             for name, address in identity.cluster.items()
             if name != self._task
         }
 
+    def _reach(self, cluster: GivenCluster) -> dict[str, RemoteTask]:
+        """The other tasks of a cluster that a session gives; their servers know them by other names."""
+        return {
+            name: RemoteTask(name, self._peer(address))
+            for name, address in cluster.addresses.items()
+            if name != cluster.task
+        }
+
+    def _peer(self, address: str, **greeting: Any) -> Peer:
+        return Peer(address, key=self._key, insecure=self._insecure, **greeting)
+
     def _dispatch(self) -> Dispatch:
         dispatch = Dispatch(self._threads)
-        PartService(self._worker, self._tasks, self._threads).serve(dispatch)
+        PartService(self._worker, self._threads).serve(dispatch)
         for component in (self._sessions, self._heartbeats, self._store):
             component.serve(dispatch)
         dispatch.on_slow_request(ResetCluster, self._reset_cluster)
@@ -224,14 +237,19 @@ class Server:
         Returns:
           The master.
         """
-        return self._sessions.connect(graph, config)
+        return self._sessions.connect(graph, config, self._address)
 
-    def _new_master(self, graph: Graph, config: ConfigProto | None) -> Master:
+    def _new_master(self, graph: Graph, config: ConfigProto | None, address: str) -> Master:
         if self._stopped.is_set():
             raise errors.unavailable(f"The server at {self._address} was stopped.")
         default = self._server_def.default_session_config
         config = config if config is not None else default
-        return Master(graph, config, self._tasks, self._task, self._membership.missing_anywhere)
+        given = given_cluster(config, address)
+        if given is None:
+            return Master(graph, config, self._tasks, self._task, self._membership.missing_anywhere)
+        reached = self._reach(given)
+        tasks = {name: reached.get(name) or LocalTask(self._worker, name) for name in given.addresses}
+        return Master(graph, config, tasks, given.task, given=given)
 
     def reset(self, containers: Sequence[str]) -> None:
         """Clears these containers on every task that answers, and closes the sessions there.
@@ -239,12 +257,12 @@ class Server:
         Args:
           containers: The names of the containers.
         """
+        self._sessions.forget()
         for task in self._tasks.values():
             try:
                 task.reset(containers)
             except UnavailableError:
                 continue  # a task that does not answer has no state
-        self._sessions.forget_remote()
 
     def _reset_cluster(self, message: ResetCluster) -> Message:
         self.reset(message.containers)
@@ -265,15 +283,6 @@ class Server:
         """Tells the other tasks that this one ends, and stops, at the end of the process."""
         self._heartbeats.say_goodbye()
         self.stop()
-
-
-def _addresses(cluster: ClusterSpec) -> dict[str, str]:
-    """The addresses of a cluster's tasks, by their names."""
-    return {
-        task_name(job, index): cluster.task_address(job, index)
-        for job in cluster.jobs
-        for index in cluster.task_indices(job)
-    }
 
 
 def _after_fork() -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from tideflow.cluster.machine import Machine, Record
 from tideflow.graph import errors
-from tideflow.graph.errors import OpError
+from tideflow.graph.errors import AbortedError, CancelledError, OpError
 
 REMEMBERED_STEPS = 4096  # that are over, so that what still comes for them is known to be late
 
@@ -43,6 +43,16 @@ MOVES: Mapping[StepState, Mapping[str, StepState]] = {
     ENDING: {DELIVER: ENDING, ABORT: ENDING, FINISH: OVER},
     OVER: {DELIVER: OVER, ABORT: OVER},
 }
+
+
+def session_closed() -> CancelledError:
+    """Why the steps of a closed session end, in TensorFlow's words."""
+    return errors.cancelled("Step was cancelled by an explicit call to `Session::Close()`.")
+
+
+def session_not_found(handle: str) -> AbortedError:
+    """Why a session runs no more that its server does not know any more, in TensorFlow's words."""
+    return errors.aborted(f"Session {handle} is not found. It was reset, or its server was restarted.")
 
 
 # ---------------------------------------------------------------------------------------------- instructions

@@ -13,10 +13,12 @@ from tideflow.cluster.messages import (
     Devices,
     Done,
     GetDevices,
+    GivenCluster,
     Message,
     PartDescription,
     PartRegistered,
     RegisterPart,
+    RenewLease,
     Reset,
     RunPart,
     StopStep,
@@ -26,7 +28,7 @@ from tideflow.cluster.transport import Peer, Pending
 from tideflow.cluster.wire import failure_of
 from tideflow.cluster.worker import RunRequest, Worker
 from tideflow.graph.errors import OpError
-from tideflow.runtime.devices import Device
+from tideflow.runtime.devices import Device, renamed
 from tideflow.runtime.rendezvous import Parcel, Send, Wait
 from tideflow.runtime.waiting import StepContext
 
@@ -37,17 +39,17 @@ def task_name(job: str, index: int) -> str:
 
 
 class LocalTask:
-    """The task of this process."""
+    """The task of this process, under the name that it has in a cluster."""
 
     incarnation = 0
 
-    def __init__(self, worker: Worker):
-        self.name = worker.task
+    def __init__(self, worker: Worker, name: str):
+        self.name = name
         self.worker = worker
 
     def devices(self, context: StepContext | None = None) -> Sequence[Device]:
         """The devices of this process."""
-        return self.worker.placement.devices
+        return renamed(self.worker.placement.devices, self.name)
 
     def register(
         self,
@@ -57,9 +59,10 @@ class LocalTask:
         graph_def: bytes,
         incarnation: int,
         context: StepContext,
+        cluster: GivenCluster | None,
     ) -> str:
         """Keeps a part for a session, and returns its name."""
-        return self.worker.register(session, isolated, description, graph_def)
+        return self.worker.register(session, isolated, description, graph_def, cluster)
 
     def is_suspendable(self, session: str, part: str) -> bool:
         """Whether the thread that runs a part is the one that waits for the values of other tasks."""
@@ -106,7 +109,7 @@ class RemoteTask:
 
     def devices(self, context: StepContext | None = None) -> Sequence[Device]:
         """The devices of the task, which has to answer."""
-        return devices_of(self.peer.call(GetDevices(), Devices, context=context))
+        return renamed(devices_of(self.peer.call(GetDevices(), Devices, context=context)), self.name)
 
     @property
     def incarnation(self) -> int:
@@ -121,10 +124,15 @@ class RemoteTask:
         graph_def: bytes,
         incarnation: int,
         context: StepContext,
+        cluster: GivenCluster | None,
     ) -> str:
         """Gives a part of a session to that incarnation of the task; returns the name that it has there."""
         message = RegisterPart(
-            session=session, isolated=isolated, part=description, tensors=[as_tensor(graph_def)]
+            session=session,
+            isolated=isolated,
+            part=description,
+            cluster=cluster,
+            tensors=[as_tensor(graph_def)],
         )
         return self.peer.call(message, PartRegistered, context=context, incarnation=incarnation).part
 
@@ -155,6 +163,10 @@ class RemoteTask:
     def close_session(self, session: str) -> None:
         """Tells the task that a session is closed."""
         self.peer.post(CloseSession(session=session))
+
+    def renew_lease(self, session: str, seconds: float) -> None:
+        """Tells the task that the master of a session is alive, within so many seconds."""
+        self.peer.post(RenewLease(session=session), StepContext(seconds))
 
     def reset(self, containers: Sequence[str]) -> None:
         """Clears containers, and closes all sessions there."""

@@ -8,34 +8,43 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 from tideflow.cluster.machine import Record
 from tideflow.cluster.membership import Lease
-from tideflow.cluster.messages import PartDescription
+from tideflow.cluster.messages import GivenCluster, PartDescription
 from tideflow.cluster.part import CallSoon, OnEnd, RegisteredPart, SuspendableRun
 from tideflow.cluster.protocol import Sender
 from tideflow.cluster.rendezvous_table import RendezvousTable
+from tideflow.cluster.steps import session_closed
 from tideflow.graph import errors
 from tideflow.graph.errors import CancelledError, OpError
 from tideflow.runtime import collectives
 from tideflow.runtime.collectives import Others
-from tideflow.runtime.devices import Placement
+from tideflow.runtime.devices import Placement, PlacementMemory, renamed
 from tideflow.runtime.rendezvous import Parcel, Rendezvous, Send, Wait
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 from tideflow.runtime.wake_events import WakeEvent
+
+if TYPE_CHECKING:
+    from tideflow.cluster.tasks import RemoteTask
 
 STOP_SECONDS = 5.0  # a step that was given up should have ended on a task within this time
 
 
 @dataclass
 class _Session:
-    """What a master's session has on this task."""
+    """What a master's session has on this task. `others` are the other tasks of its cluster, which is the
+    server's, or the one that its configuration `gives`.
+    """
 
     resources: ResourceManager
+    placement: Placement
+    others: Mapping[str, RemoteTask]
+    gives: bool
     parts: dict[str, RegisteredPart] = field(default_factory=dict)
     lease: Lease = field(default_factory=Lease)
 
@@ -56,18 +65,25 @@ class RunRequest:
 
 
 class Worker:
-    """Runs parts of steps on one task. `others` are the members of collectives on other tasks, if there are
-    any; `record` notes what happens to each step.
+    """Runs parts of steps on one task. `others` are the other tasks of its cluster; `reach` finds those of a
+    cluster that a session brings. `members` are those of collectives on other tasks, if there are any;
+    `record` notes what happens to each step.
     """
 
     def __init__(
-        self, task: str, placement: Placement, others: Others | None = None, record: Record | None = None
+        self,
+        task: str,
+        placement: Placement,
+        others: Mapping[str, RemoteTask],
+        reach: Callable[[GivenCluster], Mapping[str, RemoteTask]],
+        members: Others | None = None,
+        record: Record | None = None,
     ):
         self.task = task
         self.placement = placement
         self.resources = ResourceManager()
-        self._others = others
-        collectives.configure(self.resources, others)
+        self._others, self._reach, self._members = others, reach, members
+        collectives.configure(self.resources, members)
         self._rendezvous_table = RendezvousTable(record)
         self._sessions: dict[str, _Session] = {}
         self._running: dict[str, tuple[StepContext, ResourceManager]] = {}  # by step
@@ -76,19 +92,35 @@ class Worker:
 
     # ------------------------------------------------------------------ parts
 
-    def register(self, session: str, isolated: bool, description: PartDescription, graph_def: bytes) -> str:
+    def register(
+        self,
+        session: str,
+        isolated: bool,
+        description: PartDescription,
+        graph_def: bytes,
+        cluster: GivenCluster | None,
+    ) -> str:
         """Keeps a part for a master's session, and returns the name under which `part` finds it. An
-        `isolated` session shares no state with others.
+        `isolated` session shares no state with others; it may bring a cluster of its own.
         """
         with self._lock:
             if session not in self._sessions:
-                shared = None if isolated else self.resources
-                self._sessions[session] = _Session(ResourceManager(shared))
+                self._sessions[session] = self._new_session(isolated, cluster)
             found = self._sessions[session]
         name = f"part {next(self._numbers)}"
-        found.parts[name] = RegisteredPart(description, graph_def, found.resources, self.placement)
+        found.parts[name] = RegisteredPart(
+            description, graph_def, found.resources, found.placement, found.others
+        )
         found.lease.renew()
         return name
+
+    def _new_session(self, isolated: bool, cluster: GivenCluster | None) -> _Session:
+        resources = ResourceManager(None if isolated else self.resources)
+        if cluster is None:
+            return _Session(resources, self.placement, self._others, gives=False)
+        devices = renamed(self.placement.devices, cluster.task)
+        placement = replace(self.placement, devices=devices, memory=PlacementMemory())
+        return _Session(resources, placement, self._reach(cluster), gives=True)
 
     def part(self, session: str, name: str) -> RegisteredPart:
         """A registered part; AbortedError if this task does not know it, as after a restart."""
@@ -132,15 +164,17 @@ class Worker:
     def _begin(self, request: RunRequest) -> Rendezvous:
         session, context = self._sessions.get(request.session), request.context
         if session is None:
-            raise errors.cancelled(f"The session was closed on {self.task}.")
+            raise session_closed()
+        # Heartbeats tell which tasks of the server's own cluster are lost, by their names in it.
+        watched = () if session.gives else request.part.tasks
         rendezvous = context.rendezvous = self._rendezvous_table.begin(
-            request.step, request.session, request.part.tasks, request.send, request.wait
+            request.step, request.session, watched, request.send, request.wait
         )
         self._running[request.step] = context, session.resources
         try:
             rendezvous.check()  # the step may have been aborted before it could be cancelled here
             if session.resources.closed:
-                raise errors.cancelled(f"The session was closed on {self.task}.")
+                raise session_closed()
         except BaseException:
             self._finish(request.step)
             raise
@@ -178,8 +212,9 @@ class Worker:
             found = self._sessions.pop(session, None)
         if found is not None:
             found.resources.closed = True
-            reason = errors.cancelled("The session was closed.")
-            self._cancel(self._rendezvous_table.close_session(session, reason))
+            self._cancel(self._rendezvous_table.close_session(session, session_closed()))
+            for task in found.others.values() if found.gives else ():
+                task.peer.close()
 
     def _cancel(self, steps: Iterable[str]) -> None:
         """Cancels the parts of these steps, and wakes those of their kernels that wait at a queue."""
@@ -195,7 +230,7 @@ class Worker:
         for session in list(self._sessions):
             self.close_session(session)
         self.resources.clear(containers or [""])
-        collectives.configure(self.resources, self._others)
+        collectives.configure(self.resources, self._members)
 
     def renew_lease(self, session: str) -> None:
         """The master of a session is alive."""

@@ -32,15 +32,17 @@ from tideflow.compile.ir import (
     predicate_root,
 )
 from tideflow.compile.progress import Progress
-from tideflow.compile.prune import behind, feed_op, given, needed, read_op
+from tideflow.compile.prune import aliased_op, behind, feed_op, given, needed, read_op
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
+from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow.switches import common_shape, shape_within
 
+_ALIASING = ("Identity", "StopGradient", "Switch")  # their results are their inputs' memory
 _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
 PASSED = (*ENTER, *EXIT, *NEXT)  # they make up a loop's structure, and are no nodes of its body
 
@@ -52,7 +54,7 @@ def build_program(request: StepRequest, progress: Progress | None = None) -> Pro
     ops = needed(fetches, targets, fed, request.done)
     builder = Builder(ops, prefix=request.prefix)
     builder.progress = progress or builder.progress
-    builder.written = _written_before(ops)
+    builder.written, builder.resized = written_before(ops), resized_in(ops)
     for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
         builder.feed(tensor, shape)
     builder.add_all(arranged(ops, fed))
@@ -71,8 +73,10 @@ def build_program(request: StepRequest, progress: Progress | None = None) -> Pro
     return program
 
 
-def _written_before(ops: Set[Operation]) -> dict[Operation, set[Operation]]:
-    """By operation, the reference variables that operations before it write."""
+def written_before(ops: Set[Operation]) -> dict[Operation | None, set[Operation]]:
+    """By operation, the reference variables that operations before it write; by None, all that the step
+    writes.
+    """
     writers = [op for op in ops if op.definition._takes_references and op.type not in _PASSING]
     if not writers:
         return {}
@@ -80,9 +84,10 @@ def _written_before(ops: Set[Operation]) -> dict[Operation, set[Operation]]:
     for op in ops:
         for before in {*(tensor.op for tensor in op.inputs), *op.control_inputs}:
             followers.setdefault(before, []).append(op)
-    written: dict[Operation, set[Operation]] = {}
+    written: dict[Operation | None, set[Operation]] = {None: set()}
     for writer in writers:
-        variables = {_variable_behind(t) for t in writer.inputs if t.dtype._is_ref_dtype}
+        variables = {variable_behind(t) for t in writer.inputs if t.dtype._is_ref_dtype}
+        written[None] |= variables
         stack = list(followers.get(writer, ()))
         while stack:
             op = stack.pop()
@@ -93,10 +98,26 @@ def _written_before(ops: Set[Operation]) -> dict[Operation, set[Operation]]:
     return written
 
 
-def _variable_behind(tensor: Tensor) -> Operation:
+def resized_in(ops: Set[Operation]) -> set[Operation]:
+    """The reference variables that may get values of other sizes."""
+    writers = [op for op in ops if op.attrs.get("validate_shape") is False and op.inputs]
+    return {variable_behind(op.inputs[0]) for op in writers}
+
+
+def variable_behind(tensor: Tensor) -> Operation:
     while tensor.op.inputs:
         tensor = tensor.op.inputs[0]
     return tensor.op
+
+
+def memory_behind(tensor: Tensor, is_fed: Callable[[Tensor], bool]) -> Tensor | None:
+    """The reference of whose variable's memory a tensor is a read; None if it has memory of its own."""
+    source = tensor
+    while source.op.type in _ALIASING and not is_fed(source):
+        source = source.op.inputs[0]
+        if source.dtype._is_ref_dtype:
+            return source
+    return None
 
 
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
@@ -137,7 +158,8 @@ class Builder:
         self.implied = implied  # conditions that hold wherever this program runs
         self.under = under  # conditions of every node that is added
         self.prefix = prefix  # of the nodes' names
-        self.written: dict[Operation, set[Operation]] = {} if outer is None else outer.written
+        self.written: dict[Operation | None, set[Operation]] = {} if outer is None else outer.written
+        self.resized: set[Operation] = set() if outer is None else outer.resized
         self.feeds: list[Value] = []
         self.nodes: list[Node] = []
         self.values: dict[Tensor, Value] = {} if outer is None else dict(outer.values)
@@ -170,35 +192,33 @@ class Builder:
             return
         name = f"{self.prefix}{op.name}"
         node = Node(op.definition, name, [self._latest(op, t) for t in op.inputs], op.attrs, op)
+        self._guard(node)  # first: the reads of its references run under the same conditions
         node.inputs = self._read_references(node)
         node.outputs = [Value(node, i, t.dtype, t.shape) for i, t in enumerate(op.outputs)]
-        self._guard(node)
         self._refine_shapes(node)
         self.nodes.append(node)
         self.node_of[op] = node
         for tensor, value in zip(op.outputs, node.outputs, strict=True):
             self.values.setdefault(tensor, value)  # a fed output stays fed
 
-    def _latest(self, op: Operation, tensor: Tensor) -> Value:
-        """A tensor as an operation sees it. The read of a reference variable is the variable's own memory: an
-        operation that runs after a write sees what was written, not what was there at the first read.
+    def _latest(self, op: Operation | None, tensor: Tensor) -> Value:
+        """A tensor as an operation sees it, or at the end of the step. The read of a reference variable is
+        the variable's own memory: an operation that runs after a write sees what was written, not what was
+        there at the first read.
         """
+        value = self.values[tensor]
         if op not in self.written:
-            return self.values[tensor]
-        source = tensor
-        while source.op.type == "Switch" and not self._is_fed(source):
-            source = source.op.inputs[0]
-        read = source.op
-        if read.type != "Identity" or not read.inputs[0].dtype._is_ref_dtype or self._is_fed(source):
-            return self.values[tensor]
-        if _variable_behind(read.inputs[0]) not in self.written[op]:
-            return self.values[tensor]
-        reference = self.values[read.inputs[0]]
-        if source is tensor:
+            return value
+        source = memory_behind(tensor, self._is_fed)
+        if source is None or variable_behind(source) not in self.written[op]:
+            return value
+        variable, reference = variable_behind(source), self.values[source]
+        if variable in self.resized:
+            return self._derived(aliased_op, [value, reference], value.op)
+        if not guards_of(value) - guards_of(reference):
             return reference
-        switched = self.values[tensor]  # in a branch: read again, under the branch's condition
-        again = self._read(reference, switched.op)
-        again.op.guards = guards_of(switched)
+        again = self._read(reference, value.op)  # in a branch: under the branch's condition
+        again.op.guards = guards_of(value)
         return again
 
     def _is_fed(self, tensor: Tensor) -> bool:
@@ -291,7 +311,7 @@ class Builder:
             raise Unstructured(frame.name)
         enters = [*(ring.enter for ring in shape.rings), *shape.constants]
         guards: Guards = frozenset().union(*[self.guards_of(op) for op in enters])
-        initial = [self.values[ring.enter.inputs[0]] for ring in shape.rings]
+        initial = [self._as_value(ring.enter.inputs[0]) for ring in shape.rings]
 
         def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
             for op in shape.constants:
@@ -300,7 +320,7 @@ class Builder:
                 inner.values[ring.merge.outputs[0]] = value
             inner.add_all(frame)
             pred = predicate_root(inner.values[shape.cond.inputs[0]])
-            return pred, [inner.values[ring.following.inputs[0]] for ring in shape.rings]
+            return pred, [inner._as_value(ring.following.inputs[0]) for ring in shape.rings]
 
         self._leave(shape, self.add_loop(f"{self.prefix}{frame.name}", initial, guards, write, shape.cond))
 
@@ -345,8 +365,8 @@ class Builder:
     def fetch(self, tensor: Tensor) -> Value:
         if tensor not in self.values:
             raise stays_inside(tensor)
-        value = self.values[tensor]
-        guards = guards_of(value)
+        value = self._latest(None, tensor)
+        guards = guards_of(self.values[tensor])
         if value.dtype._is_ref_dtype:
             value = self._read(value, value.op)
         return self._if_taken(value, guards, tensor) if guards else value
@@ -371,10 +391,15 @@ class Builder:
         return inputs
 
     def _read(self, ref: Value, like: Node) -> Value:
-        read = make_node(read_op, [ref], {"T": ref.dtype.base_dtype}, like)
+        return self._derived(read_op, [ref], like)
+
+    def _derived(self, definition: Op, inputs: list[Value], like: Node) -> Value:
+        """What a read makes of a reference, for a node or under its conditions."""
+        ref = inputs[-1]
+        read = make_node(definition, inputs, {"T": ref.dtype.base_dtype}, like)
         if ref.op in self._refined:
             self._refined.add(read)
-        read.guards = like.guards or guards_of(ref)
+        read.guards = like.guards.union(*map(guards_of, inputs)) - self.implied
         self.nodes.append(read)
         return read.outputs[0]
 

@@ -40,7 +40,7 @@ def compile_step(
     """
     start_kernel_threads()
     began = time.perf_counter()
-    arguments = KernelArguments(resources, partial(planned, compile_step))
+    arguments = KernelArguments(resources, partial(planned, compile_step), request.states)
     progress = Progress()
     if context is not None:
         progress = Progress(lambda: context.time_left(lambda: resources.closed, "compiling the step"))

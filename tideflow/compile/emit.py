@@ -546,7 +546,7 @@ def _last_uses(program: Program) -> dict[Node, list[Value]]:
 
 
 def _check(context: StepContext, resources: ResourceManager) -> None:
-    context.check(resources.is_closed, "Running a loop")
+    context.check(resources.is_closed, "Running a loop", "Loop execution")
 
 
 def _one_holds(choices: list[Guards]) -> bool:

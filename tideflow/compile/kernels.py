@@ -114,9 +114,11 @@ class KernelArguments:
         self,
         resources: ResourceManager,
         plan_function: Callable[[Node, str, Sequence[Any], ResourceManager], Callable[..., Any]],
+        states: dict[str, dict[str, Any]] | None = None,
     ):
         self.resources = resources
         self._plan_function = plan_function
+        self._states = states
 
     def of(self, node: Node, kernel: Kernel) -> dict[str, Any]:
         """The keyword arguments of a node's kernel, but for `context`, which only a running step has."""
@@ -130,6 +132,8 @@ class KernelArguments:
             return node.device or CPU
         if name == "resources":
             return self.resources
+        if name == "state" and self._states is not None:
+            return self._states.setdefault(node.name, {})
         if name == "state":
             return self.resources.get_or_create("", OP_STATE, node.name, dict)
         if name == "node":

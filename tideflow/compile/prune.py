@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence, Set
+from typing import Any
 
 from tideflow.compile.ir import Node, Value
 from tideflow.graph.dtypes import DType
@@ -27,6 +29,21 @@ read_op = Op("_Read", "ref: Ref(T) -> value: T", stateful=True, differentiable=F
 read_op.shape(lambda ref: ref)
 read_op.kernel(lambda ref: ref.read())
 read_op.samples(())
+
+aliased_op = Op("_Aliased", "old: T, ref: Ref(T) -> value: T", stateful=True, differentiable=False)
+aliased_op.shape(lambda old, ref: old)
+
+
+@aliased_op.kernel
+def _aliased_kernel(old: Any, ref: Any) -> Any:
+    """What a value that was read before a write has become: a write of as many elements is into the same
+    memory, any other gives the variable new memory.
+    """
+    new = ref.read()
+    return new.reshape(old.shape) if math.prod(new.shape) == math.prod(old.shape) else old
+
+
+aliased_op.samples(())
 
 
 def needed(

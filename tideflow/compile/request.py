@@ -41,6 +41,8 @@ class StepRequest:
     hook: Hook | None = None
     suspendable: bool = False  # the plan may suspend where it would block its thread
     prefix: str = ""  # of the names under which the step's operations keep their state
+    # Where the operations keep their state, by their names; None for the session's.
+    states: dict[str, dict[str, Any]] | None = None
 
     def with_shapes(self, feed_shapes: FeedShapes) -> StepRequest:
         """The same step for feeds of these shapes."""

@@ -148,12 +148,24 @@ multiply_add_op.kernel(torch.addcmul)
 multiply_add_op.samples((f32(2, 3), f32(2, 3), f32(3)), (f32(), f32(2), f32()))
 
 
+def _is_seeded(node: Node) -> bool:
+    """Whether an op draws the numbers of a seed. Initial weights, which are such numbers scaled and shifted,
+    have TensorFlow's bits: the product is rounded before the sum.
+    """
+    return bool(node.attrs.get("seed") or node.attrs.get("seed2") or "Tseed" in node.attrs)
+
+
 @rule("Add", "AddV2", phase="fuse")
 def multiply_and_add(node: Node, sweep: Sweep) -> Any:
     """Add(Mul(x, y), z) -> MultiplyAdd(z, x, y)"""
     if not node.outputs[0].dtype.is_floating:
         return None
     for product, addend in (node.inputs, node.inputs[::-1]):
-        if product.op.type == "Mul" and sweep.only_use(product) and product.op.guards == node.guards:
+        if (
+            product.op.type == "Mul"
+            and sweep.only_use(product)
+            and product.op.guards == node.guards
+            and not any(_is_seeded(value.op) for value in product.op.inputs)
+        ):
             return sweep.make(multiply_add_op, [addend, *product.op.inputs], {"T": node.attrs["T"]}, node)
     return None

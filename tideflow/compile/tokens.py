@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from tideflow.compile.build import build_program
+from tideflow.compile.build import build_program, memory_behind, resized_in, variable_behind, written_before
 from tideflow.compile.calls import lowering
 from tideflow.compile.emit import emit
 from tideflow.compile.frames import ENTER, EXIT, MERGE, NEXT, SWITCH, Frame, frames_of, stays_inside
@@ -28,7 +28,7 @@ from tideflow.compile.plan import LocalPlan
 from tideflow.compile.progress import Progress
 from tideflow.compile.prune import given, needed
 from tideflow.compile.request import StepRequest
-from tideflow.graph import errors
+from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.interrupts import deferred, deliver, held
@@ -37,6 +37,7 @@ from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
 from tideflow.runtime.kernel_threads import thread_choice
 from tideflow.runtime.rendezvous import DEAD, Rendezvous
+from tideflow.runtime.resources import Variable
 from tideflow.runtime.values import host_value
 from tideflow.runtime.waiting import StepContext
 
@@ -166,6 +167,7 @@ class _TokenGraph:
         self.fed: list[list[tuple[_Item, int]]] = [[] for _ in request.feeds]
         self.fetches = len(request.fetches)
         self.fed_fetches: list[tuple[int, int]] = []
+        self.rewritten: dict[int, _Item] = {}  # by fetch, the variable that was read as it, and then written
         self._connect(request.fetches, request.feeds, ops)
         self.enters = collections.Counter(self.frame_of[op] for op in order if op.type in ENTER)
         self.outside = Frame()
@@ -186,7 +188,7 @@ class _TokenGraph:
         if node.type in SWITCH:
             return lambda values, context: (DEAD, values[0]) if values[1] else (values[0], DEAD)
         if node.type in MERGE:
-            return _merge
+            return _merge if _is_variable(node.outputs[0]) else _merge_values
         if lowering(op) is not None:
             return self._call(op)
         if node.definition.handle:
@@ -226,14 +228,27 @@ class _TokenGraph:
 
     def _connect(self, fetches: Sequence[Tensor], feeds: Sequence[Tensor], ops: Set[Operation]) -> None:
         position = {tensor: i for i, tensor in enumerate(feeds)}
+        written, resized = written_before(ops), resized_in(ops)
+
+        def rewritten(op: Operation | None, tensor: Tensor) -> Tensor | None:
+            """The reference to memory that was read as the tensor, and written before the operation runs."""
+            source = memory_behind(tensor, position.__contains__) if op in written else None
+            variable = None if source is None else variable_behind(source)
+            return source if variable in written.get(op, ()) and variable not in resized else None
+
         for op, item in self.items.items():
             item.inputs = len(op.inputs)
+            controls = dict.fromkeys(op.control_inputs)
             for slot, tensor in enumerate(op.inputs):
                 if tensor in position:
                     self.fed[position[tensor]].append((item, slot))
-                else:
-                    self.items[tensor.op].out[tensor.value_index].append((item, slot))
-            for control in dict.fromkeys(op.control_inputs):
+                    continue
+                source = rewritten(op, tensor)
+                if source is not None:
+                    controls[tensor.op] = None
+                    tensor = source
+                self.items[tensor.op].out[tensor.value_index].append((item, slot))
+            for control in controls:
                 if control in ops:
                     item.controls += 1
                     self.items[control].after.append(item)
@@ -244,6 +259,9 @@ class _TokenGraph:
                 raise stays_inside(tensor)
             else:
                 self.items[tensor.op].fetched.append((tensor.value_index, i))
+                source = rewritten(None, tensor)
+                if source is not None and source.op.definition.handle:
+                    self.rewritten[i] = self.items[source.op]
 
 
 def _around(run: _FrameRun) -> tuple[_FrameRun, int]:
@@ -259,6 +277,16 @@ def _on_host(value: Any) -> Any:
 def _merge(values: list[Any], context: StepContext) -> Sequence[Any]:
     index = next(i for i, value in enumerate(values) if value is not None and value is not DEAD)
     return values[index], torch.tensor(index, dtype=torch.int32)
+
+
+def _is_variable(value: Value) -> bool:
+    return value.dtype._is_ref_dtype or value.dtype is dtypes.resource
+
+
+def _merge_values(values: list[Any], context: StepContext) -> Sequence[Any]:
+    """Of a loop's variable, whose next value may be a reference: what it refers to now."""
+    value, index = _merge(values, context)
+    return value.read() if isinstance(value, Variable) else value, index
 
 
 def _key(item: _Item, run: _FrameRun, iteration: int) -> str:
@@ -284,7 +312,7 @@ def _prepare_inputs(node: Node) -> Callable[[list[Any]], list[Any]]:
     ]
 
     def one(value: Any, arg: Any, on_host: bool, source: Value) -> Any:
-        if source.dtype._is_ref_dtype and not arg.is_ref:
+        if isinstance(value, Variable) and not arg.is_ref and source.dtype is not dtypes.resource:
             value = value.read()
         if on_host:
             return host_value(_on_host(value))
@@ -344,6 +372,8 @@ class _Run:
                 raise errors.invalid_argument(
                     f"'{name}' does not have a value: no branch that makes it was taken in this step.",
                 )
+        for position, variable in self.graph.rewritten.items():
+            self.fetched[position] = variable.call([], self.context)[0]
         return tuple(v.read() if hasattr(v, "read") else v for v in self.fetched)
 
     @held
@@ -369,7 +399,7 @@ class _Run:
 
     def _process(self, item: _Item, run: _FrameRun, iteration: int, values: list[Any], dead: bool) -> None:
         if self.graph.resources.closed:
-            raise errors.cancelled("The session was closed while a step was running.")
+            raise errors.cancelled("Step was cancelled: the session was closed while it ran.")
         if item.type == SEND:
             self._send_to_task(item, run, iteration, values, dead)
         elif dead:
@@ -454,7 +484,7 @@ class _Run:
             self._exit(item, run, outputs[0])
         elif item.type in NEXT:
             if self.context.may_end:
-                self.context.check(self.graph.resources.is_closed, "Running a loop")
+                self.context.check(self.graph.resources.is_closed, "Running a loop", "Loop execution")
             self._next(item, run, iteration, outputs[0])
         else:
             self._send(item, run, iteration, outputs, dead)

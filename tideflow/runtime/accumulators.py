@@ -149,6 +149,8 @@ class Accumulator:
 class _Take(PendingValue):
     """A step in line for the gradients."""
 
+    operation = "TakeGrad operation"
+
     def __init__(self, accumulator: Accumulator, required: int):
         self._accumulator, self.required = accumulator, required
         self.what = f"take of {required} gradients from '{accumulator.name}', which has too few"

@@ -5,15 +5,23 @@ are short polynomials in double precision, rounded once at the end, and not alwa
 NumPy's differ from them in one value out of five. So this module has the same polynomials. A uniform float
 has 23 random bits; for all of them, no bit of the three functions differs from glibc's.
 
-In double precision the functions are NumPy's: normal numbers are within two units in the last place.
+In double precision `by_c_library` has NumPy call the C library: the bits are those of its version here.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 SMALLEST = 1.0e-7
 """Smaller uniform numbers are replaced by this one, so that the logarithm stays finite."""
+
+
+def by_c_library(function: Callable[..., np.ndarray], *vectors: np.ndarray) -> np.ndarray:
+    """A function of NumPy, computed by the C library as TensorFlow does: NumPy's own vector code, which has
+    other last bits, is only for vectors that ascend in memory.
+    """
+    return function(*[vector[::-1] for vector in vectors])[::-1]
 
 
 def _hexadecimal(numbers: str) -> np.ndarray:
@@ -50,8 +58,8 @@ def box_muller(uniforms: np.ndarray) -> np.ndarray:
         radius = _log_single(above_zero)
         sine, cosine = _sin_cos_single(angle)
     else:
-        radius = np.log(above_zero)
-        sine, cosine = np.sin(angle), np.cos(angle)
+        radius = by_c_library(np.log, above_zero)
+        sine, cosine = by_c_library(np.sin, angle), by_c_library(np.cos, angle)
     radius *= -2
     np.sqrt(radius, out=radius)
     normals = np.empty_like(pairs)

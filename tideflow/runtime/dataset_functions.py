@@ -43,7 +43,7 @@ class Map(OfOne):
         self._function = function
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following, function = self.source.iterate(iteration), self._function
+        following, function = self.source.iterate(iteration), iteration.own(self._function)
 
         def pull(context: StepContext) -> Element:
             try:
@@ -54,8 +54,9 @@ class Map(OfOne):
         return pull
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
-        if isinstance(self._function, RowFunction):
-            return rows_mapped(self._function, self.source.iterate_many(iteration), called)
+        function = iteration.own(self._function)
+        if isinstance(function, RowFunction):
+            return rows_mapped(function, self.source.iterate_many(iteration), called)
         return many_of(self.iterate(iteration), as_a_whole=True)  # TensorFlow fuses map and batch
 
     def cardinality(self) -> int:
@@ -70,7 +71,7 @@ class Filter(OfOne):
         self._predicate = predicate
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following, predicate = self.source.iterate(iteration), self._predicate
+        following, predicate = self.source.iterate(iteration), iteration.own(self._predicate)
 
         def pull(context: StepContext) -> Element:
             passed = 0
@@ -92,7 +93,7 @@ class TakeWhile(OfOne):
         self._predicate = predicate
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following, predicate = self.source.iterate(iteration), self._predicate
+        following, predicate = self.source.iterate(iteration), iteration.own(self._predicate)
         ended = False
 
         def pull(context: StepContext) -> Element:
@@ -124,14 +125,14 @@ class FlatMap(OfOne):
         self._function = function
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following = self.source.iterate(iteration)
+        following, function = self.source.iterate(iteration), iteration.own(self._function)
         current: tuple[Iteration, Pull] | None = None
 
         def pull(context: StepContext) -> Element:
             nonlocal current
             while True:
                 if current is None:
-                    made = _made(context, self._function, following(context))
+                    made = _made(context, function, following(context))
                     part = iteration.inner()
                     current = part, made.iterate(part)
                 part, rest = current
@@ -144,14 +145,14 @@ class FlatMap(OfOne):
         return pull
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
-        following = self.source.iterate(iteration)
+        following, function = self.source.iterate(iteration), iteration.own(self._function)
         part: Iteration | None = None
 
         def next_part(context: StepContext, _: bool) -> PullMany:
             nonlocal part
             if part is not None:
                 part.stop()
-            made = _made(context, self._function, following(context))
+            made = _made(context, function, following(context))
             part = iteration.inner()
             return made.iterate_many(part)
 
@@ -188,12 +189,12 @@ class Interleave(OfOne):
         self._threads, self._sloppy = threads, sloppy
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following = self.source.iterate(iteration)
+        following, function = self.source.iterate(iteration), iteration.own(self._function)
         if self._threads and (self._sloppy or iteration.sloppy):
             context = iteration.context
 
             def begin() -> Pull:
-                return _made(context, self._function, following(context)).iterate(iteration.inner())
+                return _made(context, function, following(context)).iterate(iteration.inner())
 
             return as_they_come(begin, self._cycle, self._cycle * self._block, iteration)
         slots: list[tuple[Iteration, Pull] | None] = [None] * self._cycle
@@ -219,15 +220,15 @@ class Interleave(OfOne):
                     at, taken = (at + 1) % self._cycle, 0
                     continue
                 try:
-                    slots[at] = self._begun(context, following(context), iteration)
+                    slots[at] = self._begun(_made(context, function, following(context)), iteration)
                 except End:
                     ended = True
             raise End
 
         return pull
 
-    def _begun(self, context: StepContext, element: Element, iteration: Iteration) -> tuple[Iteration, Pull]:
-        made, part = _made(context, self._function, element), iteration.inner()
+    def _begun(self, made: Dataset, iteration: Iteration) -> tuple[Iteration, Pull]:
+        part = iteration.inner()
         rest = made.iterate(part)
         return part, ahead(rest, self._block, part) if self._threads else rest
 
@@ -241,11 +242,12 @@ class Scan(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, state = self.source.iterate(iteration), self._initial
+        function = iteration.own(self._function)
 
         def pull(context: StepContext) -> Element:
             nonlocal state
             try:
-                result = self._function(context, *state, *following(context))
+                result = function(context, *state, *following(context))
             except OutOfRangeError:
                 raise End from None
             state = result[: len(state)]
@@ -261,7 +263,7 @@ def reduced(
     source: Dataset, initial: Sequence[Any], function: Function, iteration: Iteration, context: StepContext
 ) -> Element:
     """The final state of a function that takes the state and each element and returns the next state."""
-    state = tuple(initial)
+    state, function = tuple(initial), iteration.own(function)
     for element in elements(source, iteration, context):
         state = function(context, *state, *element)
     return state
@@ -279,6 +281,8 @@ class GroupByWindow(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
+        key_of, reduce = iteration.own(self._key), iteration.own(self._reduce)
+        window_size = iteration.own(self._window_size)
         groups: dict[int, list[Element]] = {}
         sizes: dict[int, int] = {}
         current: tuple[Iteration, Pull] | None = None
@@ -292,9 +296,9 @@ class GroupByWindow(OfOne):
                 except End:
                     ended = True
                     break
-                key = int(self._key(context, *element)[0])
+                key = int(key_of(context, *element)[0])
                 if key not in sizes:
-                    sizes[key] = int(self._window_size(context, torch.tensor(key))[0])
+                    sizes[key] = int(window_size(context, torch.tensor(key))[0])
                     if sizes[key] <= 0:
                         raise refuse(f"Window size must be greater than zero, but got {sizes[key]}.")
                 group = groups.setdefault(key, [])
@@ -311,7 +315,7 @@ class GroupByWindow(OfOne):
                 if current is None:
                     key = full_group(context)
                     group = as_cell(Elements(groups.pop(key)))
-                    made = dataset_in(self._reduce(context, torch.tensor(key), group)[0])
+                    made = dataset_in(reduce(context, torch.tensor(key), group)[0])
                     part = iteration.inner()
                     current = part, made.iterate(part)
                 part, rest = current
@@ -334,6 +338,8 @@ class GroupByReducer(OfOne):
         self._key, self._initial, self._reduce, self._finalize = key, initial, reduce, finalize
 
     def iterate(self, iteration: Iteration) -> Pull:
+        key_of, initial = iteration.own(self._key), iteration.own(self._initial)
+        reduce, finalize = iteration.own(self._reduce), iteration.own(self._finalize)
         states: dict[int, Element] = {}
         order: list[int] | None = None
 
@@ -342,14 +348,14 @@ class GroupByReducer(OfOne):
             if order is None:
                 order = []
                 for element in elements(self.source, iteration, context):
-                    key = int(self._key(context, *element)[0])
+                    key = int(key_of(context, *element)[0])
                     if key not in states:
-                        states[key] = self._initial(context, torch.tensor(key))
+                        states[key] = initial(context, torch.tensor(key))
                         bisect.insort(order, key)
-                    states[key] = self._reduce(context, *states[key], *element)
+                    states[key] = reduce(context, *states[key], *element)
                 order.reverse()
             if not order:
                 raise End
-            return self._finalize(context, *states.pop(order.pop()))
+            return finalize(context, *states.pop(order.pop()))
 
         return pull

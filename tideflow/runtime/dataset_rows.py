@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tideflow.graph.errors import OutOfRangeError
-from tideflow.runtime.datasets import Element, End, Function, Pull, PullMany, many_of, unstacked
+from tideflow.runtime.datasets import (
+    Element,
+    End,
+    Function,
+    Iteration,
+    Pull,
+    PullMany,
+    StatefulFunction,
+    many_of,
+    unstacked,
+)
 from tideflow.runtime.waiting import StepContext
 
 Call = tuple[Function, Element]
 
 
 @dataclass(frozen=True)
-class RowFunction:
+class RowFunction(StatefulFunction):
     """A function of an element whose first part can run on many elements at once.
 
     `first` is that part. `rest` takes an element and the results of `first` for it, and computes the results
@@ -30,6 +40,10 @@ class RowFunction:
 
     def __call__(self, context: StepContext, *values: Any) -> Element:
         return self.whole(context, *values)
+
+    def begun(self, iteration: Iteration) -> RowFunction:
+        rest = self.rest and iteration.own(self.rest)
+        return replace(self, whole=iteration.own(self.whole), rest=rest)
 
 
 def rows_mapped(

@@ -211,7 +211,7 @@ class ParallelMap(OfOne):
         self._parallel = os.cpu_count() or 1 if parallel == AUTOTUNE else parallel
 
     def iterate(self, iteration: Iteration) -> Pull:
-        following, function = self.source.iterate(iteration), self._function
+        following, function = self.source.iterate(iteration), iteration.own(self._function)
         if self._sloppy or iteration.sloppy:
             begin = functools.partial(_one_call, following, function, iteration.context)
             return as_they_come(begin, self._parallel, self._parallel, iteration)
@@ -261,10 +261,11 @@ class ParallelMap(OfOne):
         return pull
 
     def iterate_many(self, iteration: Iteration) -> PullMany:
-        if not isinstance(self._function, RowFunction) or self._sloppy or iteration.sloppy:
+        function = iteration.own(self._function)
+        if not isinstance(function, RowFunction) or self._sloppy or iteration.sloppy:
             return many_of(self.iterate(iteration), as_a_whole=True)  # TensorFlow fuses map and batch
         rows = self.source.iterate_many(iteration)
-        return rows_mapped(self._function, rows, lambda following: self._results(following, iteration))
+        return rows_mapped(function, rows, lambda following: self._results(following, iteration))
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -50,6 +50,7 @@ class Iteration:
         self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
         self._stopped = False
+        self._kept: dict[Any, Any] = {}  # of the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
         if outer is not None:
@@ -73,6 +74,19 @@ class Iteration:
         """A pass over a dataset inside this one."""
         return Iteration(self.resources, self)
 
+    @property
+    def whole(self) -> Iteration:
+        """The pass of the iterator, of which this may be a part."""
+        return self if self._outer is None else self._outer.whole
+
+    def keep(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What this pass keeps under a key, made by `make` where there is nothing."""
+        return self._kept.get(key) or self._kept.setdefault(key, make())
+
+    def own(self, function: Function) -> Function:
+        """A function as this pass calls it: with a state of its own, if it has one."""
+        return function.begun(self) if isinstance(function, StatefulFunction) else function
+
     def at_end(self, ending: Callable[[], None]) -> None:
         """Registers a function that is called when this pass stops."""
         self._endings.append(ending)
@@ -90,6 +104,20 @@ class Iteration:
     def __del__(self) -> None:
         if not self._stopped:
             self.stop()
+
+
+class StatefulFunction(abc.ABC):
+    """A function whose operations may keep state from one call to the next, such as random streams. Every
+    pass of an iterator begins with a new state.
+    """
+
+    @abc.abstractmethod
+    def __call__(self, context: StepContext, *values: Any) -> Element:
+        """Calls the function outside any pass, with the session's state."""
+
+    @abc.abstractmethod
+    def begun(self, iteration: Iteration) -> Function:
+        """The function with the state of the pass that this one is a part of."""
 
 
 class Dataset(abc.ABC):

@@ -8,8 +8,8 @@ depends on which types there are.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -40,6 +40,11 @@ class Device:
     def __repr__(self) -> str:
         limits = f"{self.memory_limit_bytes}, {self.incarnation}"
         return f"_DeviceAttributes({self.name}, {self.device_type}, {limits})"
+
+
+def renamed(devices: Iterable[Device], task: str) -> tuple[Device, ...]:
+    """The devices of a task, under another name for the task."""
+    return tuple(replace(device, name=f"{task}{device.name[len(device.task) :]}") for device in devices)
 
 
 @dataclass

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import DTypeLike
 
-from tideflow.runtime.box_muller import box_muller
+from tideflow.runtime.box_muller import box_muller, by_c_library
 from tideflow.runtime.philox import CHUNK, RESERVED_PER_OUTPUT, Philox, Stream
 
 Source: TypeAlias = Stream | Philox
@@ -319,11 +319,12 @@ def _gamma_lanes(lanes: _Lanes, alpha: np.ndarray) -> np.ndarray:
         v = v * v * v
         u = uniforms.take(lanes_now)
         accepted = u < 1 - 0.0331 * (x * x) * (x * x)
-        accepted |= np.log(u) < 0.5 * x * x + d[lanes_now] * (1 - v + np.log(v))
+        log_u, log_v = by_c_library(np.log, u), by_c_library(np.log, v)
+        accepted |= log_u < 0.5 * x * x + d[lanes_now] * (1 - v + log_v)
         lanes_now, v = lanes_now[accepted], v[accepted]
         result[lanes_now] = d[lanes_now] * v
         small = lanes_now[boosted[lanes_now]]
-        result[small] *= _flush_denormals(uniforms.take(small) ** (1 / alpha[small]))
+        result[small] *= _flush_denormals(by_c_library(np.power, uniforms.take(small), 1 / alpha[small]))
         waiting[lanes_now] = False
     return result
 

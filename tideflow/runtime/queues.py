@@ -76,6 +76,8 @@ class _InLine(PendingValue):
 class _Enqueue(_InLine):
     """Rows that wait for room."""
 
+    operation = "Enqueue operation"
+
     def __init__(self, queue: Queue, rows: Rows, what: str):
         super().__init__(queue)
         self.rows = rows
@@ -105,6 +107,8 @@ class _Enqueue(_InLine):
 
 class _Dequeue(_InLine):
     """A wait for rows, with those that it has got so far."""
+
+    operation = "Dequeue operation"
 
     def __init__(
         self, queue: Queue, wanted: int, join: Callable[[list[Rows]], list[Any]], partial: bool = False

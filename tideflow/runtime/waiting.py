@@ -31,6 +31,7 @@ class PendingValue(abc.ABC):
     """
 
     what = ""  # for errors: what the step waits for
+    operation = "Step"  # for errors: what was cancelled, in TensorFlow's words
 
     @abc.abstractmethod
     def get(self, wake: Callable[[], Any]) -> Any:
@@ -136,16 +137,16 @@ class StepContext:
         value = pending.get(wake)
         if value is ABSENT:
             try:
-                self.time_left(pending.closed, pending.what)
+                self.time_left(pending.closed, pending.what, pending.operation)
             except BaseException as error:
                 value = pending.cancel()
                 if value is ABSENT or not isinstance(error, OpError):
                     raise
         return value
 
-    def time_left(self, closed: Callable[[], bool], what: str) -> float:
+    def time_left(self, closed: Callable[[], bool], what: str, operation: str = "Step") -> float:
         """How many seconds the step may sleep before it checks again; raises where it may wait no longer, or
-        where a signal has come.
+        where a signal has come. Errors name the `operation` that was cancelled, and say `what` it waited for.
 
         A step that is about to sleep first sends the values it has kept back: another task may need them to
         produce what this step waits for.
@@ -153,15 +154,17 @@ class StepContext:
         deliver()
         if self.rendezvous is not None:
             self.rendezvous.flush()
-        self.check(closed, what)
+        self.check(closed, what, operation)
         return self._sleep_seconds()
 
-    def check(self, closed: Callable[[], bool], what: str) -> None:
+    def check(self, closed: Callable[[], bool], what: str, operation: str = "Step") -> None:
         """Raises where the step may not go on: it was cancelled, its session closed, or its time is over."""
         if closed() or self.cancelled:
             if self.rendezvous is not None:
                 self.rendezvous.check()  # where another task failed, its error is the reason
-            raise errors.cancelled(f"{what}: the session was closed, or the step cancelled, meanwhile.")
+            raise errors.cancelled(
+                f"{operation} was cancelled. {what}: the session was closed, or the step was cancelled."
+            )
         if self._sleep_seconds() <= 0:
             raise errors.deadline_exceeded(
                 f"{what}: it did not happen in the {self.timeout:g} s that the step was given."
