@@ -125,3 +125,13 @@ def test_gradients_give_no_occasion(p):
     slope = tf.gradients(y, x)[0]
     with tf.Session() as session:
         assert not told(session, slope, {p: True, x: 2.0})
+
+
+def test_a_variable_in_nested_branches_gives_no_occasion(p):
+    """A reference that goes through the switches of two branches is nobody's mistake."""
+    v = tf.Variable(False)
+    y = tf.cond(p, lambda: tf.cond(p, lambda: tf.assign(v, True).op, tf.no_op), tf.no_op)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        assert not told(session, y, {p: True})
+        assert session.run(v)

@@ -271,7 +271,7 @@ def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
         ("distribute.MirroredStrategy", "TensorFlow 1.15 has it, Tideflow does not"),
         ("autograph.to_code", "TensorFlow 1.15 has it, Tideflow does not"),
         ("contrib.labeled_tensor.slice", "TensorFlow 1.15 has it, Tideflow does not"),
-        ("contrib.gan", "does not have it either"),
+        ("contrib.verbs", "does not have it either"),
         ("python_io.nothing", "does not have it either"),
         ("contrib.keras.layers", "Nothing that exists is near"),
         ("python.ops.nothing_of_the_kind", "Nothing that exists is near"),

@@ -124,7 +124,7 @@ def _part_and_row(tables: list[Any], ids: Tensor, strategy: str) -> tuple[Tensor
 
 
 def _total_rows(tables: list[Any], dtype: Any) -> Tensor:
-    sizes = [table.shape.as_list()[0] for table in tables]
+    sizes = [table.shape[0].value if table.shape.ndims else None for table in tables]
     if None not in sizes:
         return constants.constant(sum(sizes), dtype)
     for i, table in enumerate(tables):

@@ -28,6 +28,12 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.client": ("tf", "session timeline device_lib"),
     "python.data": ("tf.data", ""),
     "python.data.ops": ("tf.data tf.data.experimental", "dataset_ops iterator_ops readers"),
+    "python.debug": ("tideflow.programs.debugger", ""),
+    "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
+    "python.debug.wrappers": (
+        "tideflow.programs.debugger",
+        "dumping_wrapper framework hooks local_cli_wrapper",
+    ),
     "python.distribute": ("tf.distribute", ""),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
@@ -108,6 +114,11 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "contrib.crf.python": ("tf.contrib.crf", ""),
     "contrib.crf.python.ops": ("tf.contrib.crf", "crf"),
+    "contrib.factorization.python": ("tf.contrib.factorization", ""),
+    "contrib.factorization.python.ops": (
+        "tf.contrib.factorization",
+        "clustering_ops factorization_ops gmm_ops",
+    ),
     "contrib.framework.python": ("tf.contrib.framework", ""),
     "contrib.framework.python.framework": (
         "tf.contrib.framework",
@@ -132,6 +143,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "masked_autoregressive matrix_inverse_tril ordered permute power_transform real_nvp reshape "
         "scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign square transform_diagonal",
     ),
+    "contrib.gan.python": ("tf.contrib.gan", "namedtuples train"),
+    "contrib.gan.python.eval": ("tf.contrib.gan.eval", ""),
+    "contrib.gan.python.features": ("tf.contrib.gan.features", ""),
+    "contrib.gan.python.losses": ("tf.contrib.gan.losses", ""),
     "contrib.image.python": ("tf.contrib.image", ""),
     "contrib.image.python.ops": (
         "tf.contrib.image",
@@ -140,8 +155,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "contrib.layers.python": ("tf.contrib.layers", ""),
     "contrib.layers.python.layers": (
         "tf.contrib.layers",
-        "embedding_ops encoders feature_column initializers layers normalization optimizers "
-        "regularizers summaries utils",
+        "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
+        "optimizers regularizers summaries target_column utils",
     ),
     "contrib.layers.python.ops": ("tf.contrib.layers", "sparse_ops"),
     "contrib.learn.python": ("tf.contrib.learn", ""),
@@ -203,7 +218,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "vgg",
     ),
     "contrib.training.python": ("tf.contrib.training", ""),
-    "contrib.training.python.training": ("tf.contrib.training", "device_setter evaluation hparam training"),
+    "contrib.training.python.training": (
+        "tf.contrib.training",
+        "device_setter evaluation hparam sequence_queueing_state_saver training",
+    ),
     "contrib.lookup": ("tf.contrib.lookup", "lookup_ops"),
     "examples": ("", ""),
     "examples.tutorials": ("", ""),

@@ -80,7 +80,7 @@ class Barrier:
                 "keys must be a vector, and values have a row for each, but their shapes are "
                 f"{list(keys.shape)} and {list(values.shape)}",
             )
-        if 0 in values.shape:
+        if 0 in values.shape[1:]:
             raise errors.invalid_argument(
                 f"Tensors with no elements are not supported, but values have shape {list(values.shape)}",
             )
@@ -135,7 +135,7 @@ class Barrier:
             self._close_when_done()
 
     def _close_when_done(self) -> None:
-        if self.closed and not self._incomplete:
+        if self.closed and not self._incomplete and not self.ready.closed:
             self.ready.close()
 
     def wake(self) -> None:

@@ -42,7 +42,7 @@ def apply_config(
     if config.intra_op_parallelism_threads > 0:
         limit_threads(config.intra_op_parallelism_threads)
     plain = config.graph_options.optimizer_options.opt_level == _NO_OPTIMIZATION
-    disabled = _every_rule() if plain else _disabled_rules()
+    disabled = every_rule() if plain else _disabled_rules()
     if config.graph_options.optimizer_options.global_jit_level == _NO_COMPILING:
         disabled |= {"hot"}
     return _placement(config, task), disabled | {"structure"} if _wants_tokens(config) else disabled
@@ -113,7 +113,7 @@ def device_mapping(devices: Sequence[Device]) -> str:
 
 def _disabled_rules() -> frozenset[str]:
     """The rewrites that `tf.config.optimizer` and TIDEFLOW_COMPILE have disabled."""
-    disabled = _every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
+    disabled = every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
     return disabled | {"hot"} if _compile_variable() == "off" else disabled
 
 
@@ -140,5 +140,6 @@ def _wants_tokens(config: Any) -> bool:
     return bool(kind == "TOKENS")
 
 
-def _every_rule() -> frozenset[str]:
+def every_rule() -> frozenset[str]:
+    """The names of all rewrites: without them, a plan has a kernel for each operation."""
     return frozenset([*all_rules(), "fold", "group_updates", "hot"])

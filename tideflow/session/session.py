@@ -37,6 +37,10 @@ from tideflow.session.traced_step import TracedStep, TraceRequest
 _NO_KEYS = ()
 
 
+# Runs a step whose options name tensors to watch. The debugger, a room below this one, sets it.
+run_watched: Callable[..., Any] | None = None
+
+
 class BaseSession:
     """What Session and InteractiveSession share."""
 
@@ -135,6 +139,8 @@ class BaseSession:
     ) -> Any:
         """Runs a step that is new or has options; `key` is None where it cannot be cached."""
         self._check_ready()
+        if run_watched is not None and options is not None and options.HasField("debug_options"):
+            return run_watched(self, fetches, feed_dict, options, run_metadata)
         feeds, values = flat_feeds(self._graph, feed_dict)
         timeout = (options.timeout_in_ms / 1000 if options is not None else 0) or self._timeout or None
         asked = None

@@ -2,6 +2,7 @@
 
 from tideflow.contrib.layers import (  # noqa: F401
     arrangement,
+    columns,
     convolutions,
     dense,
     divisive,

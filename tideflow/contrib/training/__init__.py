@@ -7,6 +7,7 @@ from tideflow.contrib.training import (  # noqa: F401
     feeding,
     hyperparameters,
     sampling,
+    sequence_batches,
     train_ops,
     training_loop,
 )

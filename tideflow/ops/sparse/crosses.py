@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from collections.abc import Callable
+from functools import partial, reduce
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ from tideflow.ops.sparse.index_rows import check_parts, parts_of
 from tideflow.runtime.fingerprints import fingerprint64, fingerprints
 from tideflow.runtime.values import to_numpy, to_torch
 
-_FEATURES = types("int64 string")
+FEATURES = types("int64 string")
 
 sparse_cross_op = Op(
     "SparseCross",
@@ -32,10 +33,10 @@ sparse_cross_op = Op(
     hashed_output=attr("bool"),
     num_buckets=attr("int", minimum=0),
     hash_key=attr("int"),
-    sparse_types=attr("list(type)", allowed=_FEATURES, minimum=0),
-    dense_types=attr("list(type)", allowed=_FEATURES, minimum=0),
-    out_type=attr("type", allowed=_FEATURES),
-    internal_type=attr("type", allowed=_FEATURES),
+    sparse_types=attr("list(type)", allowed=FEATURES, minimum=0),
+    dense_types=attr("list(type)", allowed=FEATURES, minimum=0),
+    out_type=attr("type", allowed=FEATURES),
+    internal_type=attr("type", allowed=FEATURES),
     host="shapes",
     on_host=True,
     differentiable=False,
@@ -43,7 +44,8 @@ sparse_cross_op = Op(
 
 
 @sparse_cross_op.shape
-def _sparse_cross_shape(indices, values, shapes, dense_inputs):
+def crosses_shape(indices, values, shapes, dense_inputs):
+    """A sparse matrix."""
     for matrix in indices:
         of_rank(matrix, 2)
     return [[None, 2], [None], [2]]
@@ -105,7 +107,8 @@ def _as_text(features: np.ndarray) -> np.ndarray:
     return texts
 
 
-def _joined(chosen: list[np.ndarray], count: int) -> np.ndarray:
+def joined(chosen: list[np.ndarray], count: int) -> np.ndarray:
+    """Crosses as texts: those of their features, one after the other."""
     texts = [_as_text(features) for features in chosen]
     if not texts:
         return np.zeros(count, dtype=object)
@@ -128,16 +131,28 @@ def _concatenated(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return _shift_mixed(_shift_mixed(mixed) * _MULTIPLIER)
 
 
-def _hashed(chosen: list[np.ndarray], num_buckets: int, hash_key: int, count: int) -> np.ndarray:
-    hashes = np.full(count, np.int64(hash_key)).view(np.uint64)
-    for features in chosen:
-        words = fingerprints(features) if features.dtype == object else features.view(np.uint64)
-        hashes = _concatenated(hashes, words)
+def words_of(features: np.ndarray) -> np.ndarray:
+    """Each feature as 64 bits: the fingerprint of a text, a number as it is."""
+    return fingerprints(features) if features.dtype == object else features.view(np.uint64)
+
+
+def in_buckets(hashes: np.ndarray, num_buckets: int) -> np.ndarray:
+    """Hashes below the number of buckets, or below the largest int64 where that is 0."""
     return (hashes % np.uint64(num_buckets or np.iinfo(np.int64).max)).astype(np.int64)
 
 
-@sparse_cross_op.kernel
-def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
+def hashed(chosen: list[np.ndarray], count: int, num_buckets: int, hash_key: int) -> np.ndarray:
+    """Crosses as hashes: fingerprints of the fingerprints of their features."""
+    hashes = np.full(count, np.int64(hash_key)).view(np.uint64)
+    for features in chosen:
+        hashes = _concatenated(hashes, words_of(features))
+    return in_buckets(hashes, num_buckets)
+
+
+def crossed(
+    indices: Any, values: Any, shapes: list[list[int]], dense_inputs: Any, cross: Callable
+) -> tuple[Any, Any, Any]:
+    """The parts of the sparse tensor of all crosses; `cross` makes them of each column's chosen features."""
     if shapes and not shapes[0]:
         raise ShapeError("Expected D2 of index to be 2 got 0 at position 0")
     batch = shapes[0][0] if shapes else dense_inputs[0].shape[0] if dense_inputs else 0
@@ -147,15 +162,23 @@ def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output
     counts = np.prod([column.counts for column in columns], axis=0) if columns else np.zeros(0, np.int64)
     rows = np.repeat(np.arange(batch), counts)
     numbers = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    chosen = _combinations(columns, rows, numbers)
-    crosses = (
-        _hashed(chosen, num_buckets, hash_key, len(rows)) if hashed_output else _joined(chosen, len(rows))
-    )
+    crosses = cross(_combinations(columns, rows, numbers), len(rows))
     return (
         to_torch(np.stack([rows, numbers], axis=1)),
         to_torch(crosses),
         to_torch(np.array([batch, counts.max(initial=0)])),
     )
+
+
+def joined_or_hashed(hashed_output: bool, num_buckets: int, hash_key: int) -> Callable:
+    """How features become one: as a text, or as the fingerprint of their fingerprints."""
+    return partial(hashed, num_buckets=num_buckets, hash_key=hash_key) if hashed_output else joined
+
+
+@sparse_cross_op.kernel
+def _sparse_cross_kernel(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key):
+    cross = joined_or_hashed(hashed_output, num_buckets, hash_key)
+    return crossed(indices, values, shapes, dense_inputs, cross)
 
 
 def _hash_pair(first: int, second: int) -> int:
@@ -168,7 +191,9 @@ def _hash_pair(first: int, second: int) -> int:
     return mixed ^ mixed >> 47
 
 
-def _sparse_cross_reference(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key):
+def crosses_reference(
+    indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, pair=_hash_pair
+):
     """Row by row, every combination."""
 
     def word(feature: Any) -> bytes:
@@ -183,68 +208,90 @@ def _sparse_cross_reference(indices, values, shapes, dense_inputs, hashed_output
         columns = [[value for at, value in zip(*column) if at[0] == row] for column in zip(indices, values)]
         columns += [dense[row].tolist() for dense in dense_inputs]
         for number, features in enumerate(product(*columns)):
-            hashed = reduce(_hash_pair, map(bits, features), hash_key)
+            hashed = reduce(pair, map(bits, features), hash_key)
             bucket = hashed % (num_buckets or 2**63 - 1)
             crosses[row, number] = bucket if hashed_output else b"_X_".join(map(word, features))
     widest = max((number + 1 for _, number in crosses), default=0)
     return *parts_of(crosses, 2, np.int64 if hashed_output else object), np.array([batch, widest])
 
 
-_INDICES, _SIZES = np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 2])
-_NUMBERS = np.array([1, -2, 3])
-_TEXT = {
+INDICES, SIZES = np.array([[0, 0], [1, 0], [1, 1]]), np.array([2, 2])
+NUMBERS = np.array([1, -2, 3])
+TEXT = {
     "hashed_output": False,
     "num_buckets": 0,
     "hash_key": 1,
     "out_type": dtypes.string,
     "internal_type": dtypes.string,
 }
-_HASH = {**_TEXT, "hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
-_WORDS = np.array([b"a", b"b", b"c"], dtype=object)
-_BOTH = [_INDICES, _INDICES], [_WORDS, _NUMBERS], [_SIZES, _SIZES]
+HASH = {**TEXT, "hashed_output": True, "out_type": dtypes.int64, "internal_type": dtypes.int64}
+WORDS = np.array([b"a", b"b", b"c"], dtype=object)
+BOTH = [INDICES, INDICES], [WORDS, NUMBERS], [SIZES, SIZES]
 sparse_cross_op.samples(
-    (*_BOTH, [np.array([[b"d"], [b"e"]], dtype=object)], _TEXT),
-    (*_BOTH, [np.array([[7, 8], [9, 10]])], {**_HASH, "num_buckets": 100}),
-    ([_INDICES], [_NUMBERS], [_SIZES], [], _HASH),
-    ([], [], [], [], _TEXT),
-    against=_sparse_cross_reference,
+    (*BOTH, [np.array([[b"d"], [b"e"]], dtype=object)], TEXT),
+    (*BOTH, [np.array([[7, 8], [9, 10]])], {**HASH, "num_buckets": 100}),
+    ([INDICES], [NUMBERS], [SIZES], [], HASH),
+    ([], [], [], [], TEXT),
+    against=crosses_reference,
 )
 sparse_cross_op.refuses(
-    (_BOTH[0], _BOTH[1], [_SIZES, np.array([3, 2])], [], _TEXT),
+    (BOTH[0], BOTH[1], [SIZES, np.array([3, 2])], [], TEXT),
     "Expected batch size 2 got 3 at position 1",
     InvalidArgumentError,
 )
 
-_DEFAULT_HASH_KEY = 0xDECAFCAFFE
+DEFAULT_HASH_KEY = 0xDECAFCAFFE
 
 
-def _feature(value: Tensor) -> Tensor:
+def as_feature(value: Tensor) -> Tensor:
     """A feature as it is hashed and joined: a text, or an int64."""
     return value if value.dtype is dtypes.string else casting.cast(value, dtypes.int64)
+
+
+class Features(NamedTuple):
+    """What is crossed, as ops take it."""
+
+    indices: list[Tensor]
+    values: list[Tensor]
+    shapes: list[Tensor]
+    dense: list[Tensor]
+    internal_type: dtypes.DType
+
+    @classmethod
+    def of(cls, inputs: list[Any]) -> Features:
+        """The parts of a list of SparseTensors and tensors."""
+        if not isinstance(inputs, list):
+            raise TypeError("Inputs must be a list")
+        if not all(isinstance(value, (SparseTensor, Tensor)) for value in inputs):
+            raise TypeError("All inputs must be SparseTensors")
+        sparse = [value for value in inputs if isinstance(value, SparseTensor)]
+        dense = [as_feature(value) for value in inputs if not isinstance(value, SparseTensor)]
+        values = [as_feature(value.values) for value in sparse]
+        has_numbers = any(value.dtype is dtypes.int64 for value in (*values, *dense))
+        return cls(
+            [value.indices for value in sparse],
+            values,
+            [value.dense_shape for value in sparse],
+            dense,
+            dtypes.int64 if has_numbers else dtypes.string,
+        )
 
 
 def _cross(
     inputs: list[Any], hashed: bool, num_buckets: int, hash_key: int | None, name: str | None
 ) -> SparseTensor:
-    if not isinstance(inputs, list):
-        raise TypeError("Inputs must be a list")
-    if not all(isinstance(value, (SparseTensor, Tensor)) for value in inputs):
-        raise TypeError("All inputs must be SparseTensors")
-    sparse = [value for value in inputs if isinstance(value, SparseTensor)]
-    dense = [_feature(value) for value in inputs if not isinstance(value, SparseTensor)]
-    values = [_feature(value.values) for value in sparse]
-    has_numbers = any(value.dtype is dtypes.int64 for value in (*values, *dense))
+    features = Features.of(inputs)
     return SparseTensor(
         *sparse_cross_op(
-            [value.indices for value in sparse],
-            values,
-            [value.dense_shape for value in sparse],
-            dense,
+            features.indices,
+            features.values,
+            features.shapes,
+            features.dense,
             hashed_output=hashed,
             num_buckets=num_buckets,
-            hash_key=hash_key or _DEFAULT_HASH_KEY,
+            hash_key=hash_key or DEFAULT_HASH_KEY,
             out_type=dtypes.int64 if hashed else dtypes.string,
-            internal_type=dtypes.int64 if has_numbers else dtypes.string,
+            internal_type=features.internal_type,
             name=name,
         )
     )
