@@ -63,7 +63,10 @@ def test_a_variable_can_be_used_while_another_graph_is_the_default():
 
 
 def test_what_is_no_function_is_refused():
-    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Dataset.map\(\) must be callable, and 3"):
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(ValueError, match=r"must be callable: Dataset.map\(\) was given 3"),
+    ):
         tf.data.Dataset.range(2).map(3)
 
 

@@ -77,8 +77,8 @@ def test_a_member_that_does_not_come_is_named():
     assert late is None
     assert first == [
         "DeadlineExceededError",
-        "Task 0 waits for tasks [0, 1] to begin the reduce of group 1, instance second: it did not happen in "
-        "the 1 s that the step was given.",
+        "Timed out waiting for notification. Task 0 waits for tasks [0, 1] to begin the reduce of group 1, "
+        "instance second: it did not happen in the 1 s that the step was given.",
     ]
 
 

@@ -115,6 +115,42 @@ def test_the_ops_shape_rule_says_what_a_kernel_could_not_compute():
         assert str(error.__cause__).splitlines()[0] not in error.message
 
 
+@pytest.mark.parametrize(
+    ("build", "op_type"),
+    [
+        (lambda x, y: tf.add(tf.multiply(x, y, name="wrong"), x), "Mul"),
+        (lambda x, y: tf.add(tf.multiply(x, x), y, name="wrong"), "Add"),
+    ],
+)
+def test_a_fused_kernel_speaks_of_the_op_that_failed(build, op_type):
+    x, y = computed(np.ones((3, 2), np.float32)), computed(np.ones((2, 3), np.float32))
+    error = error_of(build(x, y))
+    assert error.op.name == "wrong" and f"{op_type} 'wrong' was given: float32[3,2]" in error.message
+    assert error.message.startswith("Incompatible shapes: [3,2] vs. [2,3]")
+    assert "MultiplyAdd" not in str(error)
+
+
+def test_a_grouped_update_speaks_of_the_variable_that_failed():
+    variables = [tf.Variable(tf.ones([3]), name=name) for name in "ab"]
+    grads = [tf.ones([3]), computed(np.ones(4, np.float32))]
+    train = tf.train.GradientDescentOptimizer(0.1).apply_gradients(zip(grads, variables, strict=True))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        with pytest.raises(
+            tf.errors.InvalidArgumentError, match="var and delta do not have the same"
+        ) as caught:
+            session.run(train)
+    assert caught.value.op.name == "GradientDescent/update_b/ApplyGradientDescent"
+
+
+def test_what_only_the_shape_rule_refuses_is_refused_in_the_step_too():
+    """The kernel would take it: the rule's words are said, those of TensorFlow's kernel first."""
+    x = tf.placeholder(tf.float32)
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        session.run(tf.raw_ops.Softmax(logits=x), {x: 1.0})
+    assert caught.value.message.startswith("logits must have >= 1 dimension, got []: Shape must be at least")
+
+
 def test_the_shape_rule_gets_the_sizes_that_the_step_computed():
     error = error_of(tf.reshape(tf.zeros([4]), computed(np.int32([3, 5]))))
     assert "[4]" in error.message and "15" in error.message

@@ -187,7 +187,7 @@ def test_partial_run():
         handle = sess.partial_run_setup([r1, r2], [a, b, c])
         with pytest.raises(tf.errors.InvalidArgumentError, match="must feed"):
             sess.partial_run(handle, r2, {c: 1.0})
-        with pytest.raises(tf.errors.InvalidArgumentError, match="not been specified"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="was not specified in partial_run_setup"):
             sess.partial_run(handle, r1, {count.op.outputs[0]: 1})
 
 

@@ -33,9 +33,9 @@ from tideflow.compile.ir import (
 )
 from tideflow.compile.progress import Progress
 from tideflow.compile.prune import aliased_op, behind, feed_op, given, needed, read_op
+from tideflow.compile.refusals import refusing
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
-from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
@@ -411,10 +411,8 @@ class Builder:
         if all(value.shape.is_fully_defined() for value in node.outputs):
             return
         try:
-            shapes = node.definition.infer(node.grouped_inputs, node.attrs, node.name)
+            shapes = node.definition.infer(node.grouped_inputs, node.attrs, node.name, in_step=True)
             for value, shape in zip(node.outputs, shapes, strict=True):
                 value.shape = value.shape.merge_with(shape)
-        except ValueError as error:
-            if not node.guards:  # in a branch that is not taken sizes need not fit
-                assert node.source is not None, "it was made for an operation"
-                raise InvalidArgumentError(node.source.node_def, node.source, str(error)) from None
+        except ValueError as error:  # in a branch that is not taken sizes need not fit
+            node.definition = refusing(node.definition, str(error))

@@ -13,8 +13,10 @@ from tideflow.compile import tokens
 from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.plan import LocalPlan, Plan
 from tideflow.compile.prune import given
+from tideflow.compile.rewrite import REPLACED
 from tideflow.compile.tokens import KernelError
 from tideflow.graph import errors
+from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import OpError
 from tideflow.graph.memory import available_memory
 from tideflow.graph.op import ShapeError
@@ -66,14 +68,61 @@ def _cause(error: Exception) -> Exception:
 
 
 def _failure(error: Exception, node: Node, values: Sequence[Any]) -> OpError:
-    kind, message = _refusal(error, node, values)
-    shown = ", ".join(describe(value) for value in values if value is not _UNKNOWN)
+    inputs = [
+        _known(value, found, is_host)
+        for value, found, is_host in zip(node.inputs, values, node.host_flags, strict=True)
+    ]
+    shown = [describe(value) for value in values if value is not _UNKNOWN]
+    if REPLACED in node.attrs:
+        node, inputs = _failed_member(node, inputs)
+        shown = [f"{value.dtype.base_dtype.name}{brackets(value.shape.tuple or ())}" for value in inputs]
+    kind, message = _refusal(error, node, inputs)
     names = ", ".join(sorted(arg.name for arg in node.definition.inputs))
-    taken = f"{shown} (inputs: {names})" if shown else "no tensors"
+    taken = f"{', '.join(shown)} (inputs: {names})" if shown else "no tensors"
     source = node.source
     return kind(
         source and source.node_def, source, f"{message}\n  {node.type} '{node.name}' was given: {taken}"
     )
+
+
+class _Refusal(Exception):
+    """The shape rule of a node does not take these inputs."""
+
+    def __init__(self, node: Node, inputs: list[Value]):
+        super().__init__(node, inputs)
+        self.node, self.inputs = node, inputs
+
+
+def _failed_member(node: Node, inputs: list[Value]) -> tuple[Node, list[Value]]:
+    """Of the nodes that a fused one stands for, the first whose shape rule refuses what it gets, else the
+    last; with its inputs.
+    """
+    last, taken = node.attrs[REPLACED]
+    known = dict(zip(taken, inputs, strict=True))
+    try:
+        _infer_members(node, known)
+    except _Refusal as refusal:
+        return refusal.node, refusal.inputs
+    except Exception:  # the values broke a rule: it has nothing to say
+        pass
+    return last, [known.get(value, value) for value in last.inputs]
+
+
+def _infer_members(node: Node, known: dict[Value, Value]) -> None:
+    """Infers the outputs of the nodes that a fused one stands for, in order, and adds them to what is
+    known.
+    """
+    last, _ = node.attrs.get(REPLACED, (node, ()))
+    for value in last.inputs:
+        if value not in known and all(other in known for other in value.op.inputs):
+            _infer_members(value.op, known)
+    inputs = [known.get(value, value) for value in last.inputs]
+    try:
+        outputs = make_node(last.definition, inputs, last.attrs, name=last.name).outputs
+    except ValueError:
+        raise _Refusal(last, inputs) from None
+    known.update(zip(last.outputs, outputs, strict=True))
+    known.update(zip(node.outputs, outputs, strict=False))
 
 
 def _clear_frames(trace: TracebackType | None) -> None:
@@ -104,20 +153,20 @@ def _plan_frame(trace: TracebackType | None) -> TracebackType | None:
 _UNKNOWN: Any = type("Unknown", (), {})()  # in place of a value that the failed step does not have by name
 
 
-def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[errors._CodedError], str]:
+def _refusal(error: Exception, node: Node, inputs: list[Value]) -> tuple[type[errors._CodedError], str]:
     """The kind of error and its words: the op's own, where its shape rule refuses what the kernel was given,
     or the outputs that it promises do not fit into memory; else those of the kernel.
     """
     if isinstance(error, ShapeError):
-        return errors.InvalidArgumentError, str(error)
+        return errors.InvalidArgumentError, error.step_message.replace(ShapeError.NODE, node.name)
     try:
-        outputs = _inferred(node, values)
+        outputs = _inferred(node, inputs)
     except ValueError as refusal:
         return errors.InvalidArgumentError, str(refusal)
     except Exception:  # the values broke the rule too: it has nothing to say
         outputs = []
-    shapes: list[tuple[Value, tuple[Any, ...]]] = [
-        (value, value.shape.tuple or ()) for value in outputs if value.shape.is_fully_defined()
+    shapes: list[tuple[DType, tuple[Any, ...]]] = [
+        (dtype, shape.tuple or ()) for dtype, shape in outputs if shape.is_fully_defined()
     ]
     for _, shape in shapes:
         if math.prod(shape) > _MOST_ELEMENTS:
@@ -125,12 +174,12 @@ def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[
                 errors.InvalidArgumentError,
                 f"Shape {brackets(shape)} would have more than 2**63 - 1 elements",
             )
-    needed = [math.prod(shape) * max(value.dtype.size, 1) for value, shape in shapes]
+    needed = [math.prod(shape) * max(dtype.size, 1) for dtype, shape in shapes]
     if is_out_of_memory(error) or max(needed, default=0) > available_memory():
         if not needed:
             return errors.ResourceExhaustedError, f"OOM when allocating a tensor on {node.device or 'cpu'}"
-        value, shape = shapes[needed.index(max(needed))]
-        exhausted = errors.out_of_memory(shape, value.dtype.base_dtype, str(node.device or "cpu"))
+        dtype, shape = shapes[needed.index(max(needed))]
+        exhausted = errors.out_of_memory(shape, dtype.base_dtype, str(node.device or "cpu"))
         return errors.ResourceExhaustedError, exhausted.message
     if _TOO_LARGE.search(str(error)):
         message = (
@@ -143,13 +192,13 @@ def _refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[
     return kind, _message(error)
 
 
-def _inferred(node: Node, values: Sequence[Any]) -> list[Value]:
-    """The outputs that the node's shape rule promises for these very inputs."""
-    inputs = [
-        _known(value, found, is_host)
-        for value, found, is_host in zip(node.inputs, values, node.host_flags, strict=True)
-    ]
-    return make_node(node.definition, inputs, node.attrs, name=node.name).outputs
+def _inferred(node: Node, inputs: list[Value]) -> list[tuple[DType, TensorShape]]:
+    """The types and shapes of the outputs that the node's shape rule promises for these very inputs."""
+    definition = node.definition
+    shapes = definition.infer(
+        definition.group_inputs(inputs, node.attrs), node.attrs, node.name, in_step=True
+    )
+    return list(zip(definition.output_types(node.attrs), shapes, strict=True))
 
 
 def _known(value: Value, found: Any, is_host: bool) -> Value:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.compile.ir import Node, Program, Value, make_node, states
-from tideflow.ops.state.grouped_training import GROUPS
-
-MEMBERS = "_members"  # the attribute in which a grouped node keeps the nodes that it replaces, for traces
+from tideflow.ops.state.grouped_training import GROUPS, MEMBERS
 
 
 def group_updates(program: Program) -> int:

@@ -25,6 +25,9 @@ from tideflow.runtime.values import to_numpy, to_torch
 
 _CPU = torch.device("cpu")
 PHASES = ("simplify", "fuse")
+REPLACED = (
+    "_replaced"  # the attribute in which a fused node keeps the node that it replaces, and its own inputs
+)
 _LARGEST_FOLD = 10 << 20  # bytes: a larger constant is cheaper to compute than to keep
 
 _rules: dict[str, dict[str, list[Rule]]] = {phase: {} for phase in PHASES}
@@ -153,6 +156,8 @@ def _rewritten(
         except ValueError:  # sizes that do not fit: the kernel reports them with the op
             result = None
         if result is not None:
+            for fused in sweep.nodes[made:] if phase == "fuse" else ():
+                fused.attrs[REPLACED] = node, list(fused.inputs)
             applied.append(entry.name)
             return result if isinstance(result, list) else [result]
         del sweep.nodes[made:]

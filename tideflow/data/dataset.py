@@ -218,7 +218,7 @@ class Dataset(structure.OfElements):
         rows = TensorShape([None])
         for part in structure.flatten(batched):
             if hasattr(part, "shape") and part.shape.ndims is not None:
-                rows.assert_is_compatible_with(part.shape[:1])
+                rows[0].assert_is_compatible_with(part.shape[0])
                 rows = rows.merge_with(part.shape[:1])
         shapes_of = structure.flat_attributes(spec)["output_shapes"]
         return Dataset(datasets.tensor_slice_dataset_op(flat, output_shapes=shapes_of), spec)

@@ -44,7 +44,7 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
     unpacked.
     """
     if not callable(function):
-        raise ValueError(f"Argument of {what} must be callable, and {function!r} is not.")
+        raise ValueError(f"Argument must be callable: {what} was given {function!r}.")
     spec = arguments[0] if len(arguments) == 1 else tuple(arguments)
     outer = get_default_graph()
     body = FunctionGraph(outer)

@@ -62,29 +62,9 @@ def map_structure(function: Callable, *structures: Any) -> Any:
 
 def assert_same(a: Any, b: Any) -> None:
     """ValueError where two structures differ, TypeError where only the types of their containers do."""
-    if is_nested(a) != is_nested(b):
-        raise ValueError(
-            f"The two structures don't have the same nested structure. First structure: {a}, second "
-            f"structure: {b}."
-        )
-    if not is_nested(a):
-        return
-    if type(a) is not type(b) and not (isinstance(a, Mapping) and isinstance(b, Mapping)):
-        raise TypeError(
-            "The two structures don't have the same sequence type. First structure has type "
-            f"{type(a)}, while second structure has type {type(b)}."
-        )
-    if isinstance(a, Mapping) and set(a) != set(b):
-        raise ValueError(
-            f"The two dictionaries don't have the same set of keys. First structure: {a}, second: {b}."
-        )
-    first, second = nest._children(a), nest._children(b)
-    if len(first) != len(second):
-        raise ValueError(
-            f"The two structures don't have the same number of elements. First structure: {a}, second: {b}."
-        )
-    for x, y in zip(first, second, strict=True):
-        assert_same(x, y)
+    found = nest.difference(a, b, True, is_nested)
+    if found is not None:
+        raise found
 
 
 def up_to(shallow: Any, structure: Any) -> list[Any]:

@@ -91,8 +91,8 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
         if dtype.is_unsigned and (integers := _with_negatives(value)) is not None:
             return integers.astype(dtype.numpy)  # -1 is the largest unsigned number, as in TensorFlow
         raise ValueError(f"Tensor conversion failed: {value!r} does not fit {dtype.name}.") from None
-    except ValueError as error:
-        raise ValueError(f"Argument must be a dense tensor: {value!r} - {error}.") from None
+    except ValueError:
+        raise _ragged(value) from None
     if dtype is not None:
         return array
     if not array.size and first is None:
@@ -139,21 +139,23 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
             first = item.flat[0] if first is None and item.size else first
             continue
         if item is None:
-            raise (
-                ValueError("None values not supported.")
-                if dtype is None
-                else TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
-            )
+            if dtype is not None:
+                raise TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
+            raise ValueError("None values not supported.") if value is None else _unconverted(value)
         if dtype is not None and accepted and not (isinstance(item, accepted) and _bool_fits(item, dtype)):
             raise TypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
         if first is None:
             first = item
         elif accepted is None and isinstance(first, (str, bytes)) != isinstance(item, (str, bytes)):
-            raise TypeError(
-                f"Expected {'string' if isinstance(first, (str, bytes)) else type(first).__name__}, got "
-                f"{item!r} of type '{type(item).__name__}' instead."
-            )
+            raise _unconverted(value)
     return first
+
+
+def _unconverted(value: Any) -> TypeError:
+    return TypeError(
+        f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting "
+        "elements to a supported type."
+    )
 
 
 def _accepted(dtype: DType | None) -> tuple[type, ...] | None:
@@ -185,27 +187,41 @@ def _without_dimensions(value: Any) -> Any:
 
 def _object_array(value: Any) -> np.ndarray:
     """Nested strings as an object array. NumPy's own conversion would pad them to one width."""
-    shape, level = [], value
-    while isinstance(level, (list, tuple)):
-        shape.append(len(level))
-        if not level:
-            break
-        level = level[0]
+    shape = _sizes(value)
     flat: list[Any] = []
-    _flatten(value, shape, flat)
+    if not _flatten(value, shape, flat):
+        raise _ragged(value)
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
     return array.reshape(shape)
 
 
-def _flatten(value: Any, shape: list[int], flat: list[Any]) -> None:
+def _flatten(value: Any, shape: list[int], flat: list[Any]) -> bool:
+    """Adds the elements to `flat`; False where the value is not of this shape."""
     if not shape:
         flat.append(value)
-        return
+        return True
     if not isinstance(value, (list, tuple)) or len(value) != shape[0]:
-        raise ValueError(f"Argument must be a dense tensor: {value!r} - expected {shape[0]} elements.")
-    for item in value:
-        _flatten(item, shape[1:], flat)
+        return False
+    return all(_flatten(item, shape[1:], flat) for item in value)
+
+
+def _sizes(value: Any) -> list[int]:
+    """The sizes of nested lists, along the first elements."""
+    sizes = []
+    while isinstance(value, (list, tuple)):
+        sizes.append(len(value))
+        value = value[0] if value else None
+    return sizes
+
+
+def _ragged(value: Any) -> ValueError:
+    wanted = _sizes(value)
+    found = next((n for n in range(1, len(wanted)) if not _flatten(value, wanted[: n + 1], [])), 1)
+    return ValueError(
+        f"Argument must be a dense tensor: {value!r} - got shape {wanted[:found]}, but wanted {wanted}. "
+        "(setting an array element with a sequence.)"
+    )
 
 
 def _bytes_array(array: np.ndarray) -> np.ndarray:

@@ -296,13 +296,18 @@ _SHORT_TYPE_NAMES = {
 }  # as TensorFlow's kernels say
 
 
+def type_name(dtype: Any) -> str:
+    """A type as TensorFlow's kernels write it: float for float32."""
+    name: str = dtype.name
+    return _SHORT_TYPE_NAMES.get(name, name)
+
+
 def out_of_memory(shape: Iterable[int], dtype: Any, where: str = "cpu") -> ResourceExhaustedError:
     """The error of a tensor that does not fit into the memory of a device, in TensorFlow's words."""
     sizes = list(shape)
-    kind = _SHORT_TYPE_NAMES.get(dtype.name, dtype.name)
     return resource_exhausted(
-        f"OOM when allocating tensor with shape[{','.join(map(str, sizes))}] and type {kind} on {where}: "
-        f"{math.prod(sizes) * max(dtype.size, 1)} bytes"
+        f"OOM when allocating tensor with shape[{','.join(map(str, sizes))}] and type {type_name(dtype)} on "
+        f"{where}: {math.prod(sizes) * max(dtype.size, 1)} bytes"
     )
 
 

@@ -565,7 +565,8 @@ class Graph(InnerNames):
         if not allow_operation:
             if op is not None:
                 raise ValueError(
-                    f'The name {name!r} refers to an Operation, not a {kinds}. Perhaps you meant "{name}:0"?'
+                    f"The name {name!r} refers to an Operation, not a {kinds}. Tensor names must be of the "
+                    f'form "<op_name>:<output_index>". Perhaps you meant "{name}:0"?'
                 )
             raise ValueError(
                 f"The name {name!r} looks like an (invalid) Operation name, not a {kinds}. Tensor names must "

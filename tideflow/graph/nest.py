@@ -140,42 +140,66 @@ def assert_same_structure(
       ValueError: If the structures differ.
       TypeError: If the structures agree, but the types of their containers do not.
     """
+    found = difference(nest1, nest2, check_types, is_nested)
+    if found is not None:
+        raise found
+
+
+def difference(
+    nest1: Any, nest2: Any, check_types: bool, is_nested: Callable[[Any], bool]
+) -> ValueError | TypeError | None:
+    """The error that says where two structures differ, None if they do in their leaves only."""
+    found = _first_difference(nest1, nest2, check_types, is_nested)
+    if found is None:
+        return None
+    kind, what = found
+    return kind(
+        f"The two structures don't have the same nested structure.\n\nFirst structure: {_typed(nest1)}\n\n"
+        f"Second structure: {_typed(nest2)}\n\nMore specifically: {what}"
+    )
+
+
+def _first_difference(
+    nest1: Any, nest2: Any, check_types: bool, is_nested: Callable[[Any], bool]
+) -> tuple[type[ValueError] | type[TypeError], str] | None:
+    """The kind of error, and what differs."""
     if is_nested(nest1) != is_nested(nest2):
-        raise ValueError(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\nSecond structure: "
-            f"type={type(nest2).__name__} str={nest2}"
+        nested, leaf = (nest1, nest2) if is_nested(nest1) else (nest2, nest1)
+        return ValueError, (
+            f'Substructure "{_typed(nested)}" is a sequence, while substructure "{_typed(leaf)}" is not'
         )
     if not is_nested(nest1):
-        return
-    if (
-        check_types
-        and type(nest1) is not type(nest2)
-        and not (isinstance(nest1, Mapping) and isinstance(nest2, Mapping))
-    ):
+        return None
+    are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
+    if check_types and type(nest1) is not type(nest2) and not are_mappings:
         same_fields = (
             getattr(nest1, "_fields", None) == getattr(nest2, "_fields", ())
             and type(nest1).__name__ == type(nest2).__name__
         )
         if not same_fields:
-            raise TypeError(
-                "The two structures don't have the same sequence type. First structure has type "
-                f"{type(nest1)}, while second structure has type {type(nest2)}."
+            return TypeError, (
+                f"The two namedtuples don't have the same sequence type. First structure {_typed(nest1)} has "
+                f"type {type(nest1).__name__}, while second structure {_typed(nest2)} has type "
+                f"{type(nest2).__name__}"
             )
-    if isinstance(nest1, Mapping) and isinstance(nest2, Mapping) and set(nest1) != set(nest2):
-        raise ValueError(
-            f"The two dictionaries don't have the same set of keys. First: {list(nest1)}, second: "
-            f"{list(nest2)}"
+    if are_mappings and set(nest1) != set(nest2):
+        return ValueError, (
+            "The two dictionaries don't have the same set of keys. First structure has keys "
+            f"{_typed(list(nest1))}, while second structure has keys {_typed(list(nest2))}"
         )
     first, second = _children(nest1), _children(nest2)
     if len(first) != len(second):
-        raise ValueError(
-            "The two structures don't have the same number of elements.\n\n"
-            f"First structure: {nest1} ({len(first)} elements)\n\nSecond structure: {nest2} ({len(second)} "
-            "elements)"
+        return ValueError, (
+            f"The two structures don't have the same number of elements. First structure: {_typed(nest1)}. "
+            f"Second structure: {_typed(nest2)}"
         )
-    for a, b in zip(first, second, strict=True):
-        assert_same_structure(a, b, check_types)
+    pairs = zip(first, second, strict=True)
+    found = (_first_difference(a, b, check_types, is_nested) for a, b in pairs)
+    return next((each for each in found if each is not None), None)
+
+
+def _typed(value: Any) -> str:
+    return f"type={type(value).__name__} str={value}"
 
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")

@@ -45,15 +45,19 @@ def _check_versions(versions: VersionDef) -> None:
     ours, oldest = GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER
     if versions.producer < oldest:
         raise ValueError(
-            f"GraphDef producer version {versions.producer} below min producer {oldest} supported by this "
-            "version. Please regenerate your graph."
+            f"GraphDef producer version {versions.producer} below min producer {oldest} supported by "
+            "TensorFlow 1.15.5.  Please regenerate your graph."
         )
     if versions.min_consumer > ours:
         raise ValueError(
-            f"GraphDef min consumer version {versions.min_consumer} above current version {ours}."
+            f"GraphDef min consumer version {versions.min_consumer} above current version {ours} for "
+            "TensorFlow 1.15.5.  Please upgrade TensorFlow."
         )
     if ours in versions.bad_consumers:
-        raise ValueError(f"GraphDef disallows consumer version {ours}.")
+        raise ValueError(
+            f"GraphDef disallows consumer version {ours}.  Please upgrade TensorFlow: this version is "
+            "likely buggy."
+        )
 
 
 class NodeImporter:
@@ -302,10 +306,12 @@ class NodeImporter:
             return self.ops[text]
         if (name, int(index)) in self.mapped:
             return self.mapped[name, int(index)]
-        if name not in self.ops or int(index) >= len(self.ops[name].outputs):
+        if name not in self.ops:
+            raise ValueError(f"Requested return tensor '{text}' not found in graph def")
+        if int(index) >= len(self.ops[name].outputs):
             raise ValueError(
                 f"Invalid return output {index} of node '{name}', which has "
-                f"{len(self.ops[name].outputs) if name in self.ops else 0} output(s)"
+                f"{len(self.ops[name].outputs)} output(s)"
             )
         return self.ops[name].outputs[int(index)]
 

@@ -70,8 +70,20 @@ def check_complete(ops: Sequence[Op] | None = None) -> None:
 class ShapeError(ValueError):
     """The error of shape rules.
 
-    `Op.infer` adds the op, its input shapes and the user's line to the message.
+    `Op.infer` adds the op, its input shapes and the user's line to the message. `in_step` is how a kernel of
+    TensorFlow says the same: in a step the message begins with it. NODE in it stands for the node's name.
     """
+
+    NODE = "{node}"
+
+    def __init__(self, message: str, in_step: str = ""):
+        super().__init__(message)
+        self.in_step = in_step
+
+    @property
+    def step_message(self) -> str:
+        """What a step says."""
+        return f"{self.in_step}: {self}" if self.in_step else str(self)
 
 
 class Op:
@@ -350,7 +362,8 @@ class Op:
         """Adds a node to the graph, with all inputs given by name, as `tf.raw_ops` does."""
         if args:
             raise TypeError(
-                f"{self.name} only takes keyword args (possible keys: {[a.name for a in self.inputs]})"
+                f"{self.name} only takes keyword args (possible keys: {[a.name for a in self.inputs]}). "
+                "Please pass these args as kwargs instead."
             )
         name = kwargs.pop("name", None)
         missing = [arg.name for arg in self.inputs if arg.name not in kwargs]
@@ -589,12 +602,24 @@ class Op:
                 if isinstance(item, Tensor) or hasattr(item, "dtype") and hasattr(item, "_as_graph_element"):
                     wanted = item.dtype.base_dtype
                     break
-        tensors = []
+        tensors: list[Tensor] = []
         for i, item in enumerate(value):
-            tensor = self._convert_one(arg, item, wanted, attrs, f"{arg.name}_{i}")
+            try:
+                tensor = self._convert_one(arg, item, wanted, attrs, f"{arg.name}_{i}")
+            except TypeError as error:
+                if isinstance(item, Tensor) and all(isinstance(each, Tensor) for each in value):
+                    raise self._unequal_types(arg, value, error) from None
+                raise
             wanted = wanted or tensor.dtype.base_dtype
             tensors.append(tensor)
         return tensors
+
+    def _unequal_types(self, arg: Arg, values: Sequence[Tensor], error: TypeError) -> TypeError:
+        types = ", ".join(tensor.dtype.base_dtype.name for tensor in values)
+        return TypeError(
+            f"Tensors in list passed to '{arg.name}' of '{self.name}' Op have types [{types}] that don't all "
+            f"match. {error}"
+        )
 
     def _convert_mixed_list(self, arg: Arg, value: Any, attrs: dict[str, Any]) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):
@@ -649,9 +674,17 @@ class Op:
         return types
 
     def infer(
-        self, inputs: list[Any], attrs: dict[str, Any], name: str, frames: tuple[Frame, ...] = ()
+        self,
+        inputs: list[Any],
+        attrs: dict[str, Any],
+        name: str,
+        frames: tuple[Frame, ...] = (),
+        in_step: bool = False,
     ) -> list[TensorShape]:
-        """The outputs' shapes, from inputs grouped by argument. An input is anything with a `shape`."""
+        """The outputs' shapes, from inputs grouped by argument. An input is anything with a `shape`.
+
+        Where the shapes are those of a step (`in_step`), what is wrong is said in the words of kernels too.
+        """
         rule: Any = self.shape_rule
         known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
         try:
@@ -663,7 +696,9 @@ class Op:
                 return [as_shape(result)]
             return [as_shape(shape) for shape in result or ()]
         except ValueError as error:
-            raise ValueError(_shape_message(error, self, name, inputs, frames)) from None
+            said = error.step_message if in_step and isinstance(error, ShapeError) else str(error)
+            said = said.replace(ShapeError.NODE, name)
+            raise ValueError(_shape_message(said, self, name, inputs, frames)) from None
 
     def _known(self, arg: Arg, value: Any) -> Any:
         if arg.name in self.host:
@@ -741,7 +776,7 @@ def _describe(value: Any) -> str:
     return value.name if isinstance(value, Tensor) else type(value).__name__
 
 
-def _shape_message(error: ValueError, op: Op, name: str, inputs: list[Any], frames: tuple[Frame, ...]) -> str:
+def _shape_message(said: str, op: Op, name: str, inputs: list[Any], frames: tuple[Frame, ...]) -> str:
     pairs = zip(op.inputs, inputs, strict=True)
     flat = [(arg, v) for arg, value in pairs for v in (value if isinstance(value, list) else [value])]
     shapes = ", ".join(_show_shape(value.shape) for _, value in flat)
@@ -749,7 +784,7 @@ def _shape_message(error: ValueError, op: Op, name: str, inputs: list[Any], fram
     computed = ", ".join(f"input[{i}] = {value}" for i, value in known if value is not None)
     tail = f" and with computed input tensors: {computed}" if computed else ""
     line = f"\n    made at {user_line(frames)}" if frames else ""
-    return f"{error} for '{name}' (op: '{op.name}') with input shapes: {shapes}{tail}.{line}"
+    return f"{said} for '{name}' (op: '{op.name}') with input shapes: {shapes}{tail}.{line}"
 
 
 def _show_shape(shape: TensorShape) -> str:

@@ -33,7 +33,10 @@ def definition(op_type: str) -> Op:
     try:
         return _definitions[op_type]
     except KeyError:
-        raise errors.not_found(f"Op type not registered '{op_type}'") from None
+        raise errors.not_found(
+            f"Op type not registered '{op_type}' in binary running on localhost. Make sure the Op "
+            "and Kernel are registered in the binary running in this process."
+        ) from None
 
 
 def role_of(op_type: str) -> str:

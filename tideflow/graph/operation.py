@@ -13,7 +13,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.device import canonical_name
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.graph_def import attr_from_proto, node_def_proto, op_def_proto
-from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.shapes import TensorShape, as_shape, mismatch
 from tideflow.graph.traceback import Frame, file_and_line, user_line
 
 if TYPE_CHECKING:
@@ -349,7 +349,11 @@ class Tensor:
         Raises:
           ValueError: If it contradicts what is known.
         """
-        self._shape = self._shape.merge_with(as_shape(shape))
+        given = as_shape(shape)
+        difference = mismatch(self._shape, given)
+        if difference:
+            raise ValueError(difference)
+        self._shape = self._shape.merge_with(given)
 
     def _shape_as_list(self) -> list[int | None] | None:
         return self._shape.as_list() if self._shape.ndims is not None else None
@@ -390,23 +394,23 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            "Using a `tf.Tensor` as a Python `bool` is not allowed. Use `if t is not None:` instead of `if "
-            "t:` to test if a tensor is defined, and use TensorFlow ops such as tf.cond to execute subgraphs "
-            "conditioned on the value of a tensor."
+            "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager execution "
+            "or decorate this function with @tf.function, or tf.cond for what depends on the tensor's "
+            "value; whether a tensor is defined is asked by `if t is not None:`."
         )
 
     __nonzero__ = __bool__
 
     def __iter__(self) -> NoReturn:
         raise OperatorNotAllowedInGraphError(
-            "iterating over `tf.Tensor` is not allowed in Graph execution. Use tf.unstack for its parts "
-            "along the first axis."
+            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate "
+            "this function with @tf.function, or tf.unstack for its parts along the first axis."
         )
 
     def __len__(self) -> int:
         raise TypeError(
             f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than "
-            "`len(x)`."
+            "`len(x)` for shape information."
         )
 
     def __array__(self, *args: Any, **kwargs: Any) -> NoReturn:

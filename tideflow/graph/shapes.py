@@ -587,6 +587,22 @@ def _broadcast_size(a: int | None, b: int | None) -> int | None:
     return b if a == 1 else a
 
 
+def mismatch(a: TensorShape, b: TensorShape) -> str:
+    """Why two shapes cannot be equal, in TensorFlow's words; "" where they can."""
+    first, second = a.tuple, b.tuple
+    if first is None or second is None:
+        return ""
+    if len(first) != len(second):
+        return f"Shapes must be equal rank, but are {len(first)} and {len(second)}"
+    for axis, (x, y) in enumerate(zip(first, second, strict=True)):
+        if x is not None and y is not None and x != y:
+            return (
+                f"Dimension {axis} in both shapes must be equal, but are {x} and {y}. Shapes are "
+                f"{brackets(first)} and {brackets(second)}."
+            )
+    return ""
+
+
 def brackets(sizes: Iterable[int | None]) -> str:
     """A shape as TensorFlow's kernels write it: [2,3]."""
     return "[" + ",".join("?" if size is None else str(size) for size in sizes) + "]"

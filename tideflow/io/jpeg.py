@@ -42,8 +42,11 @@ def decode(
     if image.layers == 4 and channels == 1:
         raise ValueError("a JPEG of four colours cannot be decoded as one channel")
     height, width = -(-image.height // ratio), -(-image.width // ratio)
-    _check_size(height, width, max(channels, image.layers))
-    _check_window(crop_window, height, width)
+    try:
+        _check_size(height, width, max(channels, image.layers))
+        _check_window(crop_window, height, width)
+    except ValueError as error:
+        raise ValueError(f"Invalid JPEG data or crop window, data size {len(contents)}: {error}") from None
     gray = channels == 1 or image.layers == 1
     enlarges_colors = not gray and _enlarges_colors(image, ratio)
     simple_and_fast = not fancy_upscaling if enlarges_colors else fast_transform
@@ -132,10 +135,7 @@ def _prepare(image: Any, mode: str | None, ratio: int, size: tuple[int, int], si
 
 def _check_size(height: int, width: int, channels: int) -> None:
     if height * width * channels >= MOST_VALUES:
-        raise ValueError(
-            f"Invalid JPEG data or crop window: {height} by {width} pixels are too large; at most "
-            f"{MOST_VALUES} values"
-        )
+        raise ValueError(f"{height} by {width} pixels are too large; at most {MOST_VALUES} values")
 
 
 def _check_window(window: tuple[int, int, int, int] | None, height: int, width: int) -> None:
@@ -144,8 +144,7 @@ def _check_window(window: tuple[int, int, int, int] | None, height: int, width: 
     top, left, rows, columns = window
     if min(top, left) < 0 or min(rows, columns) <= 0 or top + rows > height or left + columns > width:
         raise ValueError(
-            f"Invalid JPEG data or crop window: {list(window)} (top, left, height, width) does not lie "
-            f"within {height} by {width} pixels"
+            f"{list(window)} (top, left, height, width) does not lie within {height} by {width} pixels"
         )
 
 

@@ -135,11 +135,11 @@ def read_table(path: str) -> Iterator[tuple[bytes, bytes]]:
     with as_tensorflow_errors(path), open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size < _FOOTER_SIZE:
-            raise _damaged(path, 0, f"{size} bytes are too few for a table")
+            raise _damaged(path, 0, f"file is too short to be an sstable: {size} bytes")
         limit = size - _FOOTER_SIZE
         footer = _read(file, path, limit, _FOOTER_SIZE)
         if not footer.endswith(_MAGIC):
-            raise _damaged(path, size - len(_MAGIC), "not a table (bad magic number)")
+            raise _damaged(path, size - len(_MAGIC), "not an sstable (bad magic number)")
         _, _, at = _handle(footer, 0, path, limit)
         index_offset, index_size, _ = _handle(footer, at, path, limit)
         index = _read_block(file, path, index_offset, index_size, limit)

@@ -86,7 +86,7 @@ class InputSpec:
         if self.max_ndim is not None and shape.ndims > self.max_ndim:
             raise ValueError(f"{prefix}expected max_ndim={self.max_ndim}, found ndim={shape.ndims}")
         if self.min_ndim is not None and shape.ndims < self.min_ndim:
-            raise ValueError(f"{prefix}expected min_ndim={self.min_ndim}, found ndim={shape.ndims}. {full}")
+            raise ValueError(f"{prefix}: expected min_ndim={self.min_ndim}, found ndim={shape.ndims}. {full}")
         for axis, size in self.axes.items():
             if size is not None and (axis >= shape.ndims or shape.tuple[axis] not in (size, None)):
                 raise ValueError(

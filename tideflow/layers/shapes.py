@@ -22,7 +22,10 @@ def check_padding(value: str) -> str:
     """ "valid" or "same", in small letters."""
     padding = value.lower() if isinstance(value, str) else value
     if padding not in ("valid", "same"):
-        raise ValueError(f'The `padding` argument must be one of "valid", "same". Received: {value}')
+        raise ValueError(
+            'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for '
+            f"`Conv1D). Received: {value}"
+        )
     return padding
 
 

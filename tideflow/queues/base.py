@@ -56,7 +56,7 @@ class QueueBase:
             if not names:
                 names = None
             elif len(names) != len(dtypes):
-                raise ValueError("Queue names (if provided) must have the same length as dtypes")
+                raise ValueError("List of names must have the same length as the list of dtypes")
         self._names = names
         self._queue_ref = queue_ref
         self._name = queue_ref.op.name.rpartition("/")[2]
@@ -270,7 +270,9 @@ class QueueBase:
             vals = [vals]
         if len(vals) != len(self._dtypes):
             if len(self._dtypes) != 1:
-                raise ValueError(f"the queue takes {len(self._dtypes)} components, {len(vals)} given")
+                raise ValueError(
+                    f"Wrong number of components: the queue takes {len(self._dtypes)}, {len(vals)} given"
+                )
             vals = [vals]
         return [
             convert_to_tensor(value, dtype=dtype, name=f"component_{i}")

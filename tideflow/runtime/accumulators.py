@@ -16,7 +16,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import InvalidArgumentError
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.interrupts import Lock
 from tideflow.runtime.values import unshared
 from tideflow.runtime.waiting import ABSENT, PendingValue
@@ -79,7 +79,10 @@ class Accumulator:
         return torch.div(total, counts, rounding_mode="trunc")
 
     def _mismatch(self, expected: TensorShape, found: TensorShape) -> InvalidArgumentError:
-        return errors.invalid_argument(f"Shape mismatch in '{self.name}': expected {expected}, got {found}")
+        expected_sizes, sizes = expected.tuple or (), found.tuple or ()
+        return errors.invalid_argument(
+            f"Shape mismatch: expected {brackets(expected_sizes)}, got {brackets(sizes)} in '{self.name}'"
+        )
 
     # ------------------------------------------------------------------ what steps do
 
@@ -97,7 +100,7 @@ class Accumulator:
         order.
         """
         if required < 1:
-            raise errors.invalid_argument(f"Argument num_required must be >= 1, but is {required}")
+            raise errors.invalid_argument(f"Argument num_required must be positive, but was {required}")
         take = _Take(self, required)
         with self._lock:
             self._takes.append(take)
@@ -222,7 +225,7 @@ class SparseAccumulator(Accumulator):
             raise errors.invalid_argument("Values cannot be 0-dimensional.")
         if len(indices) != len(values):
             raise errors.invalid_argument(
-                f"Expected as many indices as rows of values, but there are {len(indices)} and {len(values)}",
+                f"Expected {len(indices)} non-empty input values, got {len(values)}",
             )
         row = TensorShape([None, *values.shape[1:]])
         if shape is not None:

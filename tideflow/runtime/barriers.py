@@ -96,13 +96,17 @@ class Barrier:
         for key in keys:
             if key in new or (key in self._incomplete and self._incomplete[key][1][component] is not None):
                 raise errors.invalid_argument(
-                    f"Key {key!r} already has a value for component {component} in barrier '{self.name}'",
+                    f"Key {key.decode(errors='replace')} already has a value for component {component} in "
+                    f"barrier {self.name}",
                 )
             if self._cancelled or (self.closed and key not in self._incomplete):
                 raise errors.cancelled(
-                    f"Barrier '{self.name}' is closed, but attempted to insert "
-                    f"{'into' if key in self._incomplete else 'a brand new'} key: {key!r}. "
-                    f"Pending inserts cancelled: {self._cancelled}",
+                    f"Barrier {self.name} is closed.  Pending enqueues cancelled: 1.  Number of new "
+                    f"insertions: {len(keys)}.  Number of incomplete keys: {len(self._incomplete)}."
+                    if self._cancelled
+                    else f"Barrier {self.name} is closed, but attempted to insert a brand new key: "
+                    f"{key.decode(errors='replace')}.  Pending enqueues cancelled: 0.  Insertion index: "
+                    f"{component}.  Number of incomplete keys: {len(self._incomplete)}."
                 )
             new.add(key)
 

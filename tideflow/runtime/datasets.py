@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import itertools
+import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -182,9 +183,17 @@ def _alike(component: int, values: Sequence[Any]) -> Any:
     except (RuntimeError, ValueError):
         for i, value in enumerate(values):
             if value.shape != values[0].shape:
+                counts = {math.prod(each.shape) for each in (value, values[0])}
+                said = (
+                    "Cannot add tensor to the batch: number of elements does not match. Shapes are: "
+                    f"[tensor]: {shape_text(value)}, [batch]: {shape_text(values[0])}. "
+                    if len(counts) > 1
+                    else ""
+                )
                 raise refuse(
-                    f"Cannot batch tensors with different shapes in component {component}. First element had "
-                    f"shape {shape_text(values[0])} and element {i} had shape {shape_text(value)}."
+                    f"{said}Cannot batch tensors with different shapes in component {component}. First "
+                    f"element had shape {shape_text(values[0])} and element {i} had shape "
+                    f"{shape_text(value)}."
                 ) from None
         raise
 
@@ -289,7 +298,8 @@ class Rows(Dataset):
                 raise refuse(f"component {i} of the slices must have at least one dimension")
             if len(value) != len(components[0]):
                 raise refuse(
-                    f"Component {i} has {len(value)} slices along its first axis, and component 0 has "
+                    f"All components must have the same size in the 0th dimension. Component {i} has "
+                    f"{len(value)} slices along its first axis, and component 0 has "
                     f"{len(components[0])}"
                 )
         self.components = tuple(components)

@@ -235,7 +235,7 @@ class Queue:
         """Takes `count` elements out, stacked by component; `up_to`: fewer, once the queue is closed."""
         if count < 0:
             raise errors.invalid_argument(f"{self.kind} '{self.name}' requested {count} < 0 elements")
-        self._check_shapes_known("DequeueMany" if not up_to else "DequeueUpTo")
+        self._check_shapes_known()
         if count == 0:
             return [self._empty(i) for i in range(len(self.dtypes))]
         dequeue = _Dequeue(self, count, self._joined, partial=up_to)
@@ -361,8 +361,11 @@ class Queue:
     def _checked_rows(self, values: Sequence[Any]) -> Rows:
         for i, value in enumerate(values):
             if not value.ndim:
+                expected = self.shapes[i].tuple if self.shapes else ()
                 raise errors.invalid_argument(
-                    f"component {i} of enqueue_many must have at least one dimension"
+                    f"Shape mismatch in tuple component {i}. Expected "
+                    f"{brackets([None, *(expected or ())])}, got "
+                    "[]: a component of enqueue_many has rows",
                 )
             if value.shape[0] != values[0].shape[0]:
                 raise errors.invalid_argument(
@@ -378,10 +381,10 @@ class Queue:
                 )
         return tuple(map(unshared, values))
 
-    def _check_shapes_known(self, what: str) -> None:
+    def _check_shapes_known(self) -> None:
         if len(self.shapes) != len(self.dtypes) or any(not shape.is_fully_defined() for shape in self.shapes):
             raise errors.invalid_argument(
-                f"{self.kind}'s {what} requires the components to have specified shapes."
+                f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have specified shapes."
             )
 
     def _empty(self, component: int) -> Any:
@@ -408,8 +411,7 @@ class RandomShuffleQueue(Queue):
         super().__init__(*args)
         if self.capacity <= min_after_dequeue:
             raise errors.invalid_argument(
-                f"capacity must be larger than min_after_dequeue, but are {self.capacity} and "
-                f"{min_after_dequeue}",
+                f"min_after_dequeue {min_after_dequeue} must be < capacity {self.capacity}"
             )
 
     def _clear(self) -> None:
@@ -488,9 +490,11 @@ class PaddingQueue(Queue):
 
     kind = "PaddingFIFOQueue"
 
-    def _check_shapes_known(self, what: str) -> None:
+    def _check_shapes_known(self) -> None:
         if len(self.shapes) != len(self.dtypes) or any(shape.ndims is None for shape in self.shapes):
-            raise errors.invalid_argument(f"{self.kind}'s {what} requires the components' ranks to be known.")
+            raise errors.invalid_argument(
+                f"{self.kind}'s DequeueMany and DequeueUpTo require the components' ranks to be known."
+            )
 
     def _joined(self, parts: list[Rows]) -> list[Any]:
         return [_padded(values) for values in zip(*parts, strict=True)]

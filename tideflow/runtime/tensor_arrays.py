@@ -9,10 +9,14 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.shapes import Sizes, TensorShape
+from tideflow.graph.shapes import Sizes, TensorShape, brackets
 
 _UNWRITTEN = object()
 _CLEARED = object()
+
+
+def _shown(sizes: Sizes | None) -> str:
+    return "<unknown>" if sizes is None else brackets(sizes)
 
 
 class TensorArrayStorage:
@@ -26,9 +30,11 @@ class TensorArrayStorage:
         dynamic_size: bool = False,
         clear_after_read: bool = True,
         identical_shapes: bool = False,
+        name: str = "TensorArray",
     ) -> None:
         if size < 0:
             raise errors.invalid_argument(f"Size should be >= 0, but is {size}")
+        self.name = name
         self.dtype = dtype
         self.element_shape = element_shape
         self.dynamic_size = dynamic_size
@@ -47,16 +53,14 @@ class TensorArrayStorage:
         """The element. If the array clears after reading, the element is released."""
         if not 0 <= index < len(self.values):
             self._check_open()
-            raise errors.invalid_argument(
-                f"Tried to read from index {index} but array size is: {len(self.values)}"
-            )
+            raise self._refusal(f"Tried to read from index {index} but array size is: {len(self.values)}")
         value = self.values[index]
         if value is _UNWRITTEN:
             value = self._zeros(index)
         elif value is _CLEARED:
-            raise errors.invalid_argument(
+            raise self._refusal(
                 f"Could not read index {index} twice because it was cleared after a previous read (perhaps "
-                "try setting clear_after_read = false?).",
+                "try setting clear_after_read = false?)."
             )
         if self.clear_after_read:
             self.values[index] = _CLEARED
@@ -81,22 +85,24 @@ class TensorArrayStorage:
             self.values[index] = old + value
         else:
             what = "has already been read" if old is _CLEARED else "has already been written to"
-            raise errors.invalid_argument(f"Could not write to TensorArray index {index} because it {what}.")
+            raise self._refusal(f"Could not write to TensorArray index {index} because it {what}.")
+
+    def _refusal(self, what: str) -> errors.InvalidArgumentError:
+        return errors.invalid_argument(f"TensorArray {self.name}: {what}")
 
     def _grow(self, index: int) -> None:
         if index < 0 or not self.dynamic_size:
-            raise errors.invalid_argument(
-                f"Tried to write to index {index} but array is not resizeable and size is: "
-                f"{len(self.values)}",
+            raise self._refusal(
+                f"Tried to write to index {index} but array is not resizeable and size is: {len(self.values)}"
             )
         self.values += [_UNWRITTEN] * (index + 1 - len(self.values))
 
     def _check_shape(self, index: int, shape: tuple[int, ...], known: Sizes | None) -> None:
         if not self.element_shape.is_compatible_with(TensorShape(shape)):
-            raise errors.invalid_argument(
-                f"Could not write to TensorArray index {index} because the value shape is {list(shape)} "
-                f"which is incompatible with the TensorArray's inferred element shape: {self.element_shape} "
-                "(consider setting infer_shape=False).",
+            raise self._refusal(
+                f"Could not write to TensorArray index {index} because the value shape is {brackets(shape)} "
+                f"which is incompatible with the TensorArray's inferred element shape: {_shown(known)} "
+                "(consider setting infer_shape=False)."
             )
         if self.identical_shapes and (known is None or None in known):
             self.element_shape = TensorShape(shape)
@@ -106,12 +112,12 @@ class TensorArrayStorage:
         if shape is None and self.element_shape.is_fully_defined():
             shape = self.element_shape.tuple
         if shape is None:
-            raise errors.invalid_argument(
-                f"Could not read index {index}: it was never written to, and the element shape is not fully "
-                f"defined: {self.element_shape}. It is possible you are working with a resizeable "
-                "TensorArray and stop_gradients is not allowing the gradients to be written. If you set the "
-                "full element_shape property on the forward TensorArray, the proper all-zeros tensor will be "
-                "returned.",
+            raise self._refusal(
+                f"Could not read from TensorArray index {index}, which was never written to.  Furthermore, "
+                f"the element shape is not fully defined: {_shown(self.element_shape.tuple)}.  It is "
+                "possible you are working with a resizeable TensorArray and stop_gradients is not allowing "
+                "the gradients to be written.  If you set the full element_shape property on the forward "
+                "TensorArray, the proper all-zeros tensor will be returned instead of incurring this error."
             )
         if self.dtype.torch is None:
             return np.full(shape, b"", object)
@@ -143,6 +149,7 @@ class TensorArrayStorage:
                 TensorShape([*prepended, *shape.tuple]) if shape.tuple is not None else shape,
                 clear_after_read=False,
                 identical_shapes=self.identical_shapes and not prepended,
+                name=f"{self.name}@{source}",
             )
             made.sums_writes = True
             made.shapes = [(*prepended, *v.shape) if hasattr(v, "shape") else None for v in self.values]

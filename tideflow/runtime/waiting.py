@@ -167,7 +167,8 @@ class StepContext:
             )
         if self._sleep_seconds() <= 0:
             raise errors.deadline_exceeded(
-                f"{what}: it did not happen in the {self.timeout:g} s that the step was given."
+                f"Timed out waiting for notification. {what}: it did not happen in the {self.timeout:g} s "
+                "that the step was given."
             )
 
     def _sleep_seconds(self) -> float:

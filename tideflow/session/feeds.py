@@ -21,7 +21,7 @@ from tideflow.session.fetches import expansion_of
 def flat_feeds(graph: Graph, feed_dict: Mapping[Any, Any] | None) -> tuple[list[Tensor], list[Any]]:
     """Every tensor that a feed_dict names, and the value that is fed for it."""
     if feed_dict is not None and not isinstance(feed_dict, Mapping):
-        raise TypeError(f"feed_dict must be a dictionary of tensors and values, not {feed_dict!r}")
+        raise TypeError(f"input must be a dictionary of tensors and values, but feed_dict is {feed_dict!r}")
     pairs = [pair for key, value in (feed_dict or {}).items() for pair in _pairs(graph, key, value)]
     return [tensor for tensor, _ in pairs], [value for _, value in pairs]
 

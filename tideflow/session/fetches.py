@@ -140,7 +140,9 @@ class Fetches:
             ) from None
         if not self._graph.is_fetchable(element):
             raise ValueError(
-                f"Operation {getattr(element, 'op', element).name!r} has been marked as not fetchable."
+                f"Operation {getattr(element, 'op', element).name!r} has been marked as not fetchable. "
+                "Typically this happens when it is defined in another function or code block. Use return "
+                "values,explicit Python locals or TensorFlow collections to access it."
             )
         if isinstance(element, Operation):
             self.targets.append(element)

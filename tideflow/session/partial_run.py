@@ -46,9 +46,11 @@ class PartialRun:
         wanted: list[Tensor | Operation] = [*fetches.tensors, *fetches.targets]
         for item in wanted:
             if item not in self._announced:
-                raise errors.invalid_argument(f"{item!r} was not specified in partial_run_setup.")
+                raise errors.invalid_argument(
+                    f"The fetch {item.name} was not specified in partial_run_setup."
+                )
             if item not in self._unfetched:
-                raise errors.invalid_argument(f"{item!r} has already been fetched in this partial run.")
+                raise errors.invalid_argument(f"The fetch {item.name} has already been fetched.")
         self._compute(fetches)
         for item in wanted:
             del self._unfetched[item]
@@ -58,11 +60,11 @@ class PartialRun:
         for tensor in feeds:
             if tensor not in self._unfed:
                 what = (
-                    "already been fed"
+                    "has already been fed"
                     if tensor in self._values
-                    else "not been specified in partial_run_setup"
+                    else "was not specified in partial_run_setup"
                 )
-                raise errors.invalid_argument(f"The feed {tensor.name} has {what}.")
+                raise errors.invalid_argument(f"The feed {tensor.name} {what}.")
         for tensor, value in feeds.items():
             taken = feeder(tensor)(value)
             check_shape(tensor, taken)
@@ -80,7 +82,8 @@ class PartialRun:
         late = [t for op in running for t in op.inputs if t in self._unfed]
         if late:
             raise errors.invalid_argument(
-                f"You must feed a value for '{late[0].name}' before these fetches can be computed.",
+                f"Fetch {late[0].name} can't be computed from the feeds that have been fed so far. You must "
+                f"feed a value for '{late[0].name}' before these fetches can be computed.",
             )
         kept = [
             t

@@ -12,10 +12,10 @@ import torch
 from tensorboard.compat.proto.config_pb2 import RunMetadata
 from tensorboard.compat.proto.step_stats_pb2 import NodeExecStats, StepStats
 
-from tideflow.compile.group import MEMBERS
 from tideflow.compile.ir import Node, Value
 from tideflow.compile.prune import feed_op
 from tideflow.compile.request import Hook
+from tideflow.ops.state.grouped_training import MEMBERS
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.partitions import Devices
 

@@ -476,9 +476,9 @@ def _batched(
 ) -> Any:
     """What all of the above do: a queue, threads that fill it from `sources`, and batches out of it."""
     if not isinstance(sources, (list, tuple)) or not sources:
-        raise ValueError(f"Expected at least one list of tensors in {kind}().")
+        raise ValueError(f"Expected at least one set of tensors in {kind}().")
     if len({frozenset(source) for source in sources if isinstance(source, dict)}) > 1:
-        raise ValueError(f"All dictionaries of tensors in {kind}() must have the same keys.")
+        raise ValueError(f"All dictionaries in tensors_list must have the same keys: {kind}().")
     lists = [as_list(source) for source in (sources[:1] if same else sources)]
     with name_scope(name, kind, [*(t for each in lists for t in each), keep_input]) as scope:
         lists = [converted(each) for each in lists]
@@ -532,8 +532,8 @@ def common_types(lists: list[list[Tensor]]) -> list[dtypes.DType]:
     for other in types[1:]:
         if other != types[0]:
             raise TypeError(
-                f"Expected types to be consistent: {[t.name for t in other]} vs. "
-                f"{[t.name for t in types[0]]}."
+                f"Expected types to be consistent: {', '.join(t.name for t in types[0])} vs. "
+                f"{', '.join(t.name for t in other)}."
             )
     return types[0]
 

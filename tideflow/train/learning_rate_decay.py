@@ -26,7 +26,7 @@ def _start(learning_rate: Any) -> Tensor:
 
 def _require(global_step: Any, function: str) -> None:
     if global_step is None:
-        raise ValueError(f"global_step is required for {function}.")
+        raise ValueError(f"global_step is required for {function}. None values not supported.")
 
 
 def _cosine(fraction: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ class BaseResourceVariable(Variable):
         return self._handle.graph
 
     def __deepcopy__(self, memo: Any) -> Any:
-        raise NotImplementedError("deepcopy() is only available when eager execution is enabled.")
+        raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
 
     @property
     def dtype(self) -> dtypes.DType:

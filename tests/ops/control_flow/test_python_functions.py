@@ -97,7 +97,7 @@ def test_what_a_function_raises_is_mapped(raised, kind):
 @pytest.mark.parametrize(
     ("function", "types", "message"),
     [
-        (lambda: np.float64(1), tf.float32, "float64, but expects float32"),
+        (lambda: np.float64(1), tf.float32, "double, but expects float"),
         (lambda: np.int64([1]), tf.int32, "int64, but expects int32"),
         (lambda: None, tf.float32, "returns 0 values, but expects to see 1"),
         (lambda: (1.0, 2.0), tf.float32, "returns 2 values, but expects to see 1"),

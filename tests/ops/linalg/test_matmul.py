@@ -131,7 +131,7 @@ def test_einsum(run, equation, known):
 @pytest.mark.parametrize(
     ("equation", "message"),
     [
-        ("ij,jk->il", "Unknown labels in the output"),
+        ("ij,jk->il", "Invalid equation: ij,jk->il"),
         ("ij->ik->i", "incorrect format"),
         ("ijk->i", "labels ijk for a tensor of rank 2"),
         ("ii->i", "appears more than once"),

@@ -28,7 +28,7 @@ def test_a_handle_knows_the_variable_behind_it():
     handle = raw.VarHandleOp(dtype=tf.float32, shape=[2, 3])
     assert handle.shape.as_list() == []
     assert raw.ReadVariableOp(resource=handle, dtype=tf.float32).shape.as_list() == [2, 3]
-    with pytest.raises(ValueError, match="Expected float32 got int32"):
+    with pytest.raises(ValueError, match="Expected float got int32"):
         raw.ReadVariableOp(resource=handle, dtype=tf.int32)
 
 

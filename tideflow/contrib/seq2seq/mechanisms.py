@@ -179,7 +179,7 @@ def _maybe_mask_score(score: Tensor, memory_sequence_length: Any, score_mask_val
     """The scores, with `score_mask_value` past the end of each sequence."""
     if memory_sequence_length is None:
         return score
-    message = "All values in memory_sequence_length must greater than zero."
+    message = "All values in memory_sequence_length must be greater than zero."
     with control_dependencies([checks.assert_positive(memory_sequence_length, message=message)]):
         inside = creation.sequence_mask(memory_sequence_length, maxlen=shapes.shape(score)[1])
     return indexing.where(inside, score, score_mask_value * creation.ones_like(score))

@@ -42,9 +42,9 @@ def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int
     return blocks, margins
 
 
-def _divided(size: int | None, by: int) -> int | None:
+def _divided(size: int | None, by: int, in_step: str = "") -> int | None:
     if size is not None and size % by:
-        raise ShapeError(f"Dimension size must be evenly divisible by {by} but is {size}")
+        raise ShapeError(f"Dimension size must be evenly divisible by {by} but is {size}", in_step)
     return None if size is None else size // by
 
 
@@ -471,7 +471,9 @@ space_to_depth_op = Op("SpaceToDepth", "input: T -> output: T", block_size=_SIZE
 def _space_to_depth_shape(input, *, block_size, data_format):
     sizes = list(_four(input, data_format).tuple)
     height, width, depth = _places(data_format)
-    sizes[height], sizes[width] = _divided(sizes[height], block_size), _divided(sizes[width], block_size)
+    said = f"Image width {sizes[width]} and height {sizes[height]} should be divisible by block_size: "
+    f"{block_size}"
+    sizes[height], sizes[width] = (_divided(sizes[axis], block_size, said) for axis in (height, width))
     sizes[depth] = size_product(sizes[depth], block_size, block_size)
     return sizes
 
@@ -527,7 +529,9 @@ def _depth_to_space_shape(input, *, block_size, data_format):
     sizes = list(_four(input, data_format).tuple)
     height, width, depth = _places(data_format)
     sizes[height], sizes[width] = (size_product(sizes[axis], block_size) for axis in (height, width))
-    sizes[depth] = _divided(sizes[depth], block_size * block_size)
+    blocks = block_size * block_size
+    said = f"Input depth dimension {sizes[depth]} should be divisible by: {blocks}"
+    sizes[depth] = _divided(sizes[depth], blocks, said)
     return sizes
 
 

@@ -16,7 +16,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import Dimension, TensorShape, as_shape
+from tideflow.graph.shapes import Dimension, TensorShape, as_shape, brackets
 from tideflow.graph.tensor_proto import repeated
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
@@ -146,8 +146,8 @@ def given_shape(*, shape):
 def must_be_fed(*, node, shape, dtype):
     """Their kernel, which runs where the step feeds no value."""
     raise errors.invalid_argument(
-        f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype.name} and shape "
-        f"{shape}",
+        f"You must feed a value for placeholder tensor '{node.name}' with dtype {errors.type_name(dtype)} "
+        f"and shape {'<unknown>' if shape.ndims is None else brackets(shape.tuple)}",
     )
 
 

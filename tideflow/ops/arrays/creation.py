@@ -21,7 +21,16 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, joining, shapes
-from tideflow.ops.helpers.axes import as_sizes, checked_sizes, moved, of_rank, one_value, scalar
+from tideflow.ops.helpers.axes import (
+    COUNT,
+    as_sizes,
+    brackets,
+    checked_sizes,
+    moved,
+    of_rank,
+    one_value,
+    scalar,
+)
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32, i32, i64
@@ -43,7 +52,7 @@ fill_op = Op(
 @fill_op.shape
 def _fill_shape(dims, value):
     of_rank(value, 0)
-    sizes = as_sizes(dims)
+    sizes = as_sizes(dims, "dims must be a vector, got shape ")
     if sizes is not None and -1 in dims:
         raise ShapeError("Fill dimensions must be >= 0")
     return sizes
@@ -414,8 +423,9 @@ lin_space_op = Op(
 
 @lin_space_op.shape
 def _lin_space_shape(start, stop, num):
-    of_rank(start, 0), of_rank(stop, 0)
-    if scalar(num) is not None and num <= 0:
+    for name, end in (("start", start), ("stop", stop)):
+        of_rank(end, 0, f"{name} must be a scalar, not shape {brackets(end.tuple or ())}")
+    if scalar(num, "num must be a scalar, not shape ") is not None and num <= 0:
         raise ShapeError(f"Requires num > 0: {num}")
     return [num]
 
@@ -476,11 +486,12 @@ def _depth_axis(axis: int, rank: int) -> int:
 
 @one_hot_op.shape
 def _one_hot_shape(indices, depth, on_value, off_value, *, axis):
-    of_rank(on_value, 0), of_rank(off_value, 0)
+    for name, value in (("on_value", on_value), ("off_value", off_value)):
+        of_rank(value, 0, f"{name} must be a scalar, but got: {brackets(value.tuple or ())}")
     if axis < -1:
         raise ShapeError(f"axis must be >= -1, not {axis}")
-    if scalar(depth) is not None and depth < 0:
-        raise ShapeError(f"depth must be non-negative, got: {depth}")
+    if scalar(depth, "depth must be a scalar, but got: ", COUNT) is not None and depth < 0:
+        raise ShapeError(f"Dimension size, given by scalar input 1, must be non-negative but is {depth}")
     if indices.tuple is None:
         return None
     sizes = indices.as_list()

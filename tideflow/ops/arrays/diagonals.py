@@ -18,7 +18,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.helpers.aliases import inherit
-from tideflow.ops.helpers.axes import brackets, host_rank, merged, of_rank_at_least, scalar
+from tideflow.ops.helpers.axes import brackets, host_rank, merged, of_rank_at_least, same_size, scalar
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import reductions
@@ -90,10 +90,15 @@ def _diag_part_shape(input):
 @diag_part_op.kernel
 def _diag_part_kernel(input):
     half = input.ndim // 2
-    if input.ndim % 2 or input.shape[:half] != input.shape[half:]:
+    if input.ndim % 2 or not half:
         raise ShapeError(
-            f"The two halves of the shape must be equal, but the shape is {brackets(input.shape)}"
+            f"The rank of the tensor should be even and positive, got shape {brackets(input.shape)}"
         )
+    for axis in range(half):
+        if input.shape[axis] != input.shape[half + axis]:
+            raise ShapeError(
+                f"Invalid shape {brackets(input.shape)}: dimensions {axis} and {half + axis} do not match."
+            )
     count = math.prod(input.shape[:half])
     return input.reshape(count, count).diagonal().reshape(input.shape[:half])
 
@@ -135,9 +140,14 @@ def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
 matrix_diag_op = Op("MatrixDiag", "diagonal: T -> output: T")
 
 
+def _of_few(name: str, rank: int, shape: TensorShape) -> str:
+    """What TensorFlow's kernels say of too few dimensions."""
+    return f"{name} must be at least {rank}-dim, received shape: {brackets(shape.tuple or ())}"
+
+
 @matrix_diag_op.shape
 def _matrix_diag_shape(diagonal):
-    of_rank_at_least(diagonal, 1)
+    of_rank_at_least(diagonal, 1, _of_few("diagonal", 1, diagonal))
     return None if diagonal.tuple is None else [*diagonal.tuple, diagonal.tuple[-1]]
 
 
@@ -163,7 +173,7 @@ matrix_diag_part_op = Op("MatrixDiagPart", "input: T -> diagonal: T")
 
 @matrix_diag_part_op.shape
 def _matrix_diag_part_shape(input):
-    of_rank_at_least(input, 2)
+    of_rank_at_least(input, 2, _of_few("input", 2, input))
     return None if input.tuple is None else [*input.tuple[:-2], _shorter(*input.tuple[-2:])]
 
 
@@ -198,7 +208,8 @@ matrix_set_diag_op = Op("MatrixSetDiag", "input: T, diagonal: T -> output: T")
 def _matrix_set_diag_shape(input, diagonal):
     of_rank_at_least(input, 2), of_rank_at_least(diagonal, 1)
     if input.tuple is not None:
-        merged(TensorShape([*input.tuple[:-2], _shorter(*input.tuple[-2:])]), diagonal)
+        merged(input[:-2], diagonal[:-1])
+        same_size(_shorter(*input.tuple[-2:]), None if diagonal.tuple is None else diagonal.tuple[-1])
     return input
 
 
@@ -208,8 +219,10 @@ def _matrix_set_diag_kernel(input, diagonal):
     place = output.diagonal(dim1=-2, dim2=-1)
     if place.shape != diagonal.shape:
         raise ShapeError(
-            "must have diagonal.shape == input.shape[:-2] + min(input.shape[-2:]), but received input shape: "
-            f"{brackets(input.shape)} and diagonal shape: {brackets(diagonal.shape)}"
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
+            "equal to the longests diagonal in range [lower_diag_index:upper_diag_index]. Input shape: "
+            f"{brackets(input.shape)}, Diagonal shape: {brackets(diagonal.shape)}, Expected diagonal shape: "
+            f"{brackets(place.shape)}"
         )
     place.copy_(diagonal)
     return output
@@ -306,8 +319,11 @@ def _packed_shape(whole: TensorShape, k: Any) -> list | None:
 def _check_count(band: tuple[int, int], count: int) -> None:
     if count != band[1] - band[0] + 1:
         raise ShapeError(
+            "The number of rows of `diagonal` doesn't match the number of diagonals implied from `d_lower` "
+            f"and `d_upper`. num_diags = {band[1] - band[0] + 1}, d_lower = {band[0]}, d_upper = {band[1]}, "
+            f"and {count} rows",
             "The number of diagonals provided in the input does not match the lower_diag_index and "
-            f"upper_diag_index range: {count} for {band[0]} to {band[1]}"
+            "upper_diag_index range",
         )
 
 
@@ -487,7 +503,7 @@ matrix_diag_v2_op.samples(
 )
 matrix_diag_v2_op.refuses(
     (f32(2, 2, 3), *int32s([-1, 1], -1, -1), f32()),
-    "number of diagonals provided in the input does not match",
+    "doesn't match the number of diagonals implied",
 )
 
 
@@ -680,16 +696,22 @@ matrix_band_part_op = Op(
 
 @matrix_band_part_op.shape
 def _matrix_band_part_shape(input, num_lower, num_upper):
-    scalar(num_lower), scalar(num_upper)
-    return of_rank_at_least(input, 2)
+    scalar(num_lower, "num_lower must be scalar, got shape ")
+    scalar(num_upper, "num_upper must be scalar, got shape ")
+    return of_rank_at_least(input, 2, _of_few("input", 2, input))
 
 
 @matrix_band_part_op.kernel
 def _matrix_band_part_kernel(input, num_lower, num_upper):
     rows, columns = input.shape[-2:]
-    for name, number, size in (("num_lower", num_lower, rows), ("num_upper", num_upper, columns)):
-        if scalar(number) > size:
-            raise ShapeError(f"{name} must be negative or less or equal to {size}, got {number}")
+    for name, number, axis, size in (
+        ("num_lower", num_lower, "rows", rows),
+        ("num_upper", num_upper, "columns", columns),
+    ):
+        if scalar(number, f"{name} must be scalar, got shape ") > size:
+            raise ShapeError(
+                f"{name} must be negative or less or equal to number of {axis} ({size}) got: {number}"
+            )
     distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
     lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
     return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))

@@ -59,12 +59,14 @@ def _in_order_of_occurrence(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
     return np.array([*counts], x.dtype), np.array(numbers, int), np.array([*counts.values()], int)
 
 
+_VECTOR = "unique expects a 1D vector."
+
 unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=INDEX, differentiable=False)
 
 
 @unique_op.shape
 def _unique_shape(x):
-    return [[None], of_rank(x, 1)]
+    return [[None], of_rank(x, 1, _VECTOR)]
 
 
 @unique_op.kernel
@@ -107,7 +109,7 @@ unique_with_counts_op = Op(
 
 @unique_with_counts_op.shape
 def _unique_with_counts_shape(x):
-    return [[None], of_rank(x, 1), [None]]
+    return [[None], of_rank(x, 1, _VECTOR), [None]]
 
 
 @unique_with_counts_op.kernel
@@ -145,7 +147,7 @@ def unique_with_counts(
 
 def _axis(axis: list[int], rank: int) -> int:
     """The axis along which slices are compared; a vector needs none named."""
-    if len(vector(axis)) > 1:
+    if len(vector(axis, "axis expects a 1D vector. ")) > 1:
         raise ShapeError("axis does not support input tensors larger than 1 elements")
     if not axis and rank != 1:
         raise ShapeError("unique expects a 1D vector.")

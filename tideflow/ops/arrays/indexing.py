@@ -20,7 +20,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.graph.shapes import TensorShape, broadcast_static_shape
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, joining, shapes
 from tideflow.ops.helpers.axes import (
     as_value,
@@ -30,8 +30,11 @@ from tideflow.ops.helpers.axes import (
     merged,
     normal_axis,
     of_rank_at_least,
+    rank_for_axis,
     scalar,
+    unequal_inputs,
 )
+from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.rows import check_rows, linear_rows
 from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
@@ -127,15 +130,20 @@ def _normal_batch_dims(batch_dims: int, rank: int) -> int:
     return batch_dims + rank if batch_dims < 0 else batch_dims
 
 
+def _gathered_axis(axis: int, rank: int) -> int:
+    there = f"Expected axis in the range [{-rank}, {rank}), but got {axis}"
+    return normal_axis(axis, rank, rank_for_axis(axis, rank), there)
+
+
 @gather_v2_op.shape
 def _gather_v2_shape(params, indices, axis, *, batch_dims):
-    of_rank_at_least(params, 1)
+    of_rank_at_least(params, 1, "params must be at least 1 dimensional")
     if params.tuple is None or indices.tuple is None:
         return None
     batch_dims = _normal_batch_dims(batch_dims, indices.ndims)
     if scalar(axis) is None:
         return [None] * (params.ndims + indices.ndims - batch_dims - 1)
-    axis = normal_axis(axis, params.ndims)
+    axis = _gathered_axis(axis, params.ndims)
     if axis < batch_dims:
         raise ShapeError(f"batch_dims ({batch_dims}) must be less than or equal to axis ({axis})")
     batch = merged(params[:batch_dims], indices[:batch_dims])
@@ -187,7 +195,7 @@ def _gathered_in_batches(
 @gather_v2_op.kernel
 @modular
 def _gather_v2_kernel(params, indices, axis, *, batch_dims):
-    axis = normal_axis(scalar(axis), params.ndim)
+    axis = _gathered_axis(scalar(axis), params.ndim)
     batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
     if not batch_dims:
         return _gathered(params, indices, axis)
@@ -342,7 +350,8 @@ def _gather_nd_shape(params, indices):
     if depth > params.ndims:
         raise ShapeError(
             "indices.shape[-1] must be <= params.rank, but saw indices shape: "
-            f"{brackets(indices.tuple)} and params shape: {brackets(params.tuple)}"
+            f"{brackets(indices.tuple)} and params shape: {brackets(params.tuple)}",
+            f"index innermost dimension length must be <= params rank; saw: {depth} vs. {params.ndims}",
         )
     return [*indices.tuple[:-1], *params.tuple[depth:]]
 
@@ -357,7 +366,7 @@ def _gather_nd_kernel(params, indices):
             "Requested more than 0 entries, but params is empty. Params shape: "
             f"{brackets(params.shape)}, indices shape: {brackets(indices.shape)}"
         )
-    rows = linear_rows(indices, tuple(params.shape)).reshape(-1)
+    rows = linear_rows(indices, tuple(params.shape), "param shape").reshape(-1)
     matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
     return matrix.index_select(0, rows).reshape((*indices.shape[:-1], *rest))
 
@@ -469,7 +478,7 @@ select_op = Op("Select", "condition: bool, t: T, e: T -> output: T")
 
 @select_op.shape
 def _select_shape(condition, t, e):
-    data = merged(t, e)
+    data = merged(t, e, unequal_inputs("Select", t, e).replace("input 1:", "input 2:"))
     if data.tuple is None or condition.ndims in (None, 0):
         return data
     if condition.ndims == 1 and data.ndims > 0:
@@ -481,9 +490,9 @@ def _select_shape(condition, t, e):
 def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
     """The condition in a shape that broadcasts: a vector chooses among rows."""
     if t.shape != e.shape:
-        raise errors.invalid_argument(
-            "'then' and 'else' must have the same size.  but received: "
-            f"{brackets(t.shape)} vs. {brackets(e.shape)}",
+        raise ShapeError(
+            f"'then' and 'else' must have the same size.  but received: {brackets(t.shape)} vs. "
+            f"{brackets(e.shape)}"
         )
     if condition.ndim == 0 or condition.shape == t.shape:
         return condition
@@ -568,7 +577,13 @@ select_v2_op = Op("SelectV2", "condition: bool, t: T, e: T -> output: T")
 
 @select_v2_op.shape
 def _select_v2_shape(condition, t, e):
-    return broadcast_static_shape(broadcast_static_shape(condition, t), e)
+    try:
+        return broadcast_shapes(broadcast_shapes(condition, t), e)
+    except ShapeError as error:
+        operands = [brackets(shape.tuple) for shape in (condition, t, e)]
+        raise ShapeError(
+            str(error), "condition {}, then {}, and else {} must be broadcastable".format(*operands)
+        ) from None
 
 
 @select_v2_op.kernel
@@ -606,7 +621,7 @@ select_v2_op.samples(
     (boolean(0, 1), f32(3), f32()),
     against=np.where,
 )
-select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Incompatible shapes for broadcasting")
+select_v2_op.refuses((boolean(2), f32(2, 3), f32(2, 3)), "Dimensions must be equal, but are 2 and 3")
 
 
 @export("where_v2")

@@ -21,7 +21,18 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
-from tideflow.ops.helpers.axes import brackets, merged, moved, normal_axis, scalar, size_sum, vector
+from tideflow.ops.helpers.axes import (
+    COUNT,
+    brackets,
+    common_shape,
+    merged,
+    moved,
+    normal_axis,
+    rank_for_axis,
+    scalar,
+    size_sum,
+    vector,
+)
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, types
 from tideflow.ops.math import casting
@@ -37,9 +48,15 @@ def _common_size(values: list[TensorShape], axis: int) -> int | None:
         if value.tuple[axis] != known[0].tuple[axis]:
             raise ShapeError(
                 f"Dimension {axis} in both shapes must be equal, but are {known[0].tuple[axis]} and "
-                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}."
+                f"{value.tuple[axis]}. Shapes are {brackets(known[0].tuple)} and {brackets(value.tuple)}.",
+                _compared("Dimensions of inputs should match", values, values.index(value)),
             )
     return known[0].tuple[axis] if known else None
+
+
+def _compared(what: str, values: list[TensorShape], place: int) -> str:
+    first, other = (brackets(values[i].tuple or ()) for i in (0, place))
+    return f"ConcatOp : {what}: shape[0] = {first} vs. shape[{place}] = {other}"
 
 
 def _joined(values: list[TensorShape], axis: int | None) -> list | None:
@@ -47,13 +64,20 @@ def _joined(values: list[TensorShape], axis: int | None) -> list | None:
     if rank is None:
         return None
     if rank == 0:
-        raise ShapeError("Can't concatenate scalars (use tf.stack instead)")
+        raise ShapeError(
+            "Can't concatenate scalars (use tf.stack instead)",
+            f"ConcatOp : Expected concatenating dimensions in the range [0, 0), but got {axis}",
+        )
     for i, value in enumerate(values):
         if value.ndims not in (None, rank):
-            raise ShapeError(f"Shape must be rank {rank} but is rank {value.ndims} (values[{i}])")
+            raise ShapeError(
+                f"Shape must be rank {rank} but is rank {value.ndims} (values[{i}])",
+                _compared("Ranks of all input tensors should match", values, i),
+            )
     if axis is None:
         return [None] * rank
-    along = normal_axis(axis, rank)
+    in_step = f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}"
+    along = normal_axis(axis, rank, rank_for_axis(axis, rank), in_step)
     sizes = [_common_size(values, i) if i != along else None for i in range(rank)]
     sizes[along] = size_sum(*(None if value.tuple is None else value.tuple[along] for value in values))
     return sizes
@@ -98,7 +122,7 @@ concat_op = Op(
 
 @concat_op.shape
 def _concat_shape(concat_dim, values):
-    return _joined(values, scalar(concat_dim))
+    return _joined(values, scalar(concat_dim, "concat_dim tensor should be a scalar integer, but got shape "))
 
 
 concat_op.value(moved)
@@ -137,7 +161,7 @@ concat_v2_op = Op(
 
 @concat_v2_op.shape
 def _concat_v2_shape(values, axis):
-    return _joined(values, scalar(axis))
+    return _joined(values, scalar(axis, "axis tensor should be a scalar integer, but got shape "))
 
 
 concat_v2_op.value(moved)
@@ -207,10 +231,12 @@ concat_offset_op = Op(
     differentiable=False,
 )
 
+_OFFSET_AXIS = "Concat dim tensor should be a scalar integer, but got shape "
+
 
 @concat_offset_op.shape
 def _concat_offset_shape(concat_dim, shape):
-    scalar(concat_dim)
+    scalar(concat_dim, _OFFSET_AXIS)
     return [[None if vector(sizes) is None else len(sizes)] for sizes in shape]
 
 
@@ -226,7 +252,7 @@ def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
 @concat_offset_op.value
 def _concat_offset_value(op):
     axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
-    if axis is None or any(part is None or not -len(part) <= axis < len(part) for part in sizes):
+    if not isinstance(axis, int) or any(part is None or not -len(part) <= axis < len(part) for part in sizes):
         return [None] * len(sizes)
     known = all(fully_known(part[axis]) for part in sizes)
     return _offsets(axis, sizes) if known else [None] * len(sizes)
@@ -234,8 +260,9 @@ def _concat_offset_value(op):
 
 @concat_offset_op.kernel
 def _concat_offset_kernel(concat_dim, shape, *, shape_type):
+    scalar(concat_dim, _OFFSET_AXIS)
     first = shape[0]
-    axis = normal_axis(concat_dim, len(first))
+    axis = normal_axis(concat_dim, len(first), f"Concat dim is out of range: {concat_dim} vs. {len(first)}")
     for i, sizes in enumerate(shape):
         if len(sizes) != len(first) or sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
             raise errors.invalid_argument(
@@ -321,18 +348,30 @@ split_op = Op(
 )
 
 
+def _split_range(axis: Any, rank: int) -> str:
+    """What TensorFlow's kernels say of an axis that is not there."""
+    return f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}"
+
+
+def _split_axis(axis: int, rank: int) -> int:
+    there = f"Dimension size, given by scalar input {axis} must be in range [{-rank}, {rank})"
+    return normal_axis(axis, rank, there, _split_range(axis, rank))
+
+
 @split_op.shape
 def _split_shape(split_dim, value, *, num_split):
     if value.tuple is None:
         return [None] * num_split
-    if scalar(split_dim) is None:
+    if scalar(split_dim, "split_dim must be a scalar but has shape ", COUNT) is None:
         return [[None] * value.ndims] * num_split
-    axis = normal_axis(split_dim, value.ndims)
+    axis = _split_axis(split_dim, value.ndims)
     sizes = value.as_list()
     if sizes[axis] is not None:
         if sizes[axis] % num_split:
             raise ShapeError(
-                f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis {axis})"
+                f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis "
+                f"{axis})\n\t"
+                "Number of ways to split should evenly divide the split dimension"
             )
         sizes[axis] //= num_split
     return [sizes] * num_split
@@ -342,7 +381,8 @@ split_op.value(moved)
 
 
 def _even_share(sizes: Sequence[int], axis: int, count: int) -> int:
-    size = sizes[normal_axis(scalar(axis), len(sizes))]
+    rank = len(sizes)
+    size = sizes[normal_axis(scalar(axis), rank, _split_range(axis, rank))]
     if size % count:
         raise errors.invalid_argument(
             "Number of ways to split should evenly divide the split dimension, but got "
@@ -394,7 +434,12 @@ def _complete(lengths: list[int], size: int | None) -> list[int | None]:
         return [None if length == -1 else length for length in lengths]
     left = size - sum(length for length in lengths if length != -1)
     if left < 0 or left > 0 and -1 not in lengths:
-        raise ShapeError(f"can't split axis of size {size} into pieces of size {brackets(lengths)}")
+        raise ShapeError(
+            f"can't split axis of size {size} into pieces of size {brackets(lengths)}",
+            "Determined shape must either match input shape along split_dim exactly if fully specified, or "
+            "be less than the size of the input along split_dim if not fully specified.  Got: "
+            f"{sum(length for length in lengths if length != -1)}",
+        )
     return [left if length == -1 else length for length in lengths]
 
 
@@ -407,9 +452,9 @@ def _split_v_shape(value, size_splits, split_dim, *, num_split):
         )
     if value.tuple is None:
         return [None] * num_split
-    if scalar(split_dim) is None and value.ndims != 1:
+    if scalar(split_dim, "split_dim must be a scalar but has shape ", COUNT) is None and value.ndims != 1:
         return [[None] * value.ndims] * num_split
-    axis = normal_axis(split_dim or 0, value.ndims)
+    axis = _split_axis(split_dim or 0, value.ndims)
     if lengths is None or not fully_known(lengths):
         lengths = [None] * num_split
     else:
@@ -422,13 +467,13 @@ split_v_op.value(moved)
 
 @split_v_op.kernel
 def _split_v_kernel(value, size_splits, split_dim):
-    axis = normal_axis(scalar(split_dim), value.ndim)
+    axis = normal_axis(scalar(split_dim), value.ndim, _split_range(split_dim, value.ndim))
     return value.split(_complete(vector(size_splits), value.shape[axis]), axis)
 
 
 @split_v_op.kernel("string")
 def _split_v_string_kernel(value, size_splits, split_dim):
-    axis = normal_axis(scalar(split_dim), value.ndim)
+    axis = normal_axis(scalar(split_dim), value.ndim, _split_range(split_dim, value.ndim))
     ends = np.cumsum(_complete(vector(size_splits), value.shape[axis]))
     return np.split(value, ends[:-1], axis)
 
@@ -499,11 +544,16 @@ def split(
 pack_op = Op("Pack", "values: N * T -> output: T", axis=0, has_static_value=True)
 
 
+def _unequal_values(values: list[TensorShape]) -> str:
+    """What TensorFlow's kernel says of values of different shapes."""
+    place = next((i for i, value in enumerate(values) if value.tuple != values[0].tuple), 0)
+    first, other = (brackets(values[i].tuple or ()) for i in (0, place))
+    return f"Shapes of all inputs must match: values[0].shape = {first} != values[{place}].shape = {other}"
+
+
 @pack_op.shape
 def _pack_shape(values, *, axis):
-    one = values[0]
-    for other in values[1:]:
-        one = merged(one, other)
+    one = common_shape(values, _unequal_values(values))
     if one.tuple is None:
         return None
     sizes = one.as_list()

@@ -13,9 +13,9 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
-from tideflow.ops.helpers.axes import of_rank, of_rank_at_least, scalar
+from tideflow.ops.helpers.axes import COUNT, of_rank, of_rank_at_least, scalar
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, REAL, types
 from tideflow.ops.helpers.unsigned import by_order, widened
@@ -31,7 +31,10 @@ def top_k_sizes(input: TensorShape, k: int | None) -> list:
     """The shapes of the elements and of their places."""
     sizes = of_rank_at_least(input, 1).tuple
     if k is not None and k < 0:
-        raise ShapeError(f"Need k >= 0, got {k}")
+        raise ShapeError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {k}",
+            f"Need k >= 0, got {k}",
+        )
     if sizes is None:
         return [None, None]
     if None not in (k, sizes[-1]) and sizes[-1] < k:
@@ -61,8 +64,12 @@ def _taken(input: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
 
 def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The k largest of each row in falling order; of equal ones the first comes first."""
-    size = input.shape[-1] if input.ndim else 0
-    if not 0 <= k <= size:
+    if not input.ndim:
+        raise ShapeError(f"input must be >= 1-D, got shape {brackets(input.shape)}")
+    size = input.shape[-1]
+    if k < 0:
+        raise ShapeError(f"Need k >= 0, got {k}")
+    if k > size:
         raise ShapeError(f"input must have at least k columns. Had {size}, needed {k}")
     if input.dtype.itemsize > 4 or size <= _FEW:
         return _sorted_top(input, k)
@@ -126,7 +133,7 @@ top_k_v2_op = Op(
 
 @top_k_v2_op.shape
 def _top_k_v2_shape(input, k):
-    return top_k_sizes(input, scalar(k))
+    return top_k_sizes(input, scalar(k, "k must be scalar, got shape ", COUNT))
 
 
 @top_k_v2_op.kernel
@@ -170,10 +177,12 @@ def top_k(
 
 def precision_shape(predictions: TensorShape, targets: TensorShape) -> list:
     """A truth value for each row of predictions."""
-    rows, count = of_rank(predictions, 2).tuple[0], of_rank(targets, 1).tuple[0]
+    rows = of_rank(predictions, 2, "predictions must be 2-dimensional").tuple[0]
+    count = of_rank(targets, 1, "targets must be 1-dimensional").tuple[0]
     if None not in (rows, count) and rows != count:
         raise ShapeError(
-            f"Dimensions must be equal, but are {rows} and {count}: rows of predictions and targets"
+            f"Dimensions must be equal, but are {rows} and {count}: rows of predictions and targets",
+            f"First dimension of predictions {rows} must match length of targets {count}",
         )
     return [count if rows is None else rows]
 
@@ -231,6 +240,7 @@ in_top_k_v2_op = Op(
 
 @in_top_k_v2_op.shape
 def _in_top_k_v2_shape(predictions, targets, k):
+    scalar(k, "k must be 0-D, got shape ")
     return precision_shape(predictions, targets)
 
 
@@ -272,8 +282,11 @@ nth_element_op = Op("NthElement", "input: T, n: int32 -> values: T", host="n", T
 @nth_element_op.shape
 def _nth_element_shape(input, n):
     sizes = of_rank_at_least(input, 1).tuple
-    if scalar(n) is not None and n < 0:
-        raise ShapeError(f"Input n must be non-negative but is {n}")
+    if scalar(n, "N must be scalar, got shape ", COUNT) is not None and n < 0:
+        raise ShapeError(
+            f"Dimension size, given by scalar input 1, must be non-negative but is {n}",
+            f"Need n >= 0, got {n}",
+        )
     if sizes is None:
         return None
     if None not in (n, sizes[-1]) and sizes[-1] <= n:
@@ -284,8 +297,10 @@ def _nth_element_shape(input, n):
 @nth_element_op.kernel
 def _nth_element_kernel(input, n, *, reverse):
     size = input.shape[-1]
-    if not 0 <= n < size:
-        raise ShapeError(f"Input must have last dimension > n = {n} but is {size}")
+    if n < 0:
+        raise ShapeError(f"Need n >= 0, got {n}")
+    if n >= size:
+        raise ShapeError(f"Input must have at least n+1 columns: last dimension > n = {n} but is {size}")
     place = size - n if reverse else n + 1
 
     def smallest(rows: torch.Tensor) -> torch.Tensor:

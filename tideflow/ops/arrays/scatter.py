@@ -34,8 +34,16 @@ def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change)
     sizes = tuple(output.shape)
     depth = indices.shape[-1]
     if depth > len(sizes) or tuple(updates.shape) != (*indices.shape[:-1], *sizes[depth:]):
+        outer = indices.ndim - 1
+        first = (
+            f"Outer dimensions of indices and update must match. Indices shape: {brackets(indices.shape)}, "
+            f"updates shape:{brackets(updates.shape)}. "
+            if tuple(updates.shape[:outer]) != tuple(indices.shape[:outer])
+            else "Inner dimensions of output shape must match inner dimensions of updates shape. Output: "
+            f"{brackets(sizes)} updates: {brackets(updates.shape)}. "
+        )
         raise errors.invalid_argument(
-            "Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
+            f"{first}Must have updates.shape = indices.shape[:batch_dim] + params_shape[slice_dim:], got "
             f"updates.shape: {brackets(updates.shape)}, indices.shape: {brackets(indices.shape)}, "
             f"params_shape: {brackets(sizes)}",
         )

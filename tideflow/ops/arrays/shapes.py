@@ -210,9 +210,12 @@ def shaped_back(op, grad):
 reshape_op = Op("Reshape", "tensor: T, shape: Tshape -> output: T", Tshape=INDEX, host="shape")
 
 
+_ONE_AXIS = "sizes input must be 1-D, not "
+
+
 @reshape_op.shape
 def _reshape_shape(tensor, shape):
-    sizes = as_sizes(shape)
+    sizes = as_sizes(shape, _ONE_AXIS)
     count = None if tensor.tuple is None else size_product(*tensor.tuple)
     if sizes is None or count is None:
         return sizes
@@ -220,7 +223,8 @@ def _reshape_shape(tensor, shape):
     open_places = sizes.count(None)
     if open_places == 0 and known != count:
         raise ShapeError(
-            f"Cannot reshape a tensor with {count} elements to shape {brackets(sizes)} ({known} elements)"
+            f"Cannot reshape a tensor with {count} elements to shape {brackets(sizes)} ({known} elements)",
+            f"Input to reshape is a tensor with {count} values, but the requested shape has {known}",
         )
     if open_places == 1 and known:
         if count % known:
@@ -234,7 +238,7 @@ reshape_op.value(moved)
 
 def _complete(sizes: list[int], before: Sequence[int]) -> list[int]:
     """The sizes with the one that is -1 filled in. For empty tensors too: there, sizes of 0 do not count."""
-    vector(sizes)
+    vector(sizes, _ONE_AXIS)
     count = math.prod(before)
     if -1 in sizes:
         place = sizes.index(-1)
@@ -317,7 +321,10 @@ def _single(dim: Any) -> int | None:
 
 def _check_new_axis(dim: int, rank: int) -> None:
     if not -rank - 1 <= dim <= rank:
-        raise ShapeError(f"dim {dim} not in the interval [{-rank - 1}, {rank}].")
+        raise ShapeError(
+            f"dim {dim} not in the interval [{-rank - 1}, {rank}].",
+            f"Tried to expand dim index {dim} for tensor with {rank} dimensions.",
+        )
 
 
 @expand_dims_op.shape
@@ -508,7 +515,7 @@ def ensure_shape(x: TensorLike, shape: ShapeLike | None, name: str | None = None
 
 def permuted_shape(x, perm):
     """The shape rule of Transpose and ConjugateTranspose."""
-    perm = vector(perm)
+    perm = vector(perm, "perm must be a vector, not ")
     if perm is None:
         return [None] * x.ndims if x.ndims is not None else None
     if x.ndims not in (None, len(perm)):
@@ -522,7 +529,7 @@ def permuted_shape(x, perm):
 
 
 def _checked_perm(perm: list[int], rank: int) -> list[int]:
-    vector(perm)
+    vector(perm, "perm must be a vector, not ")
     if len(perm) != rank:
         raise ShapeError(
             f"transpose expects a vector of size {rank}. But input(1) is a vector of size {len(perm)}"
@@ -677,10 +684,12 @@ invert_permutation_op = Op(
     "InvertPermutation", "x: T -> y: T", T=INDEX, host="x", on_host=True, differentiable=False
 )
 
+_PERMUTATION = "invert_permutation expects a 1D vector. "
+
 
 @invert_permutation_op.shape
 def _invert_permutation_shape(x):
-    return [None if vector(x) is None else len(x)]
+    return [None if vector(x, _PERMUTATION) is None else len(x)]
 
 
 def _inverse(perm: list[int]) -> list[int]:
@@ -699,7 +708,7 @@ def _invert_permutation_value(op):
 @invert_permutation_op.kernel
 def _invert_permutation_kernel(x, *, T):
     seen = set()
-    for axis in vector(x):
+    for axis in vector(x, _PERMUTATION):
         if not 0 <= axis < len(x):
             raise errors.invalid_argument(f"{axis} is not between 0 and {len(x)}")
         if axis in seen:

@@ -22,7 +22,17 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
-from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, moved, of_rank, size_sum, vector
+from tideflow.ops.helpers.axes import (
+    as_sizes,
+    brackets,
+    checked_sizes,
+    host_rank,
+    mismatch,
+    moved,
+    of_rank,
+    size_sum,
+    vector,
+)
 from tideflow.ops.helpers.samples import f32, i32, ref, resource
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import casting
@@ -50,9 +60,7 @@ def _slice_shape(input, begin, size):
     if rank is None:
         return None
     if starts is not None and lengths is not None and len(starts) != len(lengths):
-        raise ShapeError(
-            f"begin and size must have the same length, but have {len(starts)} and {len(lengths)}"
-        )
+        raise ShapeError(mismatch(TensorShape([len(starts)]), TensorShape([len(lengths)])))
     sizes = of_rank(input, rank).tuple
     starts, lengths = starts or [None] * rank, lengths or [None] * rank
     given = size if fully_known(size) else None
@@ -66,10 +74,10 @@ slice_op.value(moved)
 
 def _checked_window(sizes: Sequence[int], begin: list[int], size: list[int]) -> list[tuple[int, int]]:
     """(start, length) along each axis."""
-    if len(vector(begin)) != len(sizes) or len(vector(size)) != len(sizes):
+    if np.shape(begin) != (len(sizes),) or np.shape(size) != (len(sizes),):
         raise ShapeError(
             f"Expected begin and size arguments to be 1-D tensors of size {len(sizes)}, but got shapes "
-            f"[{len(begin)}] and [{len(size)}] instead."
+            f"{brackets(np.shape(begin))} and {brackets(np.shape(size))} instead."
         )
     window = []
     for axis, (whole, start, length) in enumerate(zip(sizes, begin, size, strict=True)):
@@ -207,6 +215,7 @@ def _cuts(
     sizes: Sequence[int | None], begin: list | None, end: list | None, strides: list, masks: Masks
 ) -> list[Cut]:
     """The cuts that a spec means for an input of these sizes; unknown sizes and bounds are None."""
+    _check_spec(begin, end, strides)
     count = len(strides)
     begin, end = begin or [None] * count, end or [None] * count
     if (masks.ellipsis_mask & (1 << count) - 1).bit_count() > 1:
@@ -258,9 +267,18 @@ _HOST = "begin, end, strides"
 
 
 def _check_spec(*parts: list | None) -> None:
-    counts = {len(part) for part in parts if vector(part) is not None}
-    if len(counts) > 1:
-        raise ShapeError(f"begin, end and strides must have the same length, but have {sorted(counts)}")
+    """Begin, end and strides are vectors of one length, as far as they are known."""
+    known = [part for part in parts if part is not None]
+    wrong = next((part for part in known if host_rank(part) != 1 or len(part) != len(known[0])), None)
+    if wrong is None:
+        return
+    shapes = [brackets([None] if part is None else np.shape(part)) for part in parts]
+    in_step = (
+        "Expected begin, end, and strides to be 1D equal size tensors, but got shapes {}, {}, and {} "
+        "instead.".format(*shapes)
+    )
+    vector(wrong, in_step)
+    raise ShapeError(mismatch(TensorShape([len(known[0])]), TensorShape([len(wrong)])), in_step)
 
 
 def _masks_of(op: Any) -> dict[str, int]:
@@ -440,7 +458,8 @@ def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> No
         raise refusal(
             None,
             None,
-            f"A slice of shape {brackets(sizes)} does not take a value of shape {brackets(value.shape)}",
+            f"sliced l-value shape {brackets(sizes)} does not match r-value shape {brackets(value.shape)}. "
+            "Automatic broadcasting not yet implemented.",
         )
     index, reversed_axes = _index(cuts)
     flip = np.flip if isinstance(value, np.ndarray) else torch.flip

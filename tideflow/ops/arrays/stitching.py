@@ -38,9 +38,17 @@ def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[
         a is None or b is None or a == b for a, b in zip(places, values, strict=False)
     )
     if not fits:
+        pairs = zip(values, places, strict=False)
+        unequal = next((pair for pair in pairs if None not in pair and pair[0] != pair[1]), None)
+        said = (
+            f"Dimensions must be equal, but are {unequal[0]} and {unequal[1]}"
+            if unequal
+            else f"Shape must be at least rank {len(places)} but is rank {len(values)}"
+        )
         raise ShapeError(
+            said,
             f"data[{position}].shape = {brackets(values)} does not start with indices[{position}].shape = "
-            f"{brackets(places)}"
+            f"{brackets(places)}",
         )
 
 
@@ -82,7 +90,8 @@ def _check_pieces(indices, data):
     for position, (places, values) in enumerate(zip(indices, data, strict=True)):
         _check_prefix(position, tuple(places.shape), tuple(values.shape))
         if places.numel() and int(places.min()) < 0:
-            raise ShapeError(f"indices must not be negative, but indices[{position}] has {int(places.min())}")
+            at = int((places.reshape(-1) < 0).nonzero()[0])
+            raise ShapeError(f"indices[{at}] is out of range: indices[{position}] has {int(places.min())}")
 
 
 def stitched_rows(indices, data):
@@ -133,8 +142,8 @@ def _add_samples(op: Op) -> None:
         (_PLACES, [f32(2, 2, 3), f32(3)]),
         against=_stitched,
     )
-    op.refuses(([np.array([0, -2], np.int32)], [f32(2)]), "must not be negative", InvalidArgumentError)
-    op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "does not start with indices[0].shape = [2]")
+    op.refuses(([np.array([0, -2], np.int32)], [f32(2)]), "indices[1] is out of range", InvalidArgumentError)
+    op.refuses(([np.array([0, 2], np.int32)], [f32(3)]), "Dimensions must be equal, but are 3 and 2")
 
 
 dynamic_stitch_op = Op("DynamicStitch", "indices: N * int32, data: N * T -> merged: T")
@@ -175,16 +184,23 @@ _add_samples(parallel_dynamic_stitch_op)
 dynamic_partition_op = Op("DynamicPartition", "data: T, partitions: int32 -> outputs: num_partitions * T")
 
 
+def _check_start(data: Sequence[int | None], partitions: Sequence[int | None]) -> None:
+    in_step = (
+        f"data.shape must start with partitions.shape, got data.shape = {brackets(data)}, partitions.shape = "
+        f"{brackets(partitions)}"
+    )
+    if len(partitions) > len(data):
+        raise ShapeError(f"Shape must be at least rank {len(partitions)} but is rank {len(data)}", in_step)
+    for a, b in zip(data, partitions, strict=False):
+        if None not in (a, b) and a != b:
+            raise ShapeError(f"Dimensions must be equal, but are {a} and {b}", in_step)
+
+
 @dynamic_partition_op.shape
 def _dynamic_partition_shape(data, partitions, *, num_partitions):
     if data.ndims is None or partitions.ndims is None:
         return [None] * num_partitions
-    fits = partitions.ndims <= data.ndims and data[: partitions.ndims].is_compatible_with(partitions)
-    if not fits:
-        raise ShapeError(
-            f"data.shape = {brackets(data.tuple)} must start with partitions.shape = "
-            f"{brackets(partitions.tuple)}"
-        )
+    _check_start(data.tuple, partitions.tuple)
     return [[None, *data.tuple[partitions.ndims :]]] * num_partitions
 
 
@@ -192,11 +208,7 @@ def _dynamic_partition_shape(data, partitions, *, num_partitions):
 @dynamic_partition_op.kernel("string")
 def _dynamic_partition_kernel(data, partitions, *, num_partitions):
     row = data.shape[partitions.dim() :]
-    if data.shape[: partitions.dim()] != tuple(partitions.shape):
-        raise ShapeError(
-            f"data.shape = {brackets(data.shape)} must start with partitions.shape = "
-            f"{brackets(partitions.shape)}"
-        )
+    _check_start(data.shape, partitions.shape)
     numbers = partitions.reshape(-1)
     wrong = numbers[(numbers < 0) | (numbers >= num_partitions)]
     if wrong.numel():
@@ -226,7 +238,7 @@ dynamic_partition_op.samples(
     against=lambda data, numbers, num_partitions: [data[numbers == i] for i in range(num_partitions)],
 )
 dynamic_partition_op.refuses(
-    (f32(3), np.zeros(2, np.int32), {"num_partitions": 2}), "must start with partitions"
+    (f32(3), np.zeros(2, np.int32), {"num_partitions": 2}), "Dimensions must be equal, but are 3 and 2"
 )
 dynamic_partition_op.refuses((f32(3), _NUMBERS, {"num_partitions": 1}), "not in [0, 1)", InvalidArgumentError)
 
@@ -260,10 +272,14 @@ list_diff_op = Op(
 )
 
 
+def _check_vectors(x: TensorShape, y: TensorShape) -> None:
+    of_rank(x, 1, "x should be a 1D vector.")
+    of_rank(y, 1, "y should be a 1D vector.")
+
+
 @list_diff_op.shape
 def _list_diff_shape(x, y):
-    of_rank(x, 1)
-    of_rank(y, 1)
+    _check_vectors(x, y)
     return [[None], [None]]
 
 
@@ -278,8 +294,7 @@ def _list_diff_value(op):
 
 @list_diff_op.kernel
 def _list_diff_kernel(x, y, *, out_idx):
-    for value in (x, y):
-        of_rank(TensorShape(value.shape), 1)
+    _check_vectors(TensorShape(x.shape), TensorShape(y.shape))
     kept = torch.nonzero(~torch.isin(unsigned.bits(x), unsigned.bits(y))).reshape(-1)
     return x[kept], kept.to(out_idx.torch)
 

@@ -42,9 +42,11 @@ if TYPE_CHECKING:
 
 # ---------------------------------------------------------------------------------- tile
 
+_MULTIPLES = "Expected multiples to be 1-D, but got shape "
+
 
 def _checked_multiples(multiples: list[int], rank: int) -> list[int]:
-    if len(vector(multiples)) != rank:
+    if len(vector(multiples, _MULTIPLES)) != rank:
         raise ShapeError(
             f"Expected multiples argument to be a vector of length {rank} but got length {len(multiples)}"
         )
@@ -59,7 +61,7 @@ tile_op = Op("Tile", "input: T, multiples: Tmultiples -> output: T", Tmultiples=
 
 @tile_op.shape
 def _tile_shape(input, multiples):
-    counts = as_sizes(multiples)
+    counts = as_sizes(multiples, _MULTIPLES)
     if counts is None:
         return None if input.tuple is None else [None] * input.ndims
     sizes = of_rank(input, len(counts)).tuple
@@ -118,7 +120,7 @@ tile_grad_op = Op("TileGrad", "input: T, multiples: int32 -> output: T", host="m
 
 @tile_grad_op.shape
 def _tile_grad_shape(input, multiples):
-    counts = as_sizes(multiples)
+    counts = as_sizes(multiples, _MULTIPLES)
     if counts is None:
         return None if input.tuple is None else [None] * input.ndims
     sizes = of_rank(input, len(counts)).tuple
@@ -362,7 +364,7 @@ def pad(
             return pad_op(tensor, paddings, name=name)
         return pad_v2_op(tensor, paddings, constant_values, name=name)
     if kind not in ("REFLECT", "SYMMETRIC"):
-        raise ValueError(f"Unknown padding mode: {mode}")
+        raise ValueError(f"Unknown padding mode: {mode.upper()}")
     return mirror_pad_op(tensor, paddings, mode=kind, name=name)
 
 
@@ -663,7 +665,7 @@ roll_op = Op(
 @roll_op.shape
 def _roll_shape(input, shift, axis):
     if input.ndims == 0:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        raise ShapeError("Shape must be at least rank 1 but is rank 0", "input must be 1-D or higher")
     for value in (shift, axis):
         if host_rank(value) > 1:
             raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
@@ -675,6 +677,8 @@ def _roll_shape(input, shift, axis):
 def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
     shifts = shift if isinstance(shift, list) else [shift]
     axes = axis if isinstance(axis, list) else [axis]
+    if not rank:
+        raise ShapeError("input must be 1-D or higher")
     if len(shifts) != len(axes):
         raise ShapeError(f"shift and axis must have the same size, but have {len(shifts)} and {len(axes)}")
     for place in axes:

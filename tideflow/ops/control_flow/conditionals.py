@@ -142,8 +142,8 @@ def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false
     for t, f in zip(true_flat, false_flat, strict=True):
         if t.dtype.base_dtype is not f.dtype.base_dtype:
             raise ValueError(
-                "Outputs of true_fn and false_fn must have the same type(s). Received "
-                f"{t.dtype.name} from true_fn and {f.dtype.name} from false_fn."
+                "Outputs of true_fn and false_fn must have the same type: "
+                f"{t.dtype.base_dtype.name}, {f.dtype.base_dtype.name}"
             )
 
 
@@ -265,7 +265,7 @@ def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor,
             pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
         pairs = list(pairs.items())
     if not isinstance(pairs, (list, tuple)):
-        raise TypeError("pred_fn_pairs must be a list, tuple, or dict")
+        raise TypeError("fns must be a list, tuple, or dict")
     for pair in pairs:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")

@@ -37,7 +37,9 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         by_device: dict[str, list[Operation]] = {}
         for item in nest.flatten(inputs):
             if not hasattr(item, "device") and not hasattr(item, "_as_graph_element"):
-                raise TypeError(f"tf.group() expects Tensors and Operations, not {item!r} of {type(item)}")
+                raise TypeError(
+                    f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'"
+                )
             op = item if isinstance(item, Operation) else item.op  # of a variable its state, not a read of it
             by_device.setdefault(op.device, []).append(op)
         if len(by_device) <= 1:

@@ -70,7 +70,8 @@ def _checked(result: Any, dtype: dtypes.DType, i: int, token: str) -> Any:
     if array.dtype != dtype.as_numpy_dtype:
         if isinstance(result, (np.ndarray, np.generic)):
             raise errors.invalid_argument(
-                f"{i}-th value returned by {token} is {array.dtype}, but expects {dtype.name}"
+                f"{i}-th value returned by {token} is "
+                f"{errors.type_name(dtypes.as_dtype(array.dtype))}, but expects {errors.type_name(dtype)}"
             )
         array = array.astype(dtype.as_numpy_dtype)
     return to_torch(np.array(array, copy=True))

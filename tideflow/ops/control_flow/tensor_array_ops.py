@@ -65,10 +65,24 @@ tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle 
 
 @tensor_array_op.kernel
 def _tensor_array_kernel(
-    size, *, dtype, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+    size,
+    *,
+    dtype,
+    element_shape,
+    dynamic_size,
+    clear_after_read,
+    identical_element_shapes,
+    tensor_array_name,
+    node,
 ):
     array = TensorArrayStorage(
-        dtype, size, element_shape, dynamic_size, clear_after_read, identical_element_shapes
+        dtype,
+        size,
+        element_shape,
+        dynamic_size,
+        clear_after_read,
+        identical_element_shapes,
+        tensor_array_name or node.name,
     )
     return array, _FLOW
 

@@ -17,6 +17,7 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.io.bundle import BundleReader
 from tideflow.io.bundle_writer import BundleWriter, merge_bundles
 from tideflow.io.local_files import local_path
@@ -44,7 +45,12 @@ def _vectors(prefix: Any, names: Any, slices: Any, count: int) -> None:
 
 def check_counts(names: list[str], slices: list[str], count: int) -> None:
     """As many names, and as many slices, as tensors."""
-    if not len(names) == len(slices) == count:
+    if len(names) != len(slices):
+        raise errors.invalid_argument(
+            "tensor_names and shape_and_slices have different number of elements: "
+            f"{len(names)} vs. {len(slices)}"
+        )
+    if len(names) != count:
         raise errors.invalid_argument(
             f"{len(names)} tensor_names and {len(slices)} shape_and_slices for {count} tensors: there must "
             "be one of each for each tensor",
@@ -195,7 +201,10 @@ def _merge_v2_checkpoints_kernel(
     checkpoint_prefixes, destination_prefix, *, delete_old_dirs, allow_missing_files
 ):
     if checkpoint_prefixes.ndim != 1:
-        raise errors.invalid_argument("checkpoint_prefixes must be a vector")
+        raise errors.invalid_argument(
+            "Input checkpoint_prefixes should be an 1-D tensor, got "
+            f"{brackets(checkpoint_prefixes.shape)} instead."
+        )
     prefixes = [local_path(prefix) for prefix in _strings(checkpoint_prefixes)]
     target = local_path(_string(destination_prefix, "destination_prefix"))
     merge_bundles(prefixes, target, allow_missing_files)

@@ -165,7 +165,10 @@ def _elements_in(length: int, dtype: DType) -> int:
     if length <= 0:
         raise ShapeError(f"fixed_length ({length}) must be greater than zero.")
     if length % dtype.size:
-        raise ShapeError(f"fixed_length ({length}) must be a multiple of the size of out_type ({dtype.size})")
+        raise ShapeError(
+            f"Dimension size must be evenly divisible by {dtype.size} but is {length}",
+            f"fixed_length ({length}) must be a multiple of the size of out_type ({dtype.size})",
+        )
     return length // dtype.size
 
 
@@ -200,7 +203,7 @@ decode_padded_raw_op.samples(
 
 decode_padded_raw_op.refuses(
     (text(b"abcd"), np.array(3, np.int32), {"out_type": dtypes.int16}),
-    "fixed_length (3) must be a multiple of the size of out_type (2)",
+    "Dimension size must be evenly divisible by 2 but is 3",
 )
 
 # ------------------------------------------------------------------------------------------------------ CSV
@@ -533,7 +536,9 @@ def _decode_json_example_kernel(json_examples):
 
     def binary(data: bytes) -> bytes:
         if data.lstrip()[:1] not in (b"{", b""):
-            raise errors.invalid_argument("Error while parsing JSON: Root element must be a message.")
+            is_value = re.match(rb"""\s*([\["']|-?\d|(true|false|null)\s*$)""", data)
+            wrong = ": Root element must be a message." if is_value else "Unexpected token."
+            raise errors.invalid_argument(f"Error while parsing JSON: {wrong}\n{shown(data)}")
         try:
             return json_format.Parse(data, Example()).SerializeToString()
         except (json_format.ParseError, ValueError, AttributeError, TypeError) as error:
@@ -663,7 +668,8 @@ def _parse_tensor_kernel(serialized, *, out_type):
         ) from None
     if found != out_type:
         raise errors.invalid_argument(
-            f"Type mismatch between parsed tensor ({found.name}) and dtype ({out_type.name})"
+            f"Type mismatch between parsed tensor ({errors.type_name(found)}) and dtype "
+            f"({errors.type_name(out_type)})"
         )
     return to_torch(array)
 
@@ -688,7 +694,7 @@ parse_tensor_op.samples(
 
 parse_tensor_op.refuses(
     (_serialized(np.zeros(2, np.int32), dtypes.int32), {"out_type": dtypes.float32}),
-    "Type mismatch between parsed tensor (int32) and dtype (float32)",
+    "Type mismatch between parsed tensor (int32) and dtype (float)",
     InvalidArgumentError,
 )
 parse_tensor_op.refuses(

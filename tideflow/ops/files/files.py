@@ -15,8 +15,9 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.io.local_files import matching_paths, read_bytes, write_bytes
-from tideflow.ops.helpers.axes import of_rank, one_value
+from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.samples import scratch, text
 
 if TYPE_CHECKING:
@@ -40,9 +41,15 @@ def _read_file_shape(filename):
     return of_rank(filename, 0)
 
 
+def _single(value: np.ndarray, name: str) -> bytes:
+    if value.ndim:
+        raise ShapeError(f"{name} tensor must be scalar, but had shape: {brackets(value.shape)}")
+    return value[()]
+
+
 @read_file_op.kernel
 def _read_file_kernel(filename):
-    return np.array(read_bytes(one_value(filename, "filename")[()]), dtype=object)
+    return np.array(read_bytes(_single(filename, "Input filename")), dtype=object)
 
 
 def _contents(filename: np.ndarray) -> bytes:
@@ -90,7 +97,7 @@ def _write_file_shape(filename, contents):
 
 @write_file_op.kernel
 def _write_file_kernel(filename, contents):
-    write_bytes(one_value(filename, "filename")[()], one_value(contents, "contents")[()])
+    write_bytes(_single(filename, "Input filename"), _single(contents, "Contents"))
 
 
 write_file_op.samples(
@@ -127,7 +134,10 @@ matching_files_op.effects = True  # there may be other files in the next step
 
 def _check_patterns(rank: int | None) -> None:
     if rank is not None and rank > 1:
-        raise ShapeError(f"Shape must be at most rank 1 but is rank {rank}")
+        raise ShapeError(
+            f"Shape must be at most rank 1 but is rank {rank}",
+            "Input patterns tensor must be scalar or vector, but had shape",
+        )
 
 
 @matching_files_op.shape

@@ -17,39 +17,67 @@ import torch
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import ShapeError
 from tideflow.graph.partial import fully_known, partial_value
-from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.graph.shapes import TensorShape, brackets, mismatch
 
 
-def of_rank(shape: TensorShape, rank: int) -> TensorShape:
-    """The shape, known to have `rank` dimensions."""
+def of_rank(shape: TensorShape, rank: int, in_step: str = "") -> TensorShape:
+    """The shape, known to have `rank` dimensions; `in_step` is what TensorFlow's kernel says of another."""
     if shape.ndims not in (None, rank):
-        raise ShapeError(f"Shape must be rank {rank} but is rank {shape.ndims}")
+        raise ShapeError(f"Shape must be rank {rank} but is rank {shape.ndims}", in_step)
     return shape.with_rank(rank)
 
 
-def of_rank_at_least(shape: TensorShape, rank: int) -> TensorShape:
+def of_rank_at_least(shape: TensorShape, rank: int, in_step: str = "") -> TensorShape:
     """The shape, which must not be known to have fewer than `rank` dimensions."""
     if shape.ndims is not None and shape.ndims < rank:
-        raise ShapeError(f"Shape must be at least rank {rank} but is rank {shape.ndims}")
+        raise ShapeError(f"Shape must be at least rank {rank} but is rank {shape.ndims}", in_step)
     return shape
 
 
-def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
+def same_size(a: int | None, b: int | None, in_step: str = "") -> int | None:
+    """What two sizes that must be equal say together."""
+    if None not in (a, b) and a != b:
+        raise ShapeError(f"Dimensions must be equal, but are {a} and {b}", in_step)
+    return b if a is None else a
+
+
+def merged(shape: TensorShape, other: TensorShape, in_step: str = "") -> TensorShape:
     """What two shapes that must be equal say together."""
-    if shape.ndims is not None and other.ndims is not None and shape.ndims != other.ndims:
-        raise ShapeError(f"Shapes must be equal rank, but are {shape.ndims} and {other.ndims}")
-    for axis, (a, b) in enumerate(zip(shape.tuple or (), other.tuple or (), strict=False)):
-        if a is not None and b is not None and a != b:
-            raise ShapeError(
-                f"Dimension {axis} in both shapes must be equal, but are {a} and {b}. Shapes are "
-                f"{brackets(shape.tuple)} and {brackets(other.tuple)}."
-            )
+    difference = mismatch(shape, other)
+    if difference:
+        raise ShapeError(difference, in_step)
     return shape.merge_with(other)
+
+
+def common_shape(inputs: list[TensorShape], in_step: str = "") -> TensorShape:
+    """What the shapes of tensors that must be equal say together."""
+    shape = inputs[-1]
+    for position, other in reversed(list(enumerate(inputs[:-1]))):
+        try:
+            shape = merged(other, shape)
+        except ShapeError as error:
+            raise ShapeError(
+                f"{error}\n\tFrom merging shape {position} with other shapes.", in_step
+            ) from None
+    return shape
+
+
+def unequal_inputs(op_type: str, *inputs: TensorShape) -> str:
+    """What TensorFlow's kernels say of inputs that must have one shape, and do not."""
+    place = next((i for i, shape in enumerate(inputs) if shape.tuple != inputs[0].tuple), 0)
+    first, other = (brackets(inputs[i].tuple or ()) for i in (0, place))
+    return (
+        f"Inputs to operation {ShapeError.NODE} of type {op_type} must have the same size and shape.  "
+        f"Input 0: {first} != input {place}: {other}"
+    )
+
+
+SIZES = "shape must be a vector of {int32,int64}, got shape "
 
 
 def checked_sizes(sizes: Any) -> list[int]:
     """The sizes in a host vector, none of them negative."""
-    for size in vector(sizes):
+    for size in vector(sizes, SIZES):
         if type(size) is not int:
             raise ShapeError(f"A shape must be a vector of integers, but has {size}")
         if size < 0:
@@ -62,37 +90,57 @@ def host_rank(value: Any) -> int:
     return 0 if not isinstance(value, list) else 1 + (host_rank(value[0]) if value else 0)
 
 
-def vector(value: Any) -> list | None:
-    """The elements of a host vector; None where even their number is unknown."""
+def _shown(value: Any) -> str:
+    """The shape of a Python value that stands for a tensor."""
+    return brackets(np.shape(np.array(value, dtype=object)))
+
+
+def vector(value: Any, in_step: str = "") -> list | None:
+    """The elements of a host vector; None where even their number is unknown.
+
+    `in_step` is what TensorFlow's kernel says before the shape of another value.
+    """
     if value is not None and host_rank(value) != 1:
-        raise ShapeError(f"Shape must be rank 1 but is rank {host_rank(value)}")
+        raise ShapeError(
+            f"Shape must be rank 1 but is rank {host_rank(value)}", in_step and in_step + _shown(value)
+        )
     return value
 
 
-def scalar(value: Any) -> Any:
-    """A host scalar, or None where it is unknown."""
+def scalar(value: Any, in_step: str = "", said: str = "Shape must be rank 0 but is rank") -> Any:
+    """A host scalar, or None where it is unknown; `in_step` as in `vector`."""
     if isinstance(value, list):
-        raise ShapeError(f"Shape must be rank 0 but is rank {host_rank(value)}")
+        raise ShapeError(f"{said} {host_rank(value)}", in_step and in_step + _shown(value))
     return value
+
+
+COUNT = "Input must be scalar but has rank"  # what TensorFlow's shape functions say of sizes and axes
 
 
 def one_value(value: Any, name: str) -> Any:
     """A runtime value that must be a scalar: broadcasting would hide that it is not."""
     if value.ndim:
-        raise ShapeError(f"{name} must be a scalar, not of shape {brackets(value.shape)}")
+        raise ShapeError(f"{name} must be a scalar, got shape {brackets(value.shape)}")
     return value
 
 
-def normal_axis(axis: int, rank: int) -> int:
-    """The axis counted from the front."""
+def normal_axis(axis: int, rank: int, said: str = "", in_step: str = "") -> int:
+    """The axis counted from the front. `said` and `in_step` are TensorFlow's words for one that is not "
+    "there."""
     if not -rank <= axis < rank:
-        raise ShapeError(f"axis {axis} is out of range [-{rank}, {rank})")
+        there = f"axis {axis} is out of range [-{rank}, {rank})"
+        raise ShapeError(f"{said}: {there}" if said else there, in_step)
     return axis % rank
 
 
-def as_sizes(value: Any) -> list[int | None] | None:
+def rank_for_axis(axis: int, rank: int) -> str:
+    """TensorFlow's words for a tensor that has not enough dimensions to have an axis."""
+    return f"Shape must be at least rank {axis + 1 if axis >= 0 else -axis} but is rank {rank}"
+
+
+def as_sizes(value: Any, in_step: str = SIZES) -> list[int | None] | None:
     """A host vector of sizes as the dimensions of a shape: -1 and what is unknown are None."""
-    sizes = vector(value)
+    sizes = vector(value, in_step)
     if sizes is None:
         return None
     for size in sizes:

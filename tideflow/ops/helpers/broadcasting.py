@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tideflow.graph.op import ShapeError
-from tideflow.graph.shapes import TensorShape, from_sizes
+from tideflow.graph.shapes import TensorShape, brackets, from_sizes
 
 
 def broadcast_shapes(a: TensorShape, b: TensorShape) -> TensorShape:
@@ -22,7 +22,8 @@ def broadcast_shapes(a: TensorShape, b: TensorShape) -> TensorShape:
     if -1 in sizes:
         axis = sizes.index(-1) - len(sizes)
         raise ShapeError(
-            f"Dimensions must be equal, but are {first[axis]} and {second[axis]} along axis {axis}"
+            f"Dimensions must be equal, but are {first[axis]} and {second[axis]} along axis {axis}",
+            f"Incompatible shapes: {brackets(first)} vs. {brackets(second)}",
         )
     return from_sizes((*longer[:whole], *sizes))
 

@@ -35,7 +35,7 @@ def check_not_empty(indices: int | None, updates: int | None, output: int | None
         raise ShapeError("Indices and updates specified for empty output shape")
 
 
-def linear_rows(indices: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+def linear_rows(indices: torch.Tensor, shape: tuple[int, ...], into: str = "shape") -> torch.Tensor:
     """The number of the row that each index vector (the last axis of `indices`) means."""
     depth = indices.shape[-1]
     sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
@@ -43,9 +43,8 @@ def linear_rows(indices: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
     bad = ((indices < 0) | (indices >= sizes)).any(-1)
     if bad.any():
         at = _first_bad(bad)
-        found = shape_text(indices[at].tolist())
         raise errors.invalid_argument(
-            f"indices{shape_text(at)} = {found} does not index into shape {shape_text(shape)}"
+            f"indices{shape_text(at)} = {indices[at].tolist()} does not index into {into} {shape_text(shape)}"
         )
     strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
     return (indices * torch.tensor(strides, dtype=torch.int64, device=indices.device)).sum(-1)

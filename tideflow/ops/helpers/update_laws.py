@@ -159,7 +159,7 @@ class _Update:
                 if is_sparse:
                     _update_rows(function, buffers, given, position, indices, attrs)
                 else:
-                    check_gradient(buffers[0].shape, given[position].shape)
+                    check_gradient(buffers[0].shape, given[position].shape, values[position])
                     function(*buffers, *given, **attrs)
             return None if is_resource else variables[0]
 
@@ -227,16 +227,16 @@ def _check_types(names: list[str], buffers: list[torch.Tensor], gradient: torch.
     """All state has the type of the gradient: a handle's variable may be of any."""
     for name, buffer in zip(names, buffers):
         if buffer.dtype != gradient.dtype:
-            expected, found = (as_dtype(each.dtype).name for each in (gradient, buffer))
+            expected, found = (errors.type_name(as_dtype(each.dtype)) for each in (gradient, buffer))
             raise errors.invalid_argument(
                 f"Trying to read variable with wrong dtype. Expected {expected} got {found}: {name}"
             )
 
 
-def check_gradient(state: torch.Size, gradient: torch.Size) -> None:
+def check_gradient(state: torch.Size, gradient: torch.Size, name: str) -> None:
     """The gradient has the shape of the state."""
     if state != gradient:
-        raise _unequal("grad", state, gradient)
+        raise _unequal(name, state, gradient)
 
 
 def _unequal(name: str, state: torch.Size, other: torch.Size) -> InvalidArgumentError:
@@ -252,7 +252,18 @@ def _update_rows(
     if indices.ndim != 1:
         raise errors.invalid_argument("indices must be one-dimensional")
     gradient, rows = values[position], buffers[0].shape[0]
-    check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape)
+    if gradient.ndim and len(gradient) != len(indices):
+        raise errors.invalid_argument(
+            "grad must be the same size as indices in the first dimension. Got "
+            f"{shape_text(gradient.shape)} for {len(indices)} indices"
+        )
+    for axis in range(1, buffers[0].ndim):
+        if gradient.ndim != buffers[0].ndim or gradient.shape[axis] != buffers[0].shape[axis]:
+            raise errors.invalid_argument(
+                f"var and grad must match in dimension {axis}: {shape_text(buffers[0].shape)} and "
+                f"{shape_text(gradient.shape)}"
+            )
+    check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape, "grad")
     if not indices.numel():
         return
     outside = (indices < 0) | (indices >= rows)

@@ -38,7 +38,7 @@ def variable_shape_of(handle: TensorShape) -> TensorShape:
 def check_dtype(handle: TensorShape, dtype: dtypes.DType, doing: str) -> None:
     """Refuses to use a handle for another type than its variable's."""
     if isinstance(handle, HandleShape) and handle.dtype is not dtype.base_dtype:
-        found = f"Expected {handle.dtype.name} got {dtype.name}"
+        found = f"Expected {errors.type_name(handle.dtype)} got {errors.type_name(dtype.base_dtype)}"
         raise ShapeError(f"Trying to {doing} variable with wrong dtype. {found}")
 
 

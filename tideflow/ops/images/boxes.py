@@ -85,7 +85,9 @@ def _draw(image: torch.Tensor, box: np.ndarray, color: torch.Tensor) -> None:
 
 
 def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
-    if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
+    if images.ndim != 4:
+        raise ShapeError(f"The rank of the images should be 4, got shape {brackets(images.shape)}")
+    if images.shape[3] not in (1, 3, 4):
         raise ShapeError(f"The images must have 1, 3 or 4 channels, got shape {brackets(images.shape)}")
     if boxes.ndim != 3 or boxes.shape[2] != 4:
         raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
@@ -319,7 +321,8 @@ def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tup
     height, width, _ = image_size
     for word, size in (("height", height), ("width", width)):
         if not 0 <= size < 2**31 - 1:
-            raise ShapeError(f"image {word} cannot be negative or >= int32 max, got {size}")
+            wrong = "negative" if size < 0 else ">= int32 max"
+            raise ShapeError(f"image {word} cannot be {wrong}, got {size}")
     if boxes.ndim != 3 or boxes.shape[2] != 4:
         raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
     if isinstance(covered, list) or covered < 0:
@@ -389,7 +392,7 @@ def _add_sampling_refusals(op: Op, *covered: float) -> None:
     op.refuses((_IMAGE, _OBJECTS[:, :0], *covered), "No bounding boxes provided", InvalidArgumentError)
     op.refuses(
         (_IMAGE.astype(np.int64) << 36, _OBJECTS, *covered),
-        "cannot be negative or >= int32",
+        "cannot be >= int32",
         InvalidArgumentError,
     )
     op.refuses((_IMAGE, _OBJECTS * 2, *covered), "must be in [0.0, 1.0]", InvalidArgumentError)

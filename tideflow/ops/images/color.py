@@ -44,7 +44,7 @@ def _check_colors(images: torch.Tensor, rank: int = 1) -> torch.Tensor:
     if images.ndim < rank:
         raise ShapeError(f"input must be at least {rank}-D, got shape {brackets(images.shape)}")
     if images.shape[-1] != 3:
-        message = f"input must have 3 channels but instead has {images.shape[-1]} channels"
+        message = f"input must have 3 channels but input only has {images.shape[-1]} channels."
         raise errors.failed_precondition(message) if rank == 1 else ShapeError(message)
     return images
 

@@ -117,7 +117,11 @@ def _checked_boxes(images: list[int], boxes: torch.Tensor, box_ind: torch.Tensor
     if boxes.ndim != 2 or boxes.shape[1] != 4:
         raise ShapeError(f"boxes must be [number of boxes, 4], got {brackets(boxes.shape)}")
     if box_ind.ndim != 1 or len(box_ind) != len(boxes):
-        raise ShapeError(f"box_ind must have one index for each of {len(boxes)} boxes, got {len(box_ind)}")
+        raise ShapeError(
+            f"box_index has incompatible shape {brackets(box_ind.shape)} for {len(boxes)} boxes"
+            if box_ind.ndim == 1
+            else f"box_index must be 1-D{brackets(box_ind.shape)}"
+        )
 
 
 _BOXES = np.array([[0.11, 0.23, 0.83, 0.91], [0.71, 0.63, 0.22, 0.13], [0.17, 0.09, 0.61, 0.94]], np.float32)
@@ -481,7 +485,13 @@ def _noise(kind: str, images: torch.Tensor, like: torch.Tensor) -> torch.Tensor 
 @extract_glimpse_op.kernel
 def _extract_glimpse_kernel(input, size, offsets, *, centered, normalized, uniform_noise, noise):
     """A window around each image's offset; what it has outside of the image is noise."""
-    if input.ndim != 4 or offsets.shape != (len(input), 2):
+    if input.ndim != 4:
+        raise ShapeError(
+            f"input must be 4-dimensional (batch_size, height, width, depth){brackets(input.shape)}"
+        )
+    if offsets.ndim == 2 and len(offsets) != len(input):
+        raise ShapeError(f"first dimension should be batch{brackets(offsets.shape)}")
+    if offsets.shape != (len(input), 2):
         raise ShapeError(
             f"input must be 4-dimensional and offsets [batch size, 2], got {brackets(input.shape)} and "
             f"{brackets(offsets.shape)}"

@@ -13,7 +13,7 @@ from tideflow.graph.dtypes import bool as bool_type
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank, size_product
@@ -62,7 +62,11 @@ def _places(window: Window, axis: int, size: int | None) -> int | None:
 
 
 def _patches_shape(images: TensorShape, window: Window) -> list:
-    batch, *sizes, channels = of_rank(images, len(window.sizes) + 2).tuple
+    batch, *sizes, channels = of_rank(
+        images,
+        len(window.sizes) + 2,
+        f"input must be {len(window.sizes) + 2}-dimensional{brackets(images.tuple or ())}",
+    ).tuple
     places = [_places(window, axis, size) for axis, size in enumerate(sizes)]
     return [batch, *places, size_product(*window.sizes, channels)]
 

@@ -49,7 +49,12 @@ def checked_size(images: torch.Tensor, size: Any) -> tuple[int, int]:
     if images.ndim != 4:
         raise ShapeError(f"input must be 4-dimensional, got {brackets(images.shape)}")
     if host_rank(size) != 1 or len(size) != 2:
-        raise ShapeError(f"size must be a vector of two elements (height, width), got {size}")
+        shape = brackets(np.shape(size))
+        raise ShapeError(
+            f"shape_t must have two elements{shape}"
+            if host_rank(size) == 1
+            else f"shape_t must be 1-dimensional{shape}"
+        )
     if min(size) <= 0:
         raise ShapeError(f"output dimensions must be positive, got {size}")
     if 0 in images.shape[1:]:
@@ -530,7 +535,9 @@ def _taps_by_kernel(
         raise ShapeError(f"Unrecognized kernel type: {kernel_type}; it must be one of {names}")
     for name, pair in (("scale", scale), ("translation", translation)):
         if host_rank(pair) != 1 or len(pair) != 2:
-            raise ShapeError(f"{name} must be a vector of two elements (rows, columns), got {pair}")
+            shape = brackets(np.shape(pair))
+            wrong = "have two elements" if host_rank(pair) == 1 else "be 1-dimensional"
+            raise ShapeError(f"t must {wrong}{shape}: {name}, rows and columns, is {pair}")
     if min(scale) <= 0:
         raise ShapeError(f"scale must be greater than zero, got {scale}")
     pairs = zip(sizes, new_sizes, scale, translation, strict=True)
@@ -587,7 +594,7 @@ scale_and_translate_op.samples(
 )
 scale_and_translate_op.refuses(
     (f32(1, 6, 8, 2), [4, 5], _pair(0.7), _pair(0.2, 0.3)),
-    "scale must be a vector of two elements",
+    "t must have two elements[1]: scale",
     InvalidArgumentError,
 )
 

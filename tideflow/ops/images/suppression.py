@@ -586,6 +586,8 @@ def _best_of_classes(
 
 
 def _check_combined(boxes: torch.Tensor, scores: torch.Tensor, limits: tuple) -> None:
+    if boxes.shape[:1] != scores.shape[:1]:
+        raise ShapeError("boxes and scores must have same batch size")
     if boxes.ndim != 4 or boxes.shape[3] != 4:
         raise ShapeError(f"boxes must be [batch, boxes, 1 or classes, 4], got shape {brackets(boxes.shape)}")
     if scores.ndim != 3 or scores.shape[:2] != boxes.shape[:2]:

@@ -218,7 +218,9 @@ def _parsed(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
             )
     unknown = sorted(set(output) - set("".join(labels)))
     if unknown:
-        raise ValueError(f"Unknown labels in the output of {equation}: {', '.join(unknown)}.")
+        raise ValueError(
+            f"Invalid equation: {equation}: its output has unknown labels, {', '.join(unknown)}."
+        )
     return labels, output
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
@@ -29,8 +30,29 @@ if TYPE_CHECKING:
     from tideflow.linalg.operator import LinearOperator
 
 
+class _Words(NamedTuple):
+    """What TensorFlow's kernels say of a factor of another rank, and of sizes that do not fit."""
+
+    rank: str
+    sizes: str
+
+    def of_rank(self, place: int, sizes: Sequence[int | None]) -> str:
+        return self.rank.format(place=place, name="ab"[place], shape=brackets(sizes), rank=len(sizes))
+
+
+_OF_MATMUL = _Words(
+    "In[{place}] is not a matrix. Instead it has shape {shape}",
+    "Matrix size-incompatible: In[0]: {left}, In[1]: {right}",
+)
+_OF_SPARSE_MATMUL = _Words("{name} is not a matrix", "Matrix size incompatible: a: {left}, b: {right}")
+_OF_BATCHES = _Words(
+    "In[{place}] ndims must be >= 2: {rank}",
+    "In[0] mismatch In[1] shape: {inner} vs. {other}: {left} {right} {turn_left:d} {turn_right:d}",
+)
+
+
 def _product_sizes(
-    left: tuple, right: tuple, turn_left: bool, turn_right: bool, *names: str
+    left: tuple, right: tuple, turn_left: bool, turn_right: bool, words: _Words, *names: str
 ) -> list[int | None]:
     """Rows and columns of a product; the inner sizes must agree."""
     rows, inner = (left[-1], left[-2]) if turn_left else left[-2:]
@@ -40,13 +62,31 @@ def _product_sizes(
             f"{name}'s {'rows' if axis == -2 else 'columns'} (axis {axis})"
             for name, axis in zip(names, (-2 if turn_left else -1, -1 if turn_right else -2), strict=True)
         )
-        raise ShapeError(f"Dimensions must be equal, but are {inner} and {other}: {first} against {second}")
+        raise ShapeError(
+            f"Dimensions must be equal, but are {inner} and {other}: {first} against {second}",
+            words.sizes.format(
+                left=brackets(left),
+                right=brackets(right),
+                inner=inner,
+                other=other,
+                turn_left=turn_left,
+                turn_right=turn_right,
+            ),
+        )
     return [rows, columns]
 
 
-def product_shape(a, b, *, transpose_a, transpose_b):
+def _matrix_product_shape(words: _Words) -> Callable:
     """The shape rule of MatMul and SparseMatMul."""
-    return _product_sizes(of_rank(a, 2).tuple, of_rank(b, 2).tuple, transpose_a, transpose_b, "a", "b")
+
+    def _shape(a, b, *, transpose_a, transpose_b):
+        left, right = (
+            of_rank(factor, 2, words.of_rank(place, factor.tuple or ())).tuple
+            for place, factor in enumerate((a, b))
+        )
+        return _product_sizes(left, right, transpose_a, transpose_b, words, "a", "b")
+
+    return _shape
 
 
 def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -55,14 +95,14 @@ def _multiplied(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.matmul(a, b)
 
 
-def _check(a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: int | None) -> None:
+def _check(
+    a: torch.Tensor, b: torch.Tensor, turn_a: bool, turn_b: bool, rank: int | None, words: _Words
+) -> None:
     """Refuses, with TensorFlow's messages, what ATen's product would take or refuse with its own."""
-    for value in (a, b):
+    for place, value in enumerate((a, b)):
         if value.dim() < 2 or rank is not None and value.dim() != rank:
-            raise ShapeError(
-                f"In[{int(value is b)}] is not a matrix. Instead it has shape {list(value.shape)}"
-            )
-    _product_sizes(tuple(a.shape), tuple(b.shape), turn_a, turn_b, "In[0]", "In[1]")
+            raise ShapeError(words.of_rank(place, value.shape))
+    _product_sizes(tuple(a.shape), tuple(b.shape), turn_a, turn_b, words, "In[0]", "In[1]")
 
 
 def _numpy_product(a: np.ndarray, b: np.ndarray, transpose_a: bool, transpose_b: bool) -> np.ndarray:
@@ -78,13 +118,13 @@ matmul_op = Op(
     grad_a=False,
     grad_b=False,
 )
-matmul_op.shape(product_shape)
+matmul_op.shape(_matrix_product_shape(_OF_MATMUL))
 
 
 @matmul_op.kernel
 @unsigned.modular
 def _matmul_kernel(a, b, *, transpose_a, transpose_b):
-    _check(a, b, transpose_a, transpose_b, 2)
+    _check(a, b, transpose_a, transpose_b, 2, _OF_MATMUL)
     return _multiplied(a.mT if transpose_a else a, b.mT if transpose_b else b)
 
 
@@ -164,12 +204,12 @@ sparse_matmul_op = Op(
     a_is_sparse=False,
     b_is_sparse=False,
 )
-sparse_matmul_op.shape(product_shape)
+sparse_matmul_op.shape(_matrix_product_shape(_OF_SPARSE_MATMUL))
 
 
 @sparse_matmul_op.kernel
 def _sparse_matmul_kernel(a, b, *, transpose_a, transpose_b):
-    _check(a, b, transpose_a, transpose_b, 2)
+    _check(a, b, transpose_a, transpose_b, 2, _OF_SPARSE_MATMUL)
     a, b = a.float(), b.float()
     return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b)
 
@@ -284,19 +324,36 @@ def _add_batch_samples(op: Op) -> None:
 batch_matmul_op = _batch_op("BatchMatMul", "bfloat16 half float double int32 int64 complex64 complex128")
 
 
+def _ranks(x: TensorShape, y: TensorShape) -> str:
+    return f"In[0] and In[1] has different ndims: {brackets(x.tuple)} vs. {brackets(y.tuple)}"
+
+
+def _same_batches(x: TensorShape, y: TensorShape) -> TensorShape:
+    """The sizes of the batches, which BatchMatMul does not broadcast."""
+    left, right = brackets(x.tuple), brackets(y.tuple)
+    if x.ndims != y.ndims:
+        return merged(x[:-2], y[:-2], _ranks(x, y))
+    axis = next((i for i, (a, b) in enumerate(zip(x.tuple, y.tuple, strict=True)) if a != b), 0)
+    return merged(
+        x[:-2], y[:-2], f"In[0].dim({axis}) and In[1].dim({axis}) must be the same: {left} vs {right}"
+    )
+
+
 @batch_matmul_op.shape
 def _batch_matmul_shape(x, y, *, adj_x, adj_y):
+    if None not in (x.ndims, y.ndims) and x.ndims != y.ndims:
+        _same_batches(of_rank_at_least(x, 2, _ranks(x, y)), of_rank_at_least(y, 2, _ranks(x, y)))
     of_rank_at_least(x, 2)
     of_rank_at_least(y, 2)
     if x.ndims is None or y.ndims is None:
         return None
-    batch = merged(x[:-2], y[:-2])
-    return [*batch.tuple, *_product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")]
+    batch = _same_batches(x, y)
+    return [*batch.tuple, *_product_sizes(x.tuple, y.tuple, adj_x, adj_y, _OF_BATCHES, "x", "y")]
 
 
 @batch_matmul_op.kernel
 def _batch_matmul_kernel(x, y, *, adj_x, adj_y):
-    merged(TensorShape(x.shape[:-2]), TensorShape(y.shape[:-2]))
+    _same_batches(TensorShape(x.shape), TensorShape(y.shape))
     return batch_matmul_v2_op.kernels[""](x, y, adj_x=adj_x, adj_y=adj_y)
 
 
@@ -326,14 +383,20 @@ def _batch_matmul_v2_shape(x, y, *, adj_x, adj_y):
     of_rank_at_least(y, 2)
     if x.ndims is None or y.ndims is None:
         return None
-    product = _product_sizes(x.tuple, y.tuple, adj_x, adj_y, "x", "y")
-    return [*broadcast_shapes(x[:-2], y[:-2]).tuple, *product]
+    product = _product_sizes(x.tuple, y.tuple, adj_x, adj_y, _OF_BATCHES, "x", "y")
+    try:
+        return [*broadcast_shapes(x[:-2], y[:-2]).tuple, *product]
+    except ShapeError as error:
+        factors = f"{brackets(x.tuple)} vs. {brackets(y.tuple)}"
+        raise ShapeError(
+            str(error), f"In[0] and In[1] must have compatible batch dimensions: {factors}"
+        ) from None
 
 
 @batch_matmul_v2_op.kernel
 @unsigned.modular
 def _batch_matmul_v2_kernel(x, y, *, adj_x, adj_y):
-    _check(x, y, adj_x, adj_y, None)
+    _check(x, y, adj_x, adj_y, None, _OF_BATCHES)
     return _multiplied(x.mH if adj_x else x, y.mH if adj_y else y)
 
 

@@ -11,7 +11,7 @@ import torch
 
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import merged, of_rank_at_least
+from tideflow.ops.helpers.axes import merged, of_rank_at_least, same_size
 from tideflow.ops.helpers.types import types
 
 MATRIX_TYPES = types("double float half complex64 complex128")
@@ -19,13 +19,6 @@ BATCH_TYPES = types("double float")  # of the older ops that take batches only
 MATRICES = np.array([[[2.0, 0.5], [0.5, 1.0]], [[3.0, -1.0], [-1.0, 2.0]]])  # a sample of these
 
 # ---------------------------------------------------------------------------------- shapes
-
-
-def same_size(a: int | None, b: int | None) -> int | None:
-    """What two sizes that must be equal say together."""
-    if None not in (a, b) and a != b:
-        raise ShapeError(f"Dimensions must be equal, but are {a} and {b}")
-    return b if a is None else a
 
 
 def sides(matrix: TensorShape) -> tuple[int | None, int | None]:

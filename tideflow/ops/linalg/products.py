@@ -110,11 +110,14 @@ def _parsed(equation: str, count: int) -> tuple[list[str], str]:
     return parts[:-1], parts[-1]
 
 
-def _sizes(labels: str, shape: TensorShape) -> dict[str, Any]:
+def _sizes(labels: str, shape: TensorShape, place: int) -> dict[str, Any]:
     """The size of each label, and the shape of what an ellipsis stands for."""
     named = len(labels.replace(".", ""))
     if "." not in labels and len(shape) != named:
-        raise ShapeError(f"Shape must be rank {named} but is rank {len(shape)}")
+        raise ShapeError(
+            f"Shape must be rank {named} but is rank {len(shape)}",
+            f"Expected input {place} to have rank {named} but got: {len(shape)}",
+        )
     of_rank_at_least(shape, named)
     before, _, after = labels.partition(".")
     sizes: dict[str, Any] = {}
@@ -133,12 +136,18 @@ def _einsum_shape(inputs, *, equation):
     if any(shape.ndims is None for shape in inputs):
         return None
     sizes: dict[str, Any] = {}
-    for part, shape in zip(labels, inputs, strict=True):
-        for label, size in _sizes(part, shape).items():
+    for place, (part, shape) in enumerate(zip(labels, inputs, strict=True)):
+        for label, size in _sizes(part, shape, place).items():
             if label == ".":
                 sizes["."] = broadcast_shapes(sizes.get(".", TensorShape([])), size)
             else:
-                sizes[label] = same_size(sizes.get(label), size)
+                known = sizes.get(label)
+                sizes[label] = same_size(
+                    known,
+                    size,
+                    f"Expected dimension {known} at axis {part.find(label)} of the input shaped "
+                    f"{brackets(shape.tuple)} but got dimension {size}",
+                )
     hidden = sizes.get(".")
     if hidden is not None and len(hidden) and "." not in output:
         raise ShapeError(f"Shape must be at most rank 0 but is rank {len(hidden)}")
@@ -165,8 +174,8 @@ def _on_diagonals(result: torch.Tensor, labels: str, output: str) -> torch.Tenso
 @einsum_op.kernel
 def _einsum_kernel(inputs, *, equation):
     labels, output = _parsed(equation, len(inputs))
-    for part, value in zip(labels, inputs, strict=True):
-        _sizes(part, TensorShape(value.shape))
+    for place, (part, value) in enumerate(zip(labels, inputs, strict=True)):
+        _sizes(part, TensorShape(value.shape), place)
     once = "".join(dict.fromkeys(output))  # ATen names each axis of the result once
     result = torch.einsum(f"{','.join(labels)}->{once}".replace(".", "..."), inputs)
     return result if once == output else _on_diagonals(result, once, output)

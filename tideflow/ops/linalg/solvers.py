@@ -233,7 +233,7 @@ solve_ls_op = Op(
 
 @solve_ls_op.shape
 def _solve_ls_shape(matrix, rhs, l2_regularizer):
-    scalar(l2_regularizer)
+    scalar(l2_regularizer, "l2_regularizer must be scalar, got shape ")
     return solution(matrix, rhs)
 
 

@@ -68,10 +68,11 @@ tridiagonal_matmul_op = Op(
 def _tridiagonal_matmul_shape(superdiag, maindiag, subdiag, rhs):
     for diagonal in (superdiag, maindiag, subdiag):
         of_rank_at_least(diagonal, 2)
-    one = merged(merged(superdiag, maindiag), subdiag)
+    one = merged(superdiag, maindiag, "Invalid main diagonal shape.")
+    one = merged(one, subdiag, "Invalid subdiagonal shape.")
     rows, length = sides(one)
     if rows not in (None, 1):
-        raise ShapeError(f"Dimension must be 1 but is {rows}")
+        raise ShapeError(f"Dimension must be 1 but is {rows}", "Invalid superdiagonal shape.")
     same_size(length, sides(rhs)[0])
     merged(one[:-2], rhs[:-2])
     return rhs

@@ -18,7 +18,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.helpers import unbroadcast, unsigned
-from tideflow.ops.helpers.axes import merged
+from tideflow.ops.helpers.axes import brackets, merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import add_binary_samples, binary, of_known_elements, published
 from tideflow.ops.helpers.flops import per_output_element
@@ -726,7 +726,8 @@ approximate_equal_op.shape(merged)
 @approximate_equal_op.kernel
 def _approximate_equal_kernel(x, y, *, tolerance):
     if x.shape != y.shape:
-        raise ShapeError(f"x and y must be of the same shape, but are {list(x.shape)} and {list(y.shape)}")
+        shapes = f"x shape: {brackets(x.shape)}. y shape: {brackets(y.shape)}"
+        raise ShapeError(f"x and y must be of the same shape. {shapes}")
     bound = tolerance
     if is_integer(x):  # TensorFlow takes the tolerance in the type of x
         limits = torch.iinfo(x.dtype)

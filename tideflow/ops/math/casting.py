@@ -135,7 +135,10 @@ def _sizes_as(new: DType, old: DType, sizes: tuple) -> tuple:
         return (*sizes, old.size // new.size)
     parts = new.size // old.size
     if not sizes or sizes[-1] not in (None, parts):
-        raise ShapeError(f"Cannot bitcast due to shape. {(sizes or (1,))[-1]} does not match {parts}")
+        raise ShapeError(
+            f"Cannot bitcast due to shape. {(sizes or (1,))[-1]} does not match {parts}",
+            f"Cannot bitcast from {errors.type_name(old)} to {errors.type_name(new)}",
+        )
     return sizes[:-1]
 
 

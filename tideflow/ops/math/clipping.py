@@ -14,6 +14,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError, definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC
@@ -29,7 +30,11 @@ clip_by_value_op = Op("ClipByValue", "t: T, clip_value_min: T, clip_value_max: T
 def _clip_by_value_shape(t, clip_value_min, clip_value_max):
     for bound in (clip_value_min, clip_value_max):
         if bound.tuple != () and not bound.is_compatible_with(t):
-            raise ShapeError(f"a bound must be a scalar or have the shape {t} of the values, but has {bound}")
+            shapes = [brackets(shape.tuple or ()) for shape in (t, clip_value_min, clip_value_max)]
+            raise ShapeError(
+                "clip_value_min and clip_value_max must be either of the same shape as input, or a scalar. "
+                "input shape: {} clip_value_min shape: {} clip_value_max shape: {}".format(*shapes)
+            )
     return t
 
 
@@ -60,7 +65,7 @@ clip_by_value_op.samples(
     (f32(0, 2), f32(), f32()),
     against=lambda t, low, high: t.clip(max=high).clip(min=low),
 )
-clip_by_value_op.refuses((f32(3, 4), f32(3), f32()), "a bound must be a scalar or have the shape")
+clip_by_value_op.refuses((f32(3, 4), f32(3), f32()), "must be either of the same shape as input, or a scalar")
 
 
 def _values(t: Any, name: str = "t") -> Tensor:

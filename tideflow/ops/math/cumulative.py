@@ -40,7 +40,7 @@ def _along(
     """The scan in the asked direction; an exclusive one begins with nothing and ends before the last."""
     rank = x.dim()
     if isinstance(axis, list):
-        raise ShapeError(f"ScanOp: axis must be a scalar, but has {host_rank(axis)} dimensions")
+        raise ShapeError(f"ScanOp: axis must be a scalar, not a value of rank {host_rank(axis)}")
     if not -rank <= axis < rank:
         raise ShapeError(f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {axis}")
     axis %= rank

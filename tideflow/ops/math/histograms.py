@@ -40,11 +40,14 @@ histogram_op = Op(
 )
 
 
+_TWO_ENDS = "value_range should be a vector of 2 elements."
+
+
 @histogram_op.shape
 def _histogram_shape(values, value_range, nbins):
     ends = vector(value_range)
     if ends is not None and len(ends) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(ends)}")
+        raise ShapeError(f"Dimension must be 2 but is {len(ends)}", _TWO_ENDS)
     if scalar(nbins) is not None and nbins <= 0:
         raise ShapeError(f"Requires nbins > 0: {nbins}")
     return [nbins]
@@ -52,6 +55,8 @@ def _histogram_shape(values, value_range, nbins):
 
 @histogram_op.kernel
 def _histogram_kernel(values, value_range, nbins, *, dtype):
+    if len(vector(value_range)) != 2:
+        raise ShapeError(_TWO_ENDS)
     low, high = value_range
     if nbins <= 0:
         raise ShapeError(f"nbins should be a positive number, but got '{nbins}'")
@@ -200,6 +205,8 @@ def _unravel_shape(indices, dims):
 def _unravel_kernel(indices, dims):
     if indices.dim() > 1:
         raise ShapeError(f'The indices can only be scalar or vector, got "{brackets(indices.shape)}"')
+    if not isinstance(dims, list):
+        raise ShapeError('The indices can only be 1-D, got "[]"')
     if 0 in vector(dims):
         raise ShapeError("dims cannot contain a dim of zero.")
     places, left = [], indices

@@ -30,7 +30,8 @@ COMPARABLE = REAL + QUANTIZED + (dtypes.bool,)
 def _checked_dimension(dimension: int, rank: int) -> int:
     if not -rank <= dimension < rank:
         raise ShapeError(
-            f"Dimension ({dimension}) must be in the range [{-rank}, {rank}), where {rank} is the number of "
+            f"Expected dimension in the range [{-rank}, {rank}), but got {dimension}. Dimension "
+            f"({dimension}) must be in the range [{-rank}, {rank}), where {rank} is the number of "
             "dimensions in the input."
         )
     return dimension % rank
@@ -42,7 +43,7 @@ def without_axis(input, dimension):
         return None
     if input.ndims <= 1:
         return []
-    if scalar(dimension) is None:
+    if scalar(dimension, "dim must be a scalar, but received tensor of shape: ") is None:
         return [None] * (input.ndims - 1)
     axis = _checked_dimension(dimension, input.ndims)
     return [*input.tuple[:axis], *input.tuple[axis + 1 :]]

@@ -24,7 +24,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
 from tideflow.ops.helpers import flops, unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import brackets, host_rank, merged
+from tideflow.ops.helpers.axes import common_shape, host_rank, unequal_inputs
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import INDEX, NUMERIC, QUANTIZED, REAL
 from tideflow.ops.math import binary, casting, cumulative, unary
@@ -54,7 +54,10 @@ def normal_axes(indices: Any, rank: int) -> list[int]:
     flat = indices if isinstance(indices, list) else [indices]
     for index in flat:
         if not -rank <= index < rank:
-            raise ShapeError(f"Invalid reduction dimension {index} for input with {rank} dimensions.")
+            raise ShapeError(
+                f"Invalid reduction dimension {index} for input with {rank} dimensions.",
+                f"Invalid reduction dimension ({index} for input with {rank} dimension(s)",
+            )
     return sorted({index % rank for index in flat})
 
 
@@ -507,24 +510,13 @@ def _tensors(complaint: str, inputs: Any) -> list[Tensor]:
     return [value if isinstance(value, IndexedSlices) else convert_to_tensor(value) for value in inputs]
 
 
-def common_shape(inputs: list[TensorShape]) -> TensorShape:
-    """What the shapes of tensors that must be equal say together."""
-    shape = inputs[-1]
-    for position, other in reversed(list(enumerate(inputs[:-1]))):
-        try:
-            shape = merged(other, shape)
-        except ShapeError as error:
-            raise ShapeError(f"{error} From merging shape {position} with other shapes.") from None
-    return shape
-
-
 @unsigned.modular
 def sum_of_tensors(inputs):
     """The kernel of AddN and AccumulateNV2."""
     first, *others = inputs
     if any(other.shape != first.shape for other in others):
-        sizes = ", ".join(brackets(value.shape) for value in inputs)
-        raise ShapeError(f"Inputs must have the same size and shape, but have shapes {sizes}")
+        shapes = [TensorShape(value.shape) for value in inputs]
+        raise ShapeError("Parameters and update must be the same size", unequal_inputs("AddN", *shapes))
     if not others:
         return first
     total = torch.add(first, others[0])
@@ -540,7 +532,12 @@ def the_same_for_each(op, grad):
 
 add_n_op = Op("AddN", "inputs: N * T -> sum: T", T=NUMERIC + (dtypes.variant,), commutative=True)
 
-add_n_op.shape(common_shape)
+
+@add_n_op.shape
+def _add_n_shape(inputs):
+    return common_shape(inputs, unequal_inputs("AddN", *inputs))
+
+
 add_n_op.kernel(sum_of_tensors)
 
 

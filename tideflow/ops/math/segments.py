@@ -52,16 +52,25 @@ def sorted_count(ids: torch.Tensor) -> int:
     if not ids.numel():
         return 0
     count = int(ids[-1]) + 1
+    if count <= 0:
+        raise ShapeError("segment ids must be >= 0")
     if bool((ids[1:] < ids[:-1]).any()):
         raise ShapeError("segment ids are not increasing")
     if int(ids[0]) < 0:
-        raise ShapeError(f"Segment id {int(ids[0])} out of range [0, {count})")
+        raise ShapeError(
+            f"Segment id {int(ids[0])} out of range [0, {count}), possibly because 'segment_ids' input is "
+            "not sorted: segment ids should be >= 0"
+        )
     return count
 
 
 def checked_ids(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
     """The ids as int64; there must be one for each row."""
-    if segment_ids.dim() != 1 or segment_ids.shape[0] != data.shape[0]:
+    if not data.dim():
+        raise ShapeError("input must be at least rank 1")
+    if segment_ids.dim() != 1:
+        raise ShapeError("segment_ids should be a vector.")
+    if segment_ids.shape[0] != data.shape[0]:
         raise ShapeError(
             "segment_ids should be the same size as dimension 0 of input, but their shapes are "
             f"{brackets(segment_ids.shape)} and {brackets(data.shape)}"
@@ -83,9 +92,10 @@ def with_rows(rows: int | None, data: TensorShape) -> list[int | None] | None:
 
 def row_count(count: int | None, position: int) -> int | None:
     """The number of segments that the input at this position gives, which must not be negative."""
-    if scalar(count) is not None and count < 0:
+    if scalar(count, "num_segments should be a scalar, not shape ") is not None and count < 0:
         raise ShapeError(
-            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}"
+            f"Dimension size, given by scalar input {position}, must be non-negative but is {count}",
+            f"Input num_segments == {count} must not be negative.",
         )
     return count
 
@@ -336,12 +346,14 @@ def _unsorted_op(name: str, allowed: tuple, indices: Any = TINDICES) -> Op:
 
 
 def _check_prefix(data: tuple, ids: tuple) -> None:
+    in_step = f"data.shape = {brackets(data)} does not start with segment_ids.shape = {brackets(ids)}"
     if len(ids) > len(data):
-        raise ShapeError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}")
+        raise ShapeError(f"Shape must be at least rank {len(ids)} but is rank {len(data)}", in_step)
     for axis, (a, b) in enumerate(zip(data, ids, strict=False)):
         if a is not None and b is not None and a != b:
             raise ShapeError(
-                f"Dimensions must be equal, but are {a} and {b} (axis {axis} of data and of segment_ids)"
+                f"Dimensions must be equal, but are {a} and {b} (axis {axis} of data and of segment_ids)",
+                in_step,
             )
 
 

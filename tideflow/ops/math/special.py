@@ -13,6 +13,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, shapes
 from tideflow.ops.helpers import unbroadcast
 from tideflow.ops.helpers.axes import merged
@@ -341,12 +342,13 @@ betainc_op = Op("Betainc", "a: T, b: T, x: T -> z: T", T=REAL_PARTS)
 
 @betainc_op.shape
 def _betainc_shape(a, b, x):
-    whole = [shape for shape in (a, b, x) if shape.ndims != 0]
+    whole = [(name, shape) for name, shape in (("a", a), ("b", b), ("x", x)) if shape.ndims != 0]
     if not whole:
         return []
-    shape = whole[0]
-    for other in whole[1:]:
-        shape = merged(shape, other)
+    first, shape = whole[0]
+    for name, other in whole[1:]:
+        shown = f"{brackets(shape.tuple or ())} vs. {brackets(other.tuple or ())}"
+        shape = merged(shape, other, f"Shapes of {first} and {name} are inconsistent: {shown}")
     return shape
 
 

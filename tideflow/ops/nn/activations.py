@@ -15,8 +15,9 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes
-from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
+from tideflow.ops.helpers.axes import brackets, merged, of_rank, of_rank_at_least, unequal_inputs
 from tideflow.ops.helpers.flops import per_input_element, per_reduced_element
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, NUMERIC, REAL, types
@@ -33,24 +34,33 @@ _IMAGE_FORMAT = attr("string", "NHWC", allowed=("NHWC", "NCHW"))
 _plus = widened(torch.add)
 
 
+_CHANNELS = {-1: "last dimension", 1: "channel dimension"}
+
+
 def _biased_shape(value, bias, *, data_format="NHWC"):
-    value = of_rank_at_least(value, 3 if data_format == "NCHW" else 2)
-    count = of_rank(bias, 1).tuple[0]
+    shown = brackets(value.tuple or ())
+    value = of_rank_at_least(
+        value, 3 if data_format == "NCHW" else 2, f"Input tensor must be at least 2D: {shown}"
+    )
+    count = of_rank(bias, 1, f"Biases must be 1D: {brackets(bias.tuple or ())}").tuple[0]
     if value.tuple is None:
         return value
     sizes = list(value.tuple)
     axis = 1 if data_format == "NCHW" else -1
     if None not in (sizes[axis], count) and sizes[axis] != count:
-        raise ShapeError(f"Dimensions must be equal, but are {sizes[axis]} and {count}: channels and biases")
+        raise ShapeError(
+            f"Dimensions must be equal, but are {sizes[axis]} and {count}: channels and biases",
+            f"Must provide as many biases as the {_CHANNELS[axis]} of the input tensor: "
+            f"{brackets(bias.tuple)} "
+            f"vs. {shown}",
+        )
     sizes[axis] = count if sizes[axis] is None else sizes[axis]
     return sizes
 
 
 def _biased(value, bias, *, data_format="NHWC"):
-    if bias.ndim != 1 or channels(value.shape, data_format) != len(bias):
-        raise ShapeError(
-            f"Must provide as many biases as channels: {list(bias.shape)} vs. {list(value.shape)}"
-        )
+    if bias.ndim != 1 or value.ndim < 2 or channels(value.shape, data_format) != len(bias):
+        _biased_shape(TensorShape(value.shape), TensorShape(bias.shape), data_format=data_format)
     return _plus(value, bias if data_format == "NHWC" else bias.view(-1, *[1] * (value.ndim - 2)))
 
 
@@ -140,7 +150,9 @@ bias_add_grad_op = Op("BiasAddGrad", "out_backprop: T -> output: T", T=NUMERIC, 
 
 @bias_add_grad_op.shape
 def _bias_add_grad_shape(out_backprop, *, data_format):
-    sizes = of_rank_at_least(out_backprop, 3 if data_format == "NCHW" else 2).tuple
+    least = 3 if data_format == "NCHW" else 2
+    said = f"Input tensor must be at least 2D: {brackets(out_backprop.tuple or ())}"
+    sizes = of_rank_at_least(out_backprop, least, said).tuple
     return [None] if sizes is None else [channels(sizes, data_format)]
 
 
@@ -205,6 +217,12 @@ def _activation(
     return op
 
 
+def _slope_shape(op_type: str) -> Callable:
+    return lambda gradients, features: merged(
+        gradients, features, unequal_inputs(op_type, gradients, features)
+    )
+
+
 def _slope(
     op_type: str,
     kernel: Callable,
@@ -216,7 +234,7 @@ def _slope(
 ) -> Op:
     """The op `backprops = gradients * f'`, where f' is known from the features or from the outputs."""
     op = Op(op_type, f"gradients: T, {of}: T -> backprops: T", T=allowed)
-    op.shape(merged)
+    op.shape(_slope_shape(op_type))
     add_kernel(op, kernel, uint64)
     op.gradient(gradient)
     _add_slope_samples(op, against)
@@ -369,7 +387,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
 
 
 leaky_relu_grad_op = Op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", **_LEAKY)
-leaky_relu_grad_op.shape(merged)
+leaky_relu_grad_op.shape(_slope_shape("LeakyReluGrad"))
 
 
 @leaky_relu_grad_op.kernel

@@ -50,7 +50,7 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
     @op.shape
     def _shape(true_classes, *, num_true, num_sampled):
         check_int32("num_sampled", num_sampled)
-        rows = of_rank(true_classes, 2)[0]
+        rows = of_rank(true_classes, 2, "true_classes must be a matrix")[0]
         return [[num_sampled], [rows, num_true], [num_sampled]]
 
     @op.kernel
@@ -436,7 +436,9 @@ def _compute_accidental_hits_kernel(true_classes, sampled_candidates, *, num_tru
     if true_classes.ndim != 2 or true_classes.shape[1] != num_true:
         raise ShapeError("true_candidates must be a batch_size * num_true matrix")
     if sampled_candidates.ndim != 1:
-        raise ShapeError("sampled_candidates must be a vector, as a candidate sampler gives it")
+        raise ShapeError(
+            "sampled_candidates must be a vector, which is typically an output from CandidateSampler"
+        )
     place_of = {value: place for place, value in enumerate(to_numpy(sampled_candidates).tolist())}
     classes = to_numpy(true_classes).reshape(-1).tolist()
     rows = np.array([i // num_true for i, value in enumerate(classes) if value in place_of], np.int32)

@@ -68,6 +68,11 @@ def convolution_arguments(node: Any, image: Sequence[int], filter: Sequence[int]
     return data_format, groups, window.strides, [0] * len(pairs), window.dilations, aten_padding(pairs)
 
 
+def _kernel_name(node: Any) -> str:
+    """What TensorFlow's kernel of a gradient calls itself."""
+    return node.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
+
+
 def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> None:
     """Refuses sizes that do not belong to one convolution: ATen would take their word."""
     data_format, rank = format_of(node), len(format_of(node))
@@ -77,11 +82,13 @@ def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad
                 f"{node.type}: {name} must be {rank}-dimensional, not of shape {brackets(sizes)}"
             )
         if min(sizes) < 0:
-            raise ShapeError(f"{node.type}: sizes of {name} must be >= 0, but are {brackets(sizes)}")
+            raise ShapeError(
+                f"Dimension {min(sizes)} must be >= 0: {node.type} got {name} of shape {brackets(sizes)}"
+            )
     if image[0] != grad[0]:
         raise ShapeError(
-            f"{node.type}: input and out_backprop must have the same batch size, but have {image[0]} and "
-            f"{grad[0]}"
+            f"{_kernel_name(node)}: input and out_backprop must have the same batch size: input batch: "
+            f"{image[0]} outbackprop batch: {grad[0]} batch_dim: 0"
         )
     depth, out_depth = channels(image, data_format), channels(grad, data_format)
     divides = depth == filter[-2] if is_depthwise(node) else filter[-2] and depth % filter[-2] == 0
@@ -93,8 +100,8 @@ def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad
     made = filter[-2] * filter[-1] if is_depthwise(node) else filter[-1]
     if made != out_depth or depth and filter[-2] and not is_depthwise(node) and made % (depth // filter[-2]):
         raise ShapeError(
-            f"{node.type}: filter and out_backprop must have the same out_depth, a multiple of the groups of "
-            f"channels, but have {made} and {out_depth}"
+            f"{_kernel_name(node)}: filter and out_backprop must have the same out_depth, a multiple of the "
+            f"groups of channels, but have {made} and {out_depth}"
         )
     window = window_of(node, filter)
     image_sizes, places = spatial(image, data_format), spatial(grad, data_format)

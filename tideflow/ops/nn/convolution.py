@@ -18,7 +18,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import as_shape
+from tideflow.graph.shapes import as_shape, brackets
 from tideflow.ops.arrays import shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
@@ -71,11 +71,17 @@ _CUDNN_PLANE = {**PLANE, "use_cudnn_on_gpu": True}
 
 def convolved_shape(input, filter, *, data_format, strides, padding, dilations, explicit_paddings=()):
     """The shape rule of a convolution, whose filter may see a part of the channels."""
-    image = of_rank(input, len(data_format)).tuple
-    *sizes, depth, count = of_rank(filter, len(data_format)).tuple
+    rank = len(data_format)
+    image = of_rank(input, rank, f"input must be {rank}-dimensional{brackets(input.tuple or ())}").tuple
+    *sizes, depth, count = of_rank(
+        filter, rank, f"filter must be {rank}-dimensional: {brackets(filter.tuple or ())}"
+    ).tuple
     given = channels(image, data_format)
     if given is not None and depth is not None and given != depth and (depth == 0 or given % depth):
-        raise ShapeError(f"Depth of input ({given}) is not a multiple of input depth of filter ({depth})")
+        raise ShapeError(
+            f"Depth of input ({given}) is not a multiple of input depth of filter ({depth})",
+            f"input depth must be evenly divisible by filter depth: {given} vs {depth}",
+        )
     window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
     return image_shape(image[0], window.output_sizes(spatial(image, data_format)), count, data_format)
 
@@ -454,7 +460,7 @@ conv2d_backprop_filter_op.refuses(
 )
 conv2d_backprop_filter_op.refuses(
     (f32(1, 4, 5, 2), [3, 2, 2, -1], f32(1, 4, 5, 3), ONCE),
-    "sizes of filter must be >= 0",
+    "Dimension -1 must be >= 0",
     InvalidArgumentError,
 )
 

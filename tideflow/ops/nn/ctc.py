@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
@@ -23,10 +23,9 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, scatter, shapes
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import brackets, merged, of_rank
+from tideflow.ops.helpers.axes import brackets, of_rank, same_size
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.math import binary, casting, cumulative, positions, reductions
@@ -48,7 +47,7 @@ def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int, class
         )
     for row, length in enumerate(lengths.tolist()):
         if length > steps:
-            raise ShapeError(f"sequence_length({row}) <= {steps}, but is {length}")
+            raise errors.failed_precondition(f"sequence_length({row}) <= {steps}, but is {length}")
         if length < 0:
             raise ShapeError(f"seq_len({row}) < 0")
     return lengths
@@ -199,14 +198,14 @@ ctc_loss_op = Op(
 
 @ctc_loss_op.shape
 def _ctc_loss_shape(inputs, labels_indices, labels_values, sequence_length):
-    steps, batch, classes = of_rank(inputs, 3).tuple
+    steps, batch, classes = of_rank(inputs, 3, "inputs is not a 3-Tensor").tuple
     entries, *_ = of_rank(labels_indices, 2).tuple
     (values,) = of_rank(labels_values, 1).tuple
     if None not in (entries, values) and entries != values:
         raise ShapeError(
             f"Dimensions must be equal, but are {entries} and {values}: label indices and values"
         )
-    (batch,) = merged(as_shape([batch]), of_rank(sequence_length, 1)).tuple
+    batch = same_size(batch, of_rank(sequence_length, 1, "sequence_length is not a vector").tuple[0])
     return [[batch], [steps, batch, classes]]
 
 

@@ -12,12 +12,12 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph.composite import SparseTensor
-from tideflow.graph.errors import InvalidArgumentError
+from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers.axes import of_rank, same_size
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL_PARTS
 from tideflow.ops.nn import ctc_beam_search
@@ -31,7 +31,8 @@ _TYPE = attr("type", "float", allowed=REAL_PARTS)
 
 
 def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
-    return merged(as_shape([of_rank(inputs, 3).tuple[1]]), of_rank(sequence_length, 1)).tuple[0]
+    batch = of_rank(inputs, 3, "inputs is not a 3-Tensor").tuple[1]
+    return same_size(batch, of_rank(sequence_length, 1, "sequence_length is not a vector").tuple[0])
 
 
 _LENGTHS = np.array([6, 4], np.int32)
@@ -96,7 +97,7 @@ ctc_greedy_decoder_op.samples(
     against=_ctc_greedy_decoder_reference,
 )
 ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
-ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", InvalidArgumentError)
+ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", FailedPreconditionError)
 
 
 @export("nn.ctc_greedy_decoder")
@@ -115,7 +116,7 @@ def ctc_greedy_decoder(
       1] of the negated sum of each sequence's largest logits.
 
     Raises:
-      InvalidArgumentError: In a step in which a sequence is longer than the logits.
+      FailedPreconditionError: In a step in which a sequence is longer than the logits.
     """
     indices, values, shape, log_probability = ctc_greedy_decoder_op(
         inputs, sequence_length, merge_repeated=merge_repeated

@@ -10,6 +10,7 @@ import numpy as np
 from tideflow.export import export
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import brackets
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import of_rank, size_product
 from tideflow.ops.helpers.references import pulled_back
@@ -54,12 +55,15 @@ depthwise_conv2d_native_op = Op("DepthwiseConv2dNative", FORWARD, T=FLOATS_HALF_
 def _depthwise_conv2d_native_shape(
     input, filter, *, data_format, strides, padding, dilations, explicit_paddings
 ):
-    image = of_rank(input, 4).tuple
-    *sizes, depth, multiplier = of_rank(filter, 4).tuple
+    image = of_rank(input, 4, f"input must be 4-dimensional{brackets(input.tuple or ())}").tuple
+    *sizes, depth, multiplier = of_rank(
+        filter, 4, f"filter must be 4-dimensional: {brackets(filter.tuple or ())}"
+    ).tuple
     given = channels(image, data_format)
     if given is not None and depth is not None and given != depth:
         raise ShapeError(
-            f"Dimensions must be equal, but are {given} and {depth}: channels of the input and of the filter"
+            f"Dimensions must be equal, but are {given} and {depth}: channels of the input and of the filter",
+            f"input and filter must have the same depth: {given} vs {depth}",
         )
     window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
     count = size_product(given if depth is None else depth, multiplier)

@@ -61,7 +61,7 @@ def _pooled_sizes(image: Any, ratios: list[float]) -> list[int | None]:
 
 
 def _pooled_shapes(value, *, pooling_ratio):
-    sizes = _pooled_sizes(of_rank(value, 4).tuple, pooling_ratio)
+    sizes = _pooled_sizes(of_rank(value, 4, "tensor_in must be 4-dimensional").tuple, pooling_ratio)
     # TensorFlow infers sequences that are one too short.
     return [sizes, *([None if sizes[axis] is None else sizes[axis] + 1] for axis in (1, 2))]
 

@@ -57,7 +57,11 @@ def _gather_tree_kernel(step_ids, parent_ids, max_sequence_lengths, end_token):
         # Only the CPU kernel raises, as in TensorFlow: a GPU kernel would have to wait for the device to
         # check. There the word becomes -1.
         if step_ids.device.type == "cpu" and not bool((there | ~begun).all()):
-            raise errors.invalid_argument(f"a parent id after step {step} is not in [0, {beams})")
+            row, place = ((~there) & begun).nonzero()[0].tolist()
+            raise errors.invalid_argument(
+                f"Saw invalid parent id {int(beam[row, place])} at (batch, time, beam) == ({row}, "
+                f"{step + 1}, {place})"
+            )
         parent = beam.clamp(0, beams - 1)
         words = torch.where(there, step_ids[step].gather(1, parent), -1)
         result[step] = torch.where(begun, words, end_token)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import tiling
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import renamed
@@ -40,12 +41,21 @@ _WINDOW = {
 }
 
 
-def _window(input: torch.Tensor, filter: torch.Tensor, strides: list, rates: list, padding: str) -> Window:
-    if input.ndim != 4 or filter.ndim != 3 or input.shape[3] != filter.shape[2]:
+def _check_depths(input: TensorShape, filter: TensorShape) -> tuple[Any, Any]:
+    """The sizes of images and of a filter, which must have the same channels."""
+    image = of_rank(input, 4, f"input must be 4-dimensional{brackets(input.tuple or ())}").tuple
+    window = of_rank(filter, 3, f"filter must be 3-dimensional: {brackets(filter.tuple or ())}").tuple
+    depth, count = image[-1], window[-1]
+    if None not in (depth, count) and depth != count:
         raise ShapeError(
-            "input must be [batch, height, width, depth] and filter [height, width, depth], but are "
-            f"{list(input.shape)} and {list(filter.shape)}"
+            f"Dimensions must be equal, but are {depth} and {count}: channels of the input and of the filter",
+            f"input and filter must have the same depth: {depth} vs {count}",
         )
+    return image, window
+
+
+def _window(input: torch.Tensor, filter: torch.Tensor, strides: list, rates: list, padding: str) -> Window:
+    _check_depths(TensorShape(input.shape), TensorShape(filter.shape))
     return Window.of(filter.shape[:2], "NHWC", strides, padding, rates)
 
 
@@ -102,12 +112,7 @@ dilation2d_op = Op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, **_
 
 @dilation2d_op.shape
 def _dilation2d_shape(input, filter, *, strides, rates, padding):
-    batch, *sizes, depth = of_rank(input, 4).tuple
-    *window, count = of_rank(filter, 3).tuple
-    if None not in (depth, count) and depth != count:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {depth} and {count}: channels of the input and of the filter"
-        )
+    (batch, *sizes, depth), (*window, count) = _check_depths(input, filter)
     places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes)
     return [batch, *places, count if depth is None else depth]
 

@@ -540,7 +540,7 @@ lrn_op = Op("LRN", "input: T -> output: T", T=attr("type", "float", allowed=_HAL
 
 @lrn_op.shape
 def _lrn_shape(input):
-    return of_rank(input, 4)
+    return of_rank(input, 4, "in must be 4-dimensional")
 
 
 @lrn_op.kernel

@@ -92,6 +92,13 @@ def _check_depth_window(depth: int, ksize: Sequence[int], strides: Sequence[int]
         )
 
 
+def _other_rank(data_format: str, input: TensorShape) -> str:
+    """What TensorFlow's kernels say of images of another rank."""
+    if len(data_format) == 4:
+        return f"tensor_in_shape must have 2 spatial dimensions. {input.ndims} {data_format}"
+    return f"tensor_in must be {len(data_format)}-dimensional"
+
+
 def pooled_shape(
     input: TensorShape,
     ksize: Any,
@@ -106,7 +113,7 @@ def pooled_shape(
     if data_format == "NCHW_VECT_C":
         *planes, vector = of_rank(input, 5).tuple
         return [*pooled_shape(as_shape(planes), ksize, strides, padding, "NCHW", explicit_paddings), vector]
-    image = of_rank(input, len(data_format)).tuple
+    image = of_rank(input, len(data_format), _other_rank(data_format, input)).tuple
     if ksize is None or strides is None or None in ksize or None in strides:
         return image_shape(image[0], [None] * (len(image) - 2), None, data_format)
     if len(ksize) != len(image):
@@ -118,7 +125,9 @@ def pooled_shape(
     depth = channels(image, data_format)
     if channels(ksize, data_format) != 1:
         if not depth_too:
-            raise ShapeError(f"Pooling over the channels is not supported, got ksize {list(ksize)}")
+            raise ShapeError(
+                f"Non-spatial pooling is not yet supported, got ksize {list(ksize)}. Volunteers? :)"
+            )
         return _depth_pooled_shape(image, ksize, strides, data_format)
     window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
     return image_shape(image[0], window.output_sizes(spatial(image, data_format)), depth, data_format)

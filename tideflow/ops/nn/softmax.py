@@ -17,6 +17,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.arrays.constants import prevent_gradient_op, stop_gradient
 from tideflow.ops.helpers.arguments import renamed
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def _softmax_shape(logits):
-    return of_rank_at_least(logits, 1)
+    return of_rank_at_least(logits, 1, "logits must have >= 1 dimension, got []")
 
 
 def _numpy_log_softmax(logits: np.ndarray) -> np.ndarray:
@@ -195,7 +196,17 @@ softmax_cross_entropy_with_logits_op = Op(
 
 @softmax_cross_entropy_with_logits_op.shape
 def _softmax_cross_entropy_with_logits_shape(features, labels):
-    rows, classes = of_rank(broadcast_shapes(features, labels), 2).tuple
+    try:
+        both = broadcast_shapes(features, labels)
+    except ShapeError as error:
+        shown = f"logits_size={brackets(features.tuple)} labels_size={brackets(labels.tuple)}"
+        raise ShapeError(str(error), f"logits and labels must be broadcastable: {shown}") from None
+    if both.ndims not in (None, 2):
+        raise ShapeError(
+            f"Shape must be broadcasted with rank 2, but is rank {both.ndims}",
+            "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional",
+        )
+    rows, classes = both.with_rank(2).tuple
     return [[rows], [rows, classes]]
 
 
@@ -342,10 +353,15 @@ sparse_softmax_cross_entropy_with_logits_op = Op(
 
 @sparse_softmax_cross_entropy_with_logits_op.shape
 def _sparse_softmax_cross_entropy_with_logits_shape(features, labels):
-    rows, classes = of_rank(features, 2).tuple
-    count = of_rank(labels, 1).tuple[0]
+    shown = [brackets(shape.tuple or ()) for shape in (features, labels)]
+    rows, classes = of_rank(features, 2, f"logits must be 2-D, but got shape {shown[0]}").tuple
+    count = of_rank(labels, 1, f"labels must be 1-D, but got shape {shown[1]}").tuple[0]
     if None not in (rows, count) and rows != count:
-        raise ShapeError(f"Dimensions must be equal, but are {rows} and {count}: rows of logits and labels")
+        raise ShapeError(
+            f"Dimensions must be equal, but are {rows} and {count}: rows of logits and labels",
+            "logits and labels must have the same first dimension, got logits shape "
+            f"{brackets(features.tuple)} and labels shape {brackets(labels.tuple)}",
+        )
     rows = count if rows is None else rows
     return [[rows], [rows, classes]]
 

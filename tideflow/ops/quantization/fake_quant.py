@@ -15,7 +15,7 @@ from tideflow.export import export
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.shapes import TensorShape, as_shape, brackets
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.quantization.quantized_numbers import rounded
@@ -369,9 +369,11 @@ def _check_channels(
             f"gradients and inputs must be the same size, not {gradients.shape} and {inputs.shape}"
         )
     if not inputs.ndim or low.shape != inputs.shape[-1:] or high.shape != inputs.shape[-1:]:
+        depth = inputs.shape[-1] if inputs.ndim else 0
+        name, wrong = ("min", low) if low.shape != (depth,) else ("max", high)
         raise ShapeError(
-            f"min and max must have an element for each channel of inputs of shape {list(inputs.shape)}, but "
-            f"have shapes {list(low.shape)} and {list(high.shape)}"
+            f"{name} has incorrect size, expected {depth} was {wrong.numel()}: one element for each channel "
+            f"of inputs of shape {brackets(inputs.shape)}"
         )
 
 

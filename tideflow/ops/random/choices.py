@@ -16,6 +16,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import shapes, slicing
 from tideflow.ops.control_flow import debugging, grouping
 from tideflow.ops.helpers.axes import of_rank, scalar
@@ -169,7 +170,8 @@ def _multinomial_shape(logits, num_samples):
     samples = scalar(num_samples)
     if samples is not None and samples < 0:
         raise ShapeError(f"Dimension size, given by scalar input 1, must be non-negative but is {samples}")
-    return [of_rank(logits, 2)[0], samples]
+    said = f"logits should be a matrix, got shape {brackets(logits.tuple or ())}"
+    return [of_rank(logits, 2, said)[0], samples]
 
 
 def _fast_classes(logits: torch.Tensor, num_samples: int) -> torch.Tensor:

@@ -22,6 +22,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.helpers import references
 from tideflow.ops.helpers.axes import as_sizes, checked_sizes, scalar
@@ -309,15 +310,20 @@ uniform_int_op = Op(
 )
 
 
+def _check_ends(minval: Any, maxval: Any) -> tuple[Any, Any]:
+    """The ends of a range, which are scalars."""
+    return scalar(minval, "minval must be 0-D, got shape "), scalar(maxval, "maxval must be 0-D, got shape ")
+
+
 @uniform_int_op.shape
 def _uniform_int_shape(shape, minval, maxval):
-    scalar(minval), scalar(maxval)
+    _check_ends(minval, maxval)
     return as_sizes(shape)
 
 
 @uniform_int_op.kernel
 def _uniform_int_kernel(shape, minval, maxval, *, seed, seed2, Tout, state, device):
-    low, high = scalar(minval), scalar(maxval)
+    low, high = _check_ends(minval, maxval)
     stream = stream_of(state, seed, seed2)
     if stream is None and 0 < high - low < 2**63:
         generator = device_generator(device)
@@ -401,7 +407,7 @@ stateless_uniform_int_op = Op(
 
 @stateless_uniform_int_op.shape
 def _stateless_uniform_int_shape(shape, seed, minval, maxval):
-    check_seed(seed), scalar(minval), scalar(maxval)
+    check_seed(seed), _check_ends(minval, maxval)
     return as_sizes(shape)
 
 
@@ -695,9 +701,13 @@ parameterized_truncated_normal_op = Op(
 
 @parameterized_truncated_normal_op.shape
 def _parameterized_truncated_normal_shape(shape, means, stdevs, minvals, maxvals):
-    for parameter in (means, stdevs, minvals, maxvals):
+    parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
+    for name, parameter in parameters.items():
         if parameter.ndims is not None and parameter.ndims > 1:
-            raise ShapeError(f"Shape must be at most rank 1 but is rank {parameter.ndims}")
+            raise ShapeError(
+                f"Shape must be at most rank 1 but is rank {parameter.ndims}",
+                f"Input {name} should be a scalar or vector, got shape: {brackets(parameter.tuple)}",
+            )
     return as_sizes(shape)
 
 
@@ -711,7 +721,9 @@ def _parameterized_truncated_normal_kernel(
     for name, parameter in parameters.items():
         if parameter.ndim > 1 or parameter.numel() not in (1, shape[0]):
             raise ShapeError(
-                f"Input {name} should have length 1 or shape[0], got shape: {list(parameter.shape)}"
+                f"Input {name} should be a scalar or vector, got shape: {brackets(parameter.shape)}"
+                if parameter.ndim > 1
+                else f"Input {name} should have length 1 or shape[0], got shape: {brackets(parameter.shape)}"
             )
     stream = stream_of(state, seed, seed2) or Stream()
     arrays = (to_numpy(parameter) for parameter in parameters.values())

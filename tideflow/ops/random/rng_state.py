@@ -44,6 +44,12 @@ STATE_SIZE = 3
 _MASK64 = (1 << 64) - 1
 
 
+def _check_scalars(*inputs: Any) -> None:
+    """Those of the inputs that are no scalars are refused; None stands for one that need not be."""
+    for place, value in enumerate(inputs):
+        scalar(value, f"input {place + 1} (0-based) must have shape [], not ")
+
+
 def advance(state: Variable, algorithm: Any, outputs: int) -> Philox:
     """The generator at the state, which is moved on by what so many outputs may need."""
     if scalar(algorithm) != PHILOX:
@@ -97,7 +103,7 @@ def _numbers(
 
     @op.shape
     def _shape(resource, algorithm, shape):
-        scalar(algorithm)
+        _check_scalars(None, algorithm)
         return as_sizes(shape)
 
     @op.kernel
@@ -205,7 +211,7 @@ uniform_int_op = Op(
 
 @uniform_int_op.shape
 def _uniform_int_shape(resource, algorithm, shape, minval, maxval):
-    scalar(algorithm), scalar(minval), scalar(maxval)
+    _check_scalars(None, algorithm, None, minval, maxval)
     return as_sizes(shape)
 
 
@@ -260,7 +266,7 @@ binomial_op = Op(
 
 @binomial_op.shape
 def _binomial_shape(resource, algorithm, shape, counts, probs):
-    scalar(algorithm)
+    _check_scalars(None, algorithm)
     for parameter in (counts, probs):
         if parameter.ndims is not None and parameter.ndims > 1:
             raise ShapeError(f"Shape must be at most rank 1 but is rank {parameter.ndims}")
@@ -325,13 +331,14 @@ skip_op = Op(
 
 @skip_op.shape
 def _skip_shape(resource, algorithm, delta):
-    scalar(algorithm), scalar(delta)
+    _check_scalars(None, algorithm, delta)
     return []
 
 
 @skip_op.kernel
 def _skip_kernel(resource, algorithm, delta):
-    advance(resource, algorithm, scalar(delta))
+    _check_scalars(None, algorithm, delta)
+    advance(resource, algorithm, delta)
 
 
 skip_op.samples(

@@ -33,15 +33,17 @@ def stream_of(state: dict, seed: int, seed2: int) -> Stream | None:
 
 def generator_of(seed: list[int]) -> Philox:
     """The generator of a stateless op, which starts every run at the same place."""
-    if len(vector(seed)) != 2:
+    if len(vector(seed, "seed must have shape [2], not ")) != 2:
         raise ShapeError(f"seed must have shape [2], not [{len(seed)}]")
     return Philox.stateless(*seed)
 
 
 def check_seed(seed: Any) -> None:
     """The seed of a stateless op, as far as a shape rule knows it: two numbers."""
-    if vector(seed) is not None and len(seed) != 2:
-        raise ShapeError(f"Dimension must be 2 but is {len(seed)}")
+    if vector(seed, "seed must have shape [2], not ") is not None and len(seed) != 2:
+        raise ShapeError(
+            f"Dimension must be 2 but is {len(seed)}", f"seed must have shape [2], not [{len(seed)}]"
+        )
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, joining, shapes, tiling
 from tideflow.ops.helpers.axes import of_rank_at_least, vector
 from tideflow.ops.helpers.elementwise import described
@@ -50,6 +50,11 @@ def _points(spectrum: Tensor, rank: int) -> Tensor:
     return reductions.reduce_prod(shapes.shape(spectrum)[-rank:])
 
 
+def _at_least(input: TensorShape, rank: int) -> TensorShape:
+    shown = brackets(input.tuple or ())
+    return of_rank_at_least(input, rank, f"Input must have rank of at least {rank} but got: {shown}")
+
+
 def _complex_transform(
     op_type: str, rank: int, kernel: Callable, reference: Callable, gradient: Callable, old: bool
 ) -> Op:
@@ -59,7 +64,7 @@ def _complex_transform(
     else:
         op = Op(op_type, "input: Tcomplex -> output: Tcomplex", Tcomplex=_COMPLEX_ATTR)
     axes = _last_axes(rank)
-    op.shape(lambda input: of_rank_at_least(input, rank))
+    op.shape(lambda input: _at_least(input, rank))
     op.kernel(lambda input: kernel(input, dim=axes) if input.numel() else input)
     op.gradient(gradient)
     op.samples(
@@ -137,7 +142,9 @@ def kept_frequencies(points: Any) -> Any:
 def _lengths(fft_length: Any, rank: int) -> list[int | None]:
     lengths = vector(fft_length)
     if lengths is not None and len(lengths) != rank:
-        raise ShapeError(f"Dimension must be {rank} but is {len(lengths)}")
+        raise ShapeError(
+            f"Dimension must be {rank} but is {len(lengths)}", f"fft_length must have shape [{rank}]"
+        )
     for length in lengths or ():
         if length is not None and length < 0:
             raise errors.invalid_argument(f"fft_length must be non-negative, got {length}")
@@ -196,7 +203,7 @@ def _real_forward(op_type: str, rank: int, inverse: Callable) -> Op:
     @op.shape
     def _shape(input, fft_length):
         lengths = _lengths(fft_length, rank)
-        return _with_last(of_rank_at_least(input, rank), [*lengths[:-1], _halved(lengths[-1])])
+        return _with_last(_at_least(input, rank), [*lengths[:-1], _halved(lengths[-1])])
 
     @op.kernel
     def _kernel(input, fft_length, *, Tcomplex):
@@ -244,7 +251,7 @@ def _real_inverse(op_type: str, rank: int, forward: Callable) -> Op:
 
     @op.shape
     def _shape(input, fft_length):
-        return _with_last(of_rank_at_least(input, rank), _lengths(fft_length, rank))
+        return _with_last(_at_least(input, rank), _lengths(fft_length, rank))
 
     @op.kernel
     def _kernel(input, fft_length, *, Treal):

@@ -102,12 +102,16 @@ def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTen
 def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
     """The new shape with the size that was left open."""
     if vector(new).count(-1) > 1:
-        raise ShapeError(f"At most one dimension can be inferred (-1). Found: {brackets(new)}")
+        first, second = [place for place, size in enumerate(new) if size == -1][:2]
+        raise ShapeError(
+            f"only one output dimension may be -1, not both {first} and {second}: {brackets(new)}"
+        )
     elements, given = math.prod(vector(old)), math.prod(size for size in new if size != -1)
     sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
     if math.prod(sizes) != elements:
         raise ShapeError(
-            f"Cannot reshape a tensor with {elements} elements to shape {brackets(new)} ({given} elements)"
+            f"Input to reshape is a tensor with {elements} dense values, but the requested shape has "
+            f"{given}. input_shape={brackets(old)} output_shape={brackets(new)}"
         )
     return sizes
 
@@ -165,8 +169,12 @@ sparse_reshape_op.samples(
     (_NO_INDICES, np.array([0, 3]), np.array([3, -1])),
     against=_sparse_reshape_reference,
 )
-sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6")
-sparse_reshape_op.refuses((_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension")
+sparse_reshape_op.refuses(
+    (_INDICES, np.array([2, 3]), np.array([4, 2])), "Input to reshape is a tensor with 6 dense values"
+)
+sparse_reshape_op.refuses(
+    (_INDICES, np.array([2, 3]), np.array([-1, -1])), "only one output dimension may be -1"
+)
 
 
 def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:

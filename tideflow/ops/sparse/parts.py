@@ -413,8 +413,10 @@ def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]
     """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
     if values.shape != at.shape[:1]:
         raise ShapeError(
-            f"gradients must be given for each of the elements, but are of shape "
-            f"{brackets(values.shape)} for indices of shape {brackets(at.shape)}"
+            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
+            f"{len(values)} and {len(at)}"
+            if values.ndim == 1
+            else f"Input backprop_val_grad should be a vector but received shape: {brackets(values.shape)}"
         )
     for rows in wanted:
         if at.ndim != 2 or rows.ndim != 2 or rows.shape[1] != at.shape[1]:
@@ -472,7 +474,7 @@ sparse_slice_grad_op.samples(
 )
 sparse_slice_grad_op.refuses(
     (f32(2), _INDICES, np.array([0, 1]), np.array([[0, 0]])),
-    "gradients must be given for each of the elements",
+    "# elements of backprop_val_grad and # rows of output_indices should match",
     InvalidArgumentError,
 )
 
@@ -609,7 +611,8 @@ def _sparse_fill_empty_rows_grad_shape(reverse_index_map, grad_values):
 def _sparse_fill_empty_rows_grad_kernel(reverse_index_map, grad_values):
     wrong = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if bool(wrong.any()):
-        raise ShapeError(f"Elements in reverse index must be in [0, {len(grad_values)})")
+        first = int(reverse_index_map[wrong][0])
+        raise ShapeError(f"Elements in reverse index must be in [0, {len(grad_values)}) but got {first}")
     grads = unsigned.bits(grad_values)
     others = torch.ones_like(grads, dtype=torch.bool)
     others[reverse_index_map] = False

@@ -28,11 +28,21 @@ if TYPE_CHECKING:
 INDEX = attr("type", dtypes.int32, allowed=INDICES)
 
 
-def _check_range(indices: torch.Tensor, count: int) -> None:
+def _check_range(indices: torch.Tensor, count: int, said: str = "Bad: indices[{at}] == {index}") -> None:
     wrong = torch.nonzero((indices < 0) | (indices >= count))
     if wrong.numel():
         at = int(wrong[0])
-        raise ShapeError(f"indices[{at}] == {int(indices[at])} out of range [0, {count})")
+        raise ShapeError(f"{said.format(at=at, index=int(indices[at]))} out of range [0, {count}).")
+
+
+def _checked_ids(indices: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
+    """The ids as int64, one for each index."""
+    for name, value in (("indices", indices), ("segment_ids", segment_ids)):
+        if value.dim() != 1:
+            raise ShapeError(f"{name} should be a vector.")
+    if len(indices) != len(segment_ids):
+        raise ShapeError("segment_ids and indices should have same size.")
+    return segment_ids.long()
 
 
 def _segments_kernel(divisor: Callable | None) -> Callable:
@@ -40,11 +50,11 @@ def _segments_kernel(divisor: Callable | None) -> Callable:
 
     @unsigned.modular
     def _kernel(data, indices, segment_ids, num_segments=None):
-        ids, indices = segments.checked_ids(indices, segment_ids), indices.long()
+        ids, indices = _checked_ids(indices, segment_ids), indices.long()
         _check_range(indices, data.shape[0])
         count = segments.sorted_count(ids)
         if num_segments is not None:
-            if count > segments.row_count(num_segments, 3):
+            if count > _segment_count(num_segments):
                 raise ShapeError(
                     f"segment ids must be < num_segments, but are up to {count - 1} of {num_segments}"
                 )
@@ -116,9 +126,15 @@ def _plain_op(
     return op
 
 
+def _segment_count(num_segments: Any) -> int | None:
+    if isinstance(num_segments, int) and num_segments < 0:
+        raise ShapeError("Cannot specify a negative value for num_segments", "segment ids must be >= 0")
+    return segments.row_count(num_segments, 3)
+
+
 def _counted_shape(data, indices, segment_ids, num_segments):
     merged(of_rank(indices, 1), of_rank(segment_ids, 1))
-    return segments.with_rows(segments.row_count(num_segments, 3), data)
+    return segments.with_rows(_segment_count(num_segments), data)
 
 
 def _counted_op(
@@ -143,7 +159,7 @@ def _counted_op(
         (f32(3, 2), np.zeros(0, np.int32), np.zeros(0, np.int32), 2),
         against=lambda *inputs: _segments_reference(*inputs, numpy_divisor),
     )
-    op.refuses((f32(3, 2), _INDICES, _IDS, -1), "must be non-negative but is -1")
+    op.refuses((f32(3, 2), _INDICES, _IDS, -1), "Cannot specify a negative value for num_segments")
     op.refuses((f32(3, 2), _INDICES, _IDS, 2), "must be < num_segments", InvalidArgumentError)
     return op
 
@@ -162,9 +178,9 @@ def _gradient_op(name: str, divisor: Callable, gradient: Callable, numpy_divisor
 
     @op.kernel
     def _kernel(grad, indices, segment_ids, output_dim0):
-        ids, indices = segments.checked_ids(indices, segment_ids), indices.long()
-        _check_range(indices, output_dim0)
-        _check_range(ids, grad.shape[0])
+        ids, indices = _checked_ids(indices, segment_ids), indices.long()
+        _check_range(indices, output_dim0, "Index {index}")
+        _check_range(ids, grad.shape[0], "Segment id {index}")
         counts = segments.row_counts(ids, grad.shape[0], grad).to(grad.dtype)
         rows = torch.index_select(grad / divisor(counts), 0, ids)
         return segments.folded(rows, indices, output_dim0, "sum", 0)
@@ -178,7 +194,7 @@ def _gradient_op(name: str, divisor: Callable, gradient: Callable, numpy_divisor
         return pulled_back(reduced, np.zeros([rows, *grad.shape[1:]]), grad, step=1)
 
     op.samples((f32(3, 2), _INDICES, _IDS, 4), (f32(3), _INDICES, _IDS, 3), against=reference)
-    op.refuses((f32(3, 2), _INDICES, _IDS, 2), "indices[3] == 2 out of range [0, 2)", InvalidArgumentError)
+    op.refuses((f32(3, 2), _INDICES, _IDS, 2), "Index 2 out of range [0, 2)", InvalidArgumentError)
     return op
 
 

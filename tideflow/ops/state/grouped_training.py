@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
+from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.ops.helpers.samples import f32, resource
 from tideflow.ops.helpers.update_laws import check_gradient, check_numbers, check_states
 from tideflow.ops.state.training import adam_rate, fused_adam, numpy_adam
 from tideflow.runtime.resources import exclusive
+
+MEMBERS = "_members"  # the attribute in which a grouped node keeps the nodes that it replaces
 
 
 class Group:
@@ -24,6 +27,14 @@ class Group:
         self.op = op
         self.states = states
         self.gradient = gradient  # its position among the inputs of a single update
+
+
+def _of_member(error: InvalidArgumentError, node: Any, place: int) -> InvalidArgumentError:
+    """The error as that of one of the updates that the node replaces."""
+    if MEMBERS not in node.attrs:
+        return error
+    source = node.attrs[MEMBERS][place].source
+    return InvalidArgumentError(source.node_def, source, error.message)
 
 
 def _group(name: str, signature: str, apply: Callable, against: Callable) -> Group:
@@ -45,15 +56,18 @@ def _group(name: str, signature: str, apply: Callable, against: Callable) -> Gro
     op.shape(lambda *inputs: [])
 
     @op.kernel
-    def _kernel(*inputs: Any) -> None:
+    def _kernel(*inputs: Any, node: Any) -> None:
         count, size = len(states), len(inputs[0])
         grads, numbers = inputs[count], inputs[count + 1 :]
         check_numbers(hyper, numbers)
         with exclusive([variable for group in inputs[:count] for variable in group]) as buffers:
             groups = [buffers[i * size : (i + 1) * size] for i in range(count)]
-            for grad, *parts in zip(grads, *groups, strict=True):
-                check_states(states, parts)
-                check_gradient(parts[0].shape, grad.shape)
+            for place, (grad, *parts) in enumerate(zip(grads, *groups, strict=True)):
+                try:
+                    check_states(states, parts)
+                    check_gradient(parts[0].shape, grad.shape, values[gradient])
+                except InvalidArgumentError as error:
+                    raise _of_member(error, node, place) from None
             apply(*groups, grads, *numbers)
 
     def reference(*inputs: Any) -> list[np.ndarray]:

@@ -6,8 +6,9 @@ import numpy as np
 import torch
 
 from tideflow.graph import errors
-from tideflow.graph.op import Op
+from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.io.local_files import read_bytes
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.helpers.axes import of_rank, one_value
@@ -48,8 +49,10 @@ def _generate_vocab_remapping_shape(
 def _generate_vocab_remapping_kernel(
     new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size
 ):
-    new_vocab_file = one_value(new_vocab_file, "new_vocab_file")
-    old = _words(one_value(old_vocab_file, "old_vocab_file"))
+    for name, value in (("new_vocab_file", new_vocab_file), ("old_vocab_file", old_vocab_file)):
+        if value.ndim:
+            raise ShapeError(f"{name} should be a single string, but got {brackets(value.shape)}")
+    old = _words(old_vocab_file)
     lines = {word: line for line, word in enumerate(old[:old_vocab_size] if old_vocab_size >= 0 else old)}
     new = _words(new_vocab_file)
     if new_vocab_offset + num_new_vocab > len(new):

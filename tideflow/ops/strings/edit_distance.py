@@ -33,7 +33,10 @@ def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]
     """The sizes of the array of sequences: large enough for either side."""
     if len(vector(hypothesis)) != len(vector(truth)):
         raise ShapeError(
-            f"Num elements of hypothesis_shape does not match truth_shape: {len(hypothesis)} vs. {len(truth)}"
+            f"Num elements of hypothesis_shape does not match truth_shape: {len(hypothesis)} vs. "
+            f"{len(truth)}",
+            "Expected truth and hypothesis to have matching ranks, but their shapes are: "
+            f"[{len(truth)}] and [{len(hypothesis)}]",
         )
     return [max(sizes) for sizes in zip(hypothesis[:-1], truth[:-1], strict=True)]
 

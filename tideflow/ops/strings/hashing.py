@@ -13,8 +13,9 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import of_rank_at_least
+from tideflow.ops.helpers.axes import of_rank_at_least, scalar
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.samples import f32, i64, text
 from tideflow.runtime.fingerprints import (
@@ -178,7 +179,7 @@ def string_to_hash_bucket_strong(
 def _check_method(method: Any) -> None:
     if method != b"farmhash64":
         shown = method.decode() if isinstance(method, bytes) else method
-        raise ShapeError(f"Unsupported method: {shown}")
+        raise ShapeError(f"Unsupported method: {shown}", f"Unsupported fingerprint method: {shown}")
 
 
 fingerprint_op = Op(
@@ -192,7 +193,8 @@ fingerprint_op = Op(
 
 @fingerprint_op.shape
 def _fingerprint_shape(data, method):
-    of_rank_at_least(data, 1)
+    of_rank_at_least(data, 1, f"`data` should have at least one dimension: {brackets(data.tuple or ())}")
+    scalar(method, "`method` should be a scalar string: ")
     if method is not None:
         _check_method(method)
     return [data.tuple[0] if data.tuple else None, 8]
@@ -215,7 +217,7 @@ def _fingerprint_kernel(data, method):
     _check_method(method)
     data = to_numpy(data)
     if data.ndim == 0:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0")
+        raise ShapeError("`data` should have at least one dimension: []")
     if data.dtype != object:
         return _by_row(data)
     found = fingerprints(data)

@@ -118,7 +118,12 @@ reduce_join_op.shape(reductions.sum_op.shape_rule)
 @reduce_join_op.kernel
 def _reduce_join_kernel(inputs, reduction_indices, *, keep_dims, separator):
     given = reduction_indices if isinstance(reduction_indices, list) else [reduction_indices]
-    reduced = reductions.normal_axes(given, inputs.ndim)
+    try:
+        reduced = reductions.normal_axes(given, inputs.ndim)
+    except ShapeError as error:
+        raise errors.out_of_range(
+            str(error).replace(f"{inputs.ndim} dimensions", f"{inputs.ndim} dimension(s)")
+        ) from None
     if len(reduced) < len(given):
         raise errors.invalid_argument(f"Duplicate reduction dimension in {given}")
     kept = [axis for axis in range(inputs.ndim) if axis not in reduced]
@@ -222,7 +227,12 @@ def _unsorted_segment_join_kernel(inputs, segment_ids, num_segments, *, separato
     if not ids.ndim:
         raise ShapeError("Segment_id cannot have rank 0")
     if inputs.shape[: ids.ndim] != ids.shape:
-        raise ShapeError(f"segment_ids of shape {ids.shape} are no prefix of inputs of shape {inputs.shape}")
+        axis = next((i for i in range(ids.ndim) if ids.shape[i : i + 1] != inputs.shape[i : i + 1]), 0)
+        raise ShapeError(
+            f"Segment dimension is {ids.shape[axis]} while input dimension is "
+            f"{inputs.shape[axis : axis + 1]} in "
+            f"rank {axis}"
+        )
     if ids.size and not 0 <= ids.min() <= ids.max() < num_segments:
         raise errors.invalid_argument(
             "segment_ids are not allowed to exceed num_segments or to have negative values."

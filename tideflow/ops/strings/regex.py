@@ -59,7 +59,7 @@ regex_full_match_op = Op(
 
 @regex_full_match_op.shape
 def _regex_full_match_shape(input, pattern):
-    scalar(pattern)
+    scalar(pattern, "Pattern must be scalar, but received ")
     return input
 
 
@@ -129,8 +129,8 @@ regex_replace_op = Op(
 
 @regex_replace_op.shape
 def _regex_replace_shape(input, pattern, rewrite):
-    scalar(pattern)
-    scalar(rewrite)
+    scalar(pattern, "Pattern must be scalar, but received ")
+    scalar(rewrite, "Rewrite must be scalar, but received ")
     return input
 
 

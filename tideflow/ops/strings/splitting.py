@@ -13,6 +13,7 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.samples import text
 from tideflow.ops.helpers.types import INDICES
@@ -29,10 +30,13 @@ def flat_strings(lists: list[list[bytes]]) -> np.ndarray:
 _SPARSE = "indices: int64, values: string, shape: int64"
 
 
-def _split_shapes(input, separator):
-    of_rank(input, 1)
-    scalar(separator)
-    return [[None, 2], [None], [2]]
+def _split_shapes(name: str) -> Callable:
+    def _shape(input, separator):
+        of_rank(input, 1, f"input must be a vector, got shape: {brackets(input.tuple or ())}")
+        scalar(separator, f"{name} must be a scalar, got shape: ")
+        return [[None, 2], [None], [2]]
+
+    return _shape
 
 
 def _split_values(op):
@@ -84,7 +88,7 @@ string_split_op = Op(
     on_host=True,
     differentiable=False,
 )
-string_split_op.shape(_split_shapes)
+string_split_op.shape(_split_shapes("delimiter"))
 string_split_op.value(_split_values)
 
 
@@ -121,7 +125,7 @@ string_split_v2_op = Op(
     on_host=True,
     differentiable=False,
 )
-string_split_v2_op.shape(_split_shapes)
+string_split_v2_op.shape(_split_shapes("sep"))
 string_split_v2_op.value(_split_values)
 
 

@@ -354,7 +354,9 @@ _BASE64 = re.compile(rb"(?:[\w-]{4})*(?:[\w-]{2}(?:==)?|[\w-]{3}=?)?")
 
 def _decoded(data: bytes) -> bytes:
     if not _BASE64.fullmatch(data):
-        raise errors.invalid_argument(f"Invalid character or length found in base64: {data!r}")
+        if len(data) % 4 == 1 and re.fullmatch(rb"[\w-]*", data):
+            raise errors.invalid_argument(f"Base64 string length cannot be 1 modulo 4: {data!r}")
+        raise errors.invalid_argument(f"Invalid character found in base64: {data!r}")
     return base64.urlsafe_b64decode(data.rstrip(b"=") + b"==")
 
 
@@ -373,7 +375,7 @@ decode_base64_op.samples(
     ),
 )
 decode_base64_op.refuses((text("/v79"),), "Invalid character", InvalidArgumentError)
-decode_base64_op.refuses((text("Y"),), "Invalid character or length", InvalidArgumentError)
+decode_base64_op.refuses((text("Y"),), "Base64 string length cannot be 1 modulo 4", InvalidArgumentError)
 
 
 @export("io.decode_base64", "decode_base64", ragged="values")

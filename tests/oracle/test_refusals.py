@@ -1,0 +1,106 @@
+"""What an op refuses, it refuses with TensorFlow's type of error and with its fixed phrase."""
+
+import os
+import pickle
+
+import pytest
+import refusal_table
+import refusals
+import runner
+from phrases import missing
+
+CASES = refusal_table.table()
+PROGRAM = runner.HERE / "refusals.py"
+
+# Where TensorFlow itself cannot be asked.
+NOT_ASKED = (
+    "No OpKernel was registered",  # it has no kernel for the CPU
+    "is not available in GraphDef version",  # it has taken the op out
+    "Should not specify value for inferred attr",  # a sample names a type that follows from the inputs
+    "No argument for attr",  # an attribute has a default here only
+)
+
+
+@pytest.fixture(scope="module")
+def said(oracle, tmp_path_factory):
+    """What each engine said of every case."""
+    path = tmp_path_factory.mktemp("refusals") / "cases.pickle"
+    path.write_bytes(pickle.dumps(CASES, protocol=4))
+    os.environ[refusals.FILE] = str(path)
+    names = [f"refusal[{key}]" for key in CASES]
+    truth = [path, PROGRAM, runner.HERE / "kit.py", runner.HERE / "engine.py"]
+    expected = runner.cached(truth, "refusals", lambda: runner.run_file(runner.ORACLE, PROGRAM, names))
+    return expected, runner.run_file(runner.SUBJECT, PROGRAM, names)
+
+
+@pytest.mark.parametrize("op", sorted({case["op"] for case in CASES.values()}))
+def test_refusal(op, said):
+    expected, actual = (
+        {key: side[f"refusal[{key}]"] for key, case in CASES.items() if case["op"] == op} for side in said
+    )
+    found = [line for key in expected for line in differences(key, expected[key], actual[key])]
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+def differences(key, expected, actual):
+    """How what Tideflow said of a case differs from what TensorFlow said."""
+    if expected == "no such op" or expected["kind"] == "failed":  # a newer op, or TensorFlow's process ended
+        return
+    if actual["kind"] == "failed":
+        yield f"{key}: {actual['type']}: {actual['message'][-500:]}"
+        return
+    for how in ("known", "unknown"):
+        theirs, ours = (side["items"][how]["items"] for side in (expected, actual))
+        if f"{key}, {how}" not in OTHER_WORDS:
+            yield from (f"{key}, {how}: {line}" for line in _of_outcomes(theirs, ours))
+
+
+def _of_outcomes(theirs, ours):
+    wanted, given = theirs["error"], ours["error"]
+    if wanted == "no error" or any(words in wanted["message"] for words in NOT_ASKED):
+        return  # what only we refuse is told in our words
+    if given == "no error":
+        yield f"not refused; TensorFlow says {wanted['message'][:200]!r}"
+        return
+    if ours["while"] == "the graph is built" and theirs["while"] == "a step runs":
+        return  # found earlier, before the kernel has anything to say
+    if wanted["types"][0] not in given["types"]:
+        yield f"{wanted['types'][0]} expected, {given['types'][0]} found: {given['message'][:200]}"
+    absent = missing(wanted["message"], given["message"])
+    if absent:
+        yield f"{absent} not in {given['message'][:300]!r}"
+
+
+# Why an error here has other words, or another type.
+OTHER_WORDS = {
+    "BatchToSpaceND: refusal 1, unknown": "TensorFlow cannot build the graph without the rank of block_shape",
+    "SpaceToBatchND: refusal 1, unknown": "TensorFlow cannot build the graph without the rank of block_shape",
+    "SpaceToBatchND: refusal 2, unknown": "TensorFlow cannot build the graph without the rank of block_shape",
+    "FusedPadConv2D: refusal 1, known": "TensorFlow compares the depths before it sees that they need "
+    "not be equal",
+    "FusedPadConv2D: refusal 1, unknown": "TensorFlow refuses every graph of unknown ranks: rank -1 is "
+    "wanted",
+    "FusedResizeAndPadConv2D: refusal 1, known": "TensorFlow compares shapes, we the number of sizes",
+    "FusedResizeAndPadConv2D: refusal 1, unknown": "TensorFlow refuses every graph of unknown ranks",
+    "Conv2DBackpropInput: refusal 2, known": "TensorFlow's sentence lacks a space",
+    "Conv2DBackpropInput: refusal 2, unknown": "TensorFlow's sentence lacks a space",
+    "DecodeJSONExample: refusal 1, known": "the parsers of JSON are others",
+    "DecodeJSONExample: refusal 1, unknown": "the parsers of JSON are others",
+    "Einsum: refusal 2, known": "TensorFlow goes on with which input and which equation",
+    "LSTMBlockCell: refusal 1, unknown": "TensorFlow reads the size of an axis that is not there",
+    "ParseExample: refusal 2, known": "of two faults TensorFlow meets the other one first",
+    "ParseExample: refusal 2, unknown": "of two faults TensorFlow meets the other one first",
+    "ParseSequenceExample: refusal 1, known": "TensorFlow's two parsers of sequences have two texts",
+    "ParseSequenceExample: refusal 1, unknown": "TensorFlow's two parsers of sequences have two texts",
+    "QuantizedMul: refusal 2, known": "TensorFlow's text names an input that the op does not have",
+    "QuantizedMul: refusal 2, unknown": "TensorFlow's text names an input that the op does not have",
+    "RandomGamma: refusal 1, unknown": "TensorFlow shows the tensor instead of its shape",
+    "RestoreV2: refusal 1, unknown": "TensorFlow takes a vector of one prefix",
+    "SparseTensorDenseAdd: refusal 1, known": "one text for all indices of sparse tensors that are out "
+    "of bounds",
+    "SparseTensorDenseAdd: refusal 1, unknown": "one text for all indices of sparse tensors that are out "
+    "of bounds",
+    "Substr: refusal 1, known": "a string is told by its value, not by its place",
+    "Substr: refusal 1, unknown": "a string is told by its value, not by its place",
+}
