@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 (PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE) = range(7, 12)
 (UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED) = range(12, 17)
 
-for _name in [name for name in globals() if name.isupper()]:
+for _name in [name for name in globals() if name.isupper() and name != "TYPE_CHECKING"]:
     expose(globals()[_name], f"errors.{_name}")
 
 
