@@ -118,6 +118,7 @@ def _apart(printed: io.StringIO) -> Iterator[tf.Graph]:
             yield tf.get_default_graph()
         finally:
             os.chdir(here)
+            tf.disable_eager_execution()
 
 
 @contextlib.contextmanager

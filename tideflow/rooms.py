@@ -5,6 +5,7 @@ import gc
 from tideflow import (  # noqa: F401
     autodiff,
     data,
+    eager,
     graph,
     image,
     io,

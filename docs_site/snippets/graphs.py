@@ -377,9 +377,6 @@ with tf.Session() as sess:
     place, deleter = tf.delete_session_tensor(handle.handle)
     sess.run(deleter, {place: handle.handle})
 
-# %% tf.executing_eagerly
-print(tf.executing_eagerly())
-
 # %% tf.load_library, tf.load_op_library
 try:
     tf.load_op_library("kernels.so")
@@ -397,10 +394,6 @@ with tf.Session() as sess:
 # %% tf.disable_control_flow_v2, tf.enable_control_flow_v2, tf.control_flow_v2_enabled
 tf.disable_control_flow_v2()
 print(tf.control_flow_v2_enabled())
-
-# %% tf.disable_eager_execution
-tf.disable_eager_execution()  # which it is: programs build graphs
-print(tf.executing_eagerly())
 
 # %% tf.disable_tensor_equality
 tf.disable_tensor_equality()  # tensors are compared by identity
@@ -582,8 +575,8 @@ print(tf.nest.is_nested([1]), tf.nest.is_nested({"a": 1}), tf.nest.is_nested("te
 # %% tf.user_ops.my_fact
 tf.user_ops.my_fact()
 
-# %% tf.enable_eager_execution, tf.enable_tensor_equality, tf.enable_v2_behavior
+# %% tf.enable_tensor_equality, tf.enable_v2_behavior
 try:
-    tf.enable_eager_execution()
+    tf.enable_v2_behavior()
 except Exception as error:
     print(type(error).__name__, error)

@@ -88,6 +88,14 @@ def test_digits_refuse_no_steps_and_explain_themselves():
     assert "--steps" in run_example("digits.py", "--help")
 
 
+def test_digits_are_learned_eagerly_and_training_goes_on_from_a_checkpoint(tmp_path):
+    first = run_example("eager_mnist.py", "--epochs", 1, "--folder", tmp_path)
+    assert "goes on" not in first
+    printed = run_example("eager_mnist.py", "--epochs", 1, "--folder", tmp_path)
+    assert "goes on from step 23" in printed
+    assert float(re.search(r"test accuracy ([\d.]+)%", printed).group(1)) > 60
+
+
 @pytest.mark.parametrize("name", ["digits_from_queues.py", "digits_from_records.py"])
 def test_digits_are_learned_from_files(name):
     printed = run_example(name, "--steps", 80)

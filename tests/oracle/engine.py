@@ -39,19 +39,26 @@ def load_engine(name):
 
 def load_programs(path):
     """The programs of a file, by name."""
+    return kit.programs(load_module(path))
+
+
+def load_module(path):
+    """A file of programs. One that says `EAGER = True` runs in eager mode."""
     spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return kit.programs(module)
+    return module
 
 
 def main(engine, path, results, *wanted):
     """Runs the wanted programs (all, if none is named), each in a fresh default graph."""
     import numpy as np
 
-    tf = load_engine(engine)
+    tf, module = load_engine(engine), load_module(path)
+    if getattr(module, "EAGER", False):
+        tf.enable_eager_execution()
     with open(results, "wb", buffering=0) as stream:
-        for name, program in load_programs(path).items():
+        for name, program in kit.programs(module).items():
             if wanted and name not in wanted:
                 continue
             pickle.dump(("start", name), stream, protocol=4)
@@ -119,6 +126,8 @@ def encode(tf, np, value):
             "dtype": value.dtype.name,
             "shape": again(value.shape),
         }
+    if isinstance(value, tf.Tensor) and not hasattr(value, "op"):
+        return {"kind": "eager tensor", "dtype": value.dtype.name, "value": again(value.numpy())}
     if isinstance(value, tf.Tensor):
         return {
             "kind": "tensor",

@@ -49,7 +49,7 @@ def test_what_is_off_already_can_be_turned_off():
         getattr(tf, f"disable_{name}")()
 
 
-@pytest.mark.parametrize("name", ["eager_execution", "v2_behavior", "tensor_equality", "v2_tensorshape"])
+@pytest.mark.parametrize("name", ["v2_behavior", "tensor_equality", "v2_tensorshape"])
 def test_what_is_not_there_cannot_be_turned_on(name):
     with pytest.raises(RuntimeError, match=r"Tideflow|TensorFlow 1"):
         getattr(tf, f"enable_{name}")()

@@ -54,6 +54,8 @@ def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gra
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
         total: Tensor = reductions.accumulate_n(grads)
         return total
+    if tensor.is_eager:
+        return _add_n(grads)
     with colocate_with(grads[0].op, ignore_existing=True):
         return _add_n(grads)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _uids = itertools.count()
 
 
-@export("custom_gradient")
+@export("custom_gradient", "contrib.eager.custom_gradient")
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """Decorator that gives a function of tensors a gradient function of its own.
 
@@ -37,13 +37,16 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
       A function that takes the arguments of `f`, by position only, and returns its result.
 
     Raises:
-      ValueError: When called, if it is given keyword arguments.
+      ValueError: When called in a graph, if it is given keyword arguments.
       TypeError: When called, if `f` uses reference variables, or uses variables and `grad_fn` has no
         parameter `variables`.
     """
 
     @functools.wraps(f)
     def decorated(*args: Any, **kwargs: Any) -> Any:
+        graph: Any = get_default_graph()
+        if graph.is_eager:
+            return graph.with_custom_gradient(f, args, kwargs)
         if kwargs:
             raise ValueError(
                 "The custom_gradient decorator currently supports keywords arguments only when eager "

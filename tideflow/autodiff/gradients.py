@@ -21,7 +21,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, device, name_scope
+from tideflow.graph.scopes import colocate_with, device, executing_eagerly, name_scope
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import grouping, switches
 from tideflow.ops.control_flow.contexts import is_exit, is_loop_switch
@@ -82,6 +82,10 @@ def gradients(
       ValueError: If the arguments are inconsistent, or a gradient function returns gradients that do not fit.
       TypeError: If a y is complex and has no weight, or a weight has another type than its y.
     """
+    if executing_eagerly():
+        raise RuntimeError(
+            "tf.gradients is not supported when eager execution is enabled. Use tf.GradientTape instead."
+        )
     try:
         unconnected = UnconnectedGradients(unconnected_gradients)
     except ValueError:

@@ -68,10 +68,7 @@ def _cause(error: Exception) -> Exception:
 
 
 def _failure(error: Exception, node: Node, values: Sequence[Any]) -> OpError:
-    inputs = [
-        _known(value, found, is_host)
-        for value, found, is_host in zip(node.inputs, values, node.host_flags, strict=True)
-    ]
+    inputs = _known_inputs(node, values)
     shown = [describe(value) for value in values if value is not _UNKNOWN]
     if REPLACED in node.attrs:
         node, inputs = _failed_member(node, inputs)
@@ -151,6 +148,18 @@ def _plan_frame(trace: TracebackType | None) -> TracebackType | None:
 # ---------------------------------------------------------------------------------- what is wrong
 
 _UNKNOWN: Any = type("Unknown", (), {})()  # in place of a value that the failed step does not have by name
+
+
+def refusal(error: Exception, node: Node, values: Sequence[Any]) -> tuple[type[errors._CodedError], str]:
+    """The kind of error, and its words, for what a node's kernel raised when it was given these values."""
+    return _refusal(error, node, _known_inputs(node, values))
+
+
+def _known_inputs(node: Node, values: Sequence[Any]) -> list[Value]:
+    return [
+        _known(value, found, is_host)
+        for value, found, is_host in zip(node.inputs, values, node.host_flags, strict=True)
+    ]
 
 
 def _refusal(error: Exception, node: Node, inputs: list[Value]) -> tuple[type[errors._CodedError], str]:

@@ -26,6 +26,7 @@ class Value:
     """One output of a node."""
 
     __slots__ = ("dtype", "op", "shape", "value_index")
+    is_eager = False
 
     def __init__(self, op: Node, value_index: int, dtype: DType, shape: TensorShape):
         self.op = op

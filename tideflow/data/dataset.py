@@ -11,7 +11,7 @@ from tideflow.data.functions import Traced, factory, is_predicate, stateful, tra
 from tideflow.data.numbers import number, seeds
 from tideflow.data.options import Options
 from tideflow.export import export
-from tideflow.graph import dtypes, nest
+from tideflow.graph import dtypes, nest, scopes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
@@ -77,9 +77,7 @@ class Dataset(structure.OfElements):
     _repr_html_ = structure.as_html
 
     def __iter__(self) -> Any:
-        raise RuntimeError(
-            "__iter__() is only supported inside of tf.function or when eager execution is enabled."
-        )
+        return iterator.EagerIterator(self)
 
     # ------------------------------------------------------------------ iterators
 
@@ -92,6 +90,8 @@ class Dataset(structure.OfElements):
         Raises:
           ValueError: If the dataset uses variables or tables, which need initialization.
         """
+        if scopes.executing_eagerly():
+            return iter(self)
         self._check_graph()
         try:
             aggregator = self.options().experimental_stats.aggregator
@@ -123,7 +123,7 @@ class Dataset(structure.OfElements):
         return iterator.initializable(variant, self._element_spec, shared_name or "")
 
     def _check_graph(self) -> None:
-        if self._variant_tensor.graph is not get_default_graph():
+        if scopes.graph_of([self._variant_tensor]) is not get_default_graph():
             raise ValueError(
                 "Iterator must be created in the same graph as its dataset: the dataset's variant tensor "
                 f"{self._variant_tensor.name} is of another one."

@@ -10,10 +10,17 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.data import structure
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import add_to_collection, colocate_with, device, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    add_to_collection,
+    colocate_with,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.datasets import iterators
 
@@ -206,11 +213,64 @@ def one_shot(factory: NameAttrList, spec: Any) -> Iterator:
 
 def initializable(variant: Tensor, spec: Any, shared_name: str) -> Iterator:
     """An iterator that begins with the dataset of a variant tensor when it is initialized."""
+    if executing_eagerly():
+        raise RuntimeError(
+            "dataset.make_initializable_iterator is not supported when eager execution is enabled."
+        )
     attributes = structure.flat_attributes(spec)
     resource = iterators.iterator_v2_op(container="", shared_name=shared_name, **attributes)
     with colocate_with(resource):
         initializer = iterators.make_iterator_op(variant, resource)
     return Iterator._of(resource, initializer, spec)
+
+
+@export("contrib.eager.Iterator")
+class EagerIterator(Iterator):
+    """An iterator of eager mode: Python's own over the elements of a dataset.
+
+    Args:
+      dataset: The dataset.
+    """
+
+    def __init__(self, dataset: Dataset):
+        if not executing_eagerly():
+            raise RuntimeError(
+                "__iter__() is only supported inside of tf.function or when eager execution is enabled."
+            )
+        variant = dataset._advised(dataset._variant_tensor)
+        self._element_spec = dataset._element_spec
+        self._attributes = structure.flat_attributes(self._element_spec)
+        self._initializer = None
+        self._iterator_resource = iterators.iterator_v2_op(container="", shared_name="", **self._attributes)
+        iterators.make_iterator_op(variant, self._iterator_resource)
+
+    def __iter__(self) -> EagerIterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return self.get_next()
+        except errors.OutOfRangeError:
+            raise StopIteration from None
+
+    def next(self) -> Any:
+        """The next element, as `next(iterator)` gives it."""
+        return self.__next__()
+
+    def get_next(self, name: str | None = None) -> Any:
+        """Takes the next element.
+
+        Args:
+          name: The name of the operation.
+
+        Returns:
+          The element.
+
+        Raises:
+          OutOfRangeError: At the end of the dataset.
+        """
+        flat = iterators.get_next_op(self._iterator_resource, name=name, **self._attributes)
+        return structure.from_tensors(self._element_spec, flat)
 
 
 def _asked(types: Any, shapes: Any, classes: Any) -> Any:

@@ -83,7 +83,7 @@ class FunctionGraph(Graph):
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The tensor itself, or the input of this function that stands for a tensor of an outer graph."""
-        if tensor.graph is self:
+        if not tensor.is_eager and tensor.graph is self:
             return tensor
         if isinstance(self.outer, FunctionGraph):
             tensor = self.outer.capture(tensor)
@@ -93,9 +93,8 @@ class FunctionGraph(Graph):
                     f"Cannot capture {tensor.name}, a variable's reference, by value: use a resource "
                     "variable, or pass its value as an argument."
                 )
-            self.captured[tensor] = self.add_input(
-                tensor.dtype, tensor.shape, tensor.op.name.rpartition("/")[2]
-            )
+            name = "captured" if tensor.is_eager else tensor.op.name.rpartition("/")[2]
+            self.captured[tensor] = self.add_input(tensor.dtype, tensor.shape, name)
         return self.captured[tensor]
 
 

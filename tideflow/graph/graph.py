@@ -63,6 +63,8 @@ class Graph(InnerNames):
       seed: The graph-level random seed, or None.
     """
 
+    is_eager = False  # True of the one in whose place ops run at once (`eager/context.py`)
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _graphs.add(self)
@@ -173,10 +175,7 @@ class Graph(InnerNames):
     def _scope_for(self, name: str) -> str:
         """The name stack inside `name_scope(name)`, unique where the name does not end in a slash."""
         stack = self._local.name_stack
-        if stack:
-            if not _SCOPE_NAME.match(name):
-                raise ValueError(f"'{name}' is not a valid scope name")
-        elif not _OP_NAME.match(name):
+        if not (_SCOPE_NAME if stack else _OP_NAME).match(name):
             raise ValueError(f"'{name}' is not a valid scope name")
         return name[:-1] if name.endswith("/") else self.unique_name(name)
 

@@ -19,6 +19,8 @@ def known_sizes(tensor: Tensor) -> _Sizes:
 
     An op type may have a rule of its own for this (`Op.sizes`).
     """
+    if tensor.is_eager:
+        return cast(_Sizes, partial_value(tensor))
     rule = tensor.op.definition.sizes_rule
     if rule is not None and (sizes := rule(tensor.op)) is not NotImplemented:
         return cast(_Sizes, sizes)
@@ -35,6 +37,8 @@ def known_value(tensor: Tensor) -> Any:
 
 def has_static_value(tensor: Tensor) -> bool:
     """Whether TensorFlow's constant_value has a rule for every op between this value and constants."""
+    if tensor.is_eager:
+        return True
     op = tensor.op
     if op.definition.role in ("constant", "metadata"):
         return True

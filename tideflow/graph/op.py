@@ -28,7 +28,9 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeVar, overload
 
-from tideflow.graph import schema
+from tensorboard.compat.proto.types_pb2 import DataType
+
+from tideflow.graph import dtypes, errors, schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op_registry import definition as definition
@@ -215,6 +217,8 @@ class Op:
         }
         self._required = [key for key, spec in self.attrs.items() if spec.default is REQUIRED]
         self._wanted: dict[Callable[..., Any], tuple[str, ...]] = {}
+        self.takes_lists = any(arg.is_list for arg in self.inputs)
+        self.takes_resources = any(arg.dtype is dtypes.resource for arg in self.inputs)
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()
         # For an op type that calls a function by its name: the function, and its attributes, for a node.
@@ -355,7 +359,13 @@ class Op:
     # ------------------------------------------------------------------ making a node
 
     def __call__(self, *args: Any, name: str | None = None, **attrs: Any) -> Any:
-        """Adds a node to the graph; returns its output tensor or tensors, or the operation if it has none."""
+        """Adds a node to the graph; returns its output tensor or tensors, or the operation if it has none.
+
+        In eager mode, runs the kernel instead; an op without outputs gives None then.
+        """
+        graph: Any = get_default_graph()
+        if graph.is_eager:
+            return graph.execute(self, args, attrs, name)
         return self._result(self.node(*args, name=name, **attrs))
 
     def raw(self, *args: Any, **kwargs: Any) -> Any:
@@ -391,17 +401,9 @@ class Op:
         outer = local.name_stack
         full_name = local.name_stack = graph._scope_for(name)
         try:
-            resolved = dict(self._defaults)
-            for key, value in attrs.items():
-                self._set_attr(resolved, key, value)
-            given = set(attrs)
-            inputs = [
-                self._convert(arg, value, resolved, given)
-                for arg, value in zip(self.inputs, args, strict=True)
-            ]
+            inputs, resolved = self.resolve(args, attrs)
         finally:
             local.name_stack = outer
-        self._check_attrs(resolved)
         flat = []
         for arg, value in zip(self.inputs, inputs, strict=True):
             if arg.is_list:
@@ -414,6 +416,18 @@ class Op:
             for tensor in self._references(inputs):
                 stack.enter_context(graph.colocate_with(tensor.op))
             return self._insert(graph, full_name, flat, inputs, resolved)
+
+    def resolve(self, args: Sequence[Any], attrs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The inputs as tensors, by argument, and all attributes: given, inferred from inputs, or default."""
+        resolved = dict(self._defaults)
+        for key, value in attrs.items():
+            self._set_attr(resolved, key, value)
+        given = set(attrs)
+        inputs = [
+            self._convert(arg, value, resolved, given) for arg, value in zip(self.inputs, args, strict=True)
+        ]
+        self._check_attrs(resolved)
+        return inputs, resolved
 
     def _references(self, inputs: list[Any]) -> list[Tensor]:
         pairs = [(arg, value) for arg, value in zip(self.inputs, inputs, strict=True) if arg.is_ref]
@@ -437,7 +451,7 @@ class Op:
 
     def inferred_attrs(self, inputs: Sequence[Tensor]) -> dict[str, Any]:
         """The type attributes that follow from the inputs, unless there are list inputs."""
-        if any(arg.is_list for arg in self.inputs):
+        if self.takes_lists:
             return {}
         pairs = zip(self.inputs, inputs)
         return {arg.type_attr: tensor.dtype.base_dtype for arg, tensor in pairs if arg.type_attr is not None}
@@ -447,10 +461,12 @@ class Op:
     ) -> Operation:
         frames = user_frames()
         for i, tensor in enumerate(flat):
-            if tensor.op.graph is not graph:
+            if tensor.is_eager or tensor.op.graph is not graph:
                 if graph.building_function:
                     flat[i] = graph.capture(tensor)
                     continue
+                if tensor.is_eager:
+                    raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
                 raise ValueError(
                     f"{tensor} must be from the same graph as the other inputs of '{name}' ({self.name})."
                 )
@@ -548,6 +564,12 @@ class Op:
             preferred = attrs.get(arg.type_attr) if arg.type_attr and wanted is None else None
             tensor = self._to_tensor(arg, value, wanted, preferred, name or arg.name)
         if wanted is not None and tensor.dtype.base_dtype is not wanted.base_dtype:
+            if value is tensor and tensor.is_eager:
+                raise errors.invalid_argument(
+                    f"cannot compute {self.name} as input #{self.inputs.index(arg)}(zero-based) was expected "
+                    f"to be a {_type_word(wanted)} tensor but is a {_type_word(tensor.dtype)} tensor "
+                    f"[Op:{self.name}]"
+                )
             raise self._type_mismatch(arg, tensor, wanted)
         if arg.is_ref and not tensor.dtype._is_ref_dtype:
             raise TypeError(
@@ -643,7 +665,7 @@ class Op:
 
         An attribute has the length of a list argument.
         """
-        if len(flat) == len(self.inputs) and not any(arg.is_list for arg in self.inputs):
+        if len(flat) == len(self.inputs) and not self.takes_lists:
             return list(flat)
         grouped, position = [], 0
         for arg in self.inputs:
@@ -766,6 +788,12 @@ def _count(arg: Arg, attrs: dict[str, Any]) -> int:
         return int(attrs[arg.number_attr])
     assert arg.type_list_attr is not None, "a list is of a number of tensors, or of types"
     return len(attrs[arg.type_list_attr])
+
+
+def _type_word(dtype: DType) -> str:
+    """TensorFlow's word for a type in errors of kernels: that of its protocol message."""
+    name: str = DataType.Name(dtype.base_dtype.as_datatype_enum)
+    return name.removeprefix("DT_").lower()
 
 
 def _has_tensor(value: Any) -> bool:

@@ -143,6 +143,10 @@ class Operation:
         """`file:line` of the program that made this op."""
         return user_line(self._frames)
 
+    def wants_gradient(self, index: int) -> bool:
+        """Whether the gradient of an input is used. In a graph, steps leave out what is not."""
+        return True
+
     def get_attr(self, name: str) -> Any:
         """Gets the value of an attribute.
 
@@ -306,6 +310,7 @@ class Tensor:
         "value_index",
     )
     __array_priority__ = 100  # `ndarray + Tensor` calls Tensor.__radd__
+    is_eager = False  # True of tensors that have a value (`eager/tensor.py`)
 
     OVERLOADABLE_OPERATORS: set[str] = set()
 

@@ -33,8 +33,11 @@ _answers = _Answers()
 def partial_value(tensor: Any) -> Any:
     """The value of a tensor as far as it follows from the graph alone.
 
-    `tensor` is a tensor of a graph or a value of a plan: both have `op`, `shape` and `value_index`.
+    `tensor` is a tensor of a graph or a value of a plan: both have `op`, `shape` and `value_index`. A tensor
+    of eager mode has its value.
     """
+    if tensor.is_eager:
+        return tensor._known_value(_LARGEST)
     if tensor.op.definition.value_rule is None:
         return _unknown(tensor.shape.tuple)
     if _answers.found is None:
@@ -81,6 +84,8 @@ def constant_value(tensor: Tensor, partial: bool = False) -> Any:
     Returns:
       The value as an array, or None where it depends on what a step computes.
     """
+    if getattr(tensor, "is_eager", False):
+        return tensor.numpy()  # type: ignore[attr-defined]
     if not hasattr(tensor, "op"):
         return tensor
     if tensor.op.definition.value_rule is None:

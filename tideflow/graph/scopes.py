@@ -36,6 +36,22 @@ def get_default_graph() -> Graph:
     return _Global.graph
 
 
+@export("executing_eagerly")
+def executing_eagerly() -> bool:
+    """Whether operations run at once, instead of being added to a graph.
+
+    Returns:
+      True after `tf.enable_eager_execution`, but for blocks of `with graph.as_default():` and functions that
+      are being traced.
+    """
+    return get_default_graph().is_eager
+
+
+def set_global_graph(graph: Graph | None) -> None:
+    """Makes a graph the default one of all threads that are in no `with graph.as_default():` block."""
+    _Global.graph = graph
+
+
 @export("reset_default_graph")
 def reset_default_graph() -> None:
     """Replaces the global default graph by a new, empty graph.
@@ -48,7 +64,11 @@ def reset_default_graph() -> None:
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
             "exit the nesting and create a new graph."
         )
-    _Global.graph = None
+    graph: Any = _Global.graph
+    if graph is not None and graph.is_eager:
+        graph.forget()
+    else:
+        _Global.graph = None
 
 
 @export("get_default_session")
@@ -136,10 +156,11 @@ def graph_of(values: Sequence[Any]) -> Graph:
         return default  # the function captures tensors of other graphs
     for value in values:
         if isinstance(value, Tensor):
-            return value.op.graph
-        if isinstance(value, (list, tuple)):
+            if not value.is_eager:
+                return value.op.graph
+        elif isinstance(value, (list, tuple)):
             for item in value:
-                if isinstance(item, Tensor):
+                if isinstance(item, Tensor) and not item.is_eager:
                     return item.op.graph
     return default
 
@@ -377,7 +398,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     graph = get_default_graph()
     if graph.seed is not None:
         if op_seed is None:
-            op_seed = len(graph._ops)
+            op_seed = graph._next_op_seed() if graph.is_eager else len(graph._ops)  # type: ignore[attr-defined]
         seeds = graph.seed % _MAX_INT32, op_seed % _MAX_INT32
     elif op_seed is not None:
         seeds = DEFAULT_GRAPH_SEED, op_seed % _MAX_INT32

@@ -33,6 +33,8 @@ def _size(value: Any) -> int | None:
     if isinstance(value, DType):
         raise TypeError(f"Cannot convert {value} to Dimension")
     size = int(value)
+    if getattr(value, "is_eager", False):
+        value = value.numpy()
     if not isinstance(value, (str, bytes)) and size != value:
         raise ValueError(f"Ambiguous dimension: {value}")
     if size < 0:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import inspect
 import re
 from collections import Counter
@@ -21,6 +22,7 @@ from tideflow.graph.scopes import (
     GraphKeys,
     add_to_collections,
     colocate_with,
+    executing_eagerly,
     get_default_graph,
     get_default_session,
     name_scope,
@@ -35,6 +37,7 @@ from tideflow.variables import variable_scope as scopes
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
+from tideflow.variables.trackable import objects_made
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, RegularizerLike, ShapeLike
@@ -262,19 +265,24 @@ class Layer(Module):
         if self._keras_style:
             with name_scope(self._name):
                 outputs = self._run(inputs, flat, args, kwargs)
-            self._calls.append((inputs, outputs))
+            self._keep_call(inputs, outputs)
             return outputs
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
             self._current_scope = scope
             with name_scope(self._name_scope()):
                 outputs = self._run(inputs, flat, args, kwargs)
-        self._calls.append((inputs, outputs))
+        self._keep_call(inputs, outputs)
         add_new = [
             u for u, _ in self._updates if u not in get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
         ]
         get_default_graph().get_collection_ref(GraphKeys.UPDATE_OPS).extend(add_new)
         return outputs
+
+    def _keep_call(self, inputs: Any, outputs: Any) -> None:
+        """Remembers where the layer stands in a graph. In eager mode, nothing of a call remains."""
+        if not executing_eagerly():
+            self._calls.append((inputs, outputs))
 
     def _run(self, inputs: Any, flat: list[Any], args: tuple, kwargs: dict[str, Any]) -> Any:
         check_inputs(self.input_spec, flat, self._name)
@@ -283,6 +291,8 @@ class Layer(Module):
         if not self.built:
             self.build(nest.map_structure(lambda t: t.shape, inputs) if len(flat) > 1 else flat[0].shape)
             self.built = True
+            if executing_eagerly():
+                objects_made()
             check_inputs(self.input_spec, flat, self._name)
         if _accepts_scope(self.call) and not self._keras_style:
             kwargs["scope"] = self._current_scope
@@ -315,7 +325,7 @@ class Layer(Module):
                 self._scope = captured
 
     def _check_graph(self, tensors: Sequence[Tensor]) -> None:
-        graph = tensors[0].graph if tensors else get_default_graph()
+        graph = tensors[0].graph if tensors and not tensors[0].is_eager else get_default_graph()
         if self._graph is not None and self._graph is not graph:
             raise ValueError(
                 f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}"
@@ -444,6 +454,9 @@ class Layer(Module):
 
     def _regularize(self, name: str, variable: Any, regularizer: RegularizerLike) -> None:
         for part in _parts(variable):
+            if executing_eagerly():
+                self._losses.append((functools.partial(regularizer, part), False))
+                continue
             with colocate_with(part.op), name_scope(f"{name}/Regularizer"):
                 self.add_loss(regularizer(part))
 
@@ -455,6 +468,8 @@ class Layer(Module):
           inputs: The inputs on which the losses depend; None if they depend on none.
         """
         losses = [loss for loss in nest.flatten(losses) if loss is not None]
+        if executing_eagerly():  # they are of one call: the last
+            return
         self._losses += [(loss, inputs is not None) for loss in losses]
         for loss in losses if not self._keras_style else ():
             add_to_collections([GraphKeys.REGULARIZATION_LOSSES], loss)
@@ -466,6 +481,8 @@ class Layer(Module):
           updates: An operation or a list of operations.
           inputs: The inputs on which the operations depend; None if they depend on none.
         """
+        if executing_eagerly():  # they have run
+            return
         ops = [getattr(update, "op", update) for update in nest.flatten(updates)]
         self._updates += [(op, inputs is not None) for op in ops]
 
@@ -502,7 +519,7 @@ class Layer(Module):
     @property
     def losses(self) -> list[Tensor]:
         """The losses that were added to the layer."""
-        return [loss for loss, _ in self._losses]
+        return [loss() if callable(loss) else loss for loss, _ in self._losses]
 
     @property
     def updates(self) -> list[Any]:

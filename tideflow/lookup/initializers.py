@@ -114,7 +114,8 @@ class KeyValueTensorInitializer(TableInitializerBase):
         check_table_dtypes(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, values=(table.resource_handle, self._keys, self._values)):
             filled = lookup_tables.import_v2_op(table.resource_handle, self._keys, self._values)
-        add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
+        if filled is not None:  # it has run already in eager mode
+            add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
         return filled
 
 
@@ -192,6 +193,8 @@ class TextFileInitializer(TableInitializerBase):
                 vocab_size=-1 if self._vocab_size is None else self._vocab_size,
                 delimiter=self._delimiter,
             )
+        if filled is None:  # it has run already: eager mode
+            return filled
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
         if self._filename.op.definition.role == "constant":
             add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)

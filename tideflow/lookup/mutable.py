@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, colocate_with, name_scope
-from tideflow.lookup.static import LookupInterface, last_part
+from tideflow.lookup.static import LookupInterface, name_of
 from tideflow.ops.state import lookup_tables
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class _MutableTable(LookupInterface):
         super().__init__(key_dtype, value_dtype)
         self._name = name
         self._resource_handle = handle
-        self._table_name = last_part(handle.op.name)
-        if checkpoint:
+        self._table_name = name_of(handle)
+        if checkpoint and not handle.is_eager:
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:

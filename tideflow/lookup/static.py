@@ -65,6 +65,11 @@ def last_part(name: str) -> str:
     return name.split("/")[-1]
 
 
+def name_of(handle: Tensor) -> str:
+    """The name of a table, without its scopes. In eager mode it has none of its own."""
+    return "table" if handle.is_eager else last_part(handle.op.name)
+
+
 @export("contrib.lookup.InitializableLookupTableBase")
 class InitializableLookupTableBase(LookupInterface):
     """The base of tables that an initializer fills. Subclasses define `_create_resource`.
@@ -81,7 +86,7 @@ class InitializableLookupTableBase(LookupInterface):
         self._initializer = initializer
         with init_scope():
             self._resource_handle = self._create_resource()
-            self._table_name = last_part(self._resource_handle.op.name)
+            self._table_name = name_of(self._resource_handle)
             self._init_op = initializer.initialize(self)
 
     @property

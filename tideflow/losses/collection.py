@@ -6,7 +6,7 @@ from collections.abc import Hashable
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection
+from tideflow.graph.scopes import GraphKeys, add_to_collection, executing_eagerly, get_collection
 from tideflow.ops.arrays import constants
 from tideflow.ops.math import reductions
 
@@ -17,9 +17,9 @@ def add_loss(loss: Tensor, loss_collection: Hashable = GraphKeys.LOSSES) -> None
 
     Args:
       loss: The loss.
-      loss_collection: The collection's key; nothing happens if it is None.
+      loss_collection: The collection's key; nothing happens if it is None, or in eager mode.
     """
-    if loss_collection:
+    if loss_collection and not executing_eagerly():
         add_to_collection(loss_collection, loss)
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, add_to_collections
+from tideflow.graph.scopes import GraphKeys, add_to_collections, executing_eagerly
 from tideflow.ops.arrays import creation
 from tideflow.ops.math import binary, confusion
 from tideflow.ops.nn.weights import matched_rank
@@ -41,6 +42,8 @@ def metric_variable(
     shape: Any, dtype: dtypes.DType, name: str | None = None, validate_shape: bool = True
 ) -> Variable:
     """A local variable of zeros, which initializing the metrics sets back."""
+    if executing_eagerly():
+        raise RuntimeError(f"tf.metrics.{_metric_name()} is not supported when eager execution is enabled.")
     return Variable(
         lambda: creation.zeros(shape, dtype),
         trainable=False,
@@ -50,6 +53,14 @@ def metric_variable(
         validate_shape=validate_shape,
         name=name,
     )
+
+
+def _metric_name() -> str:
+    """The metric that the program has called."""
+    frame, name = sys._getframe(1), ""
+    while frame is not None and frame.f_globals["__name__"].startswith("tideflow.metrics"):
+        frame, name = frame.f_back, frame.f_code.co_name
+    return name
 
 
 def collected(value: Tensor, update: Any, metrics_collections: Any, updates_collections: Any) -> Metric:

@@ -4,26 +4,13 @@ the latter off has nothing to do, and what would turn it on says what to do inst
 
 from __future__ import annotations
 
-from typing import Any
-
 from tideflow.export import export
-
-
-@export("executing_eagerly")
-def executing_eagerly() -> bool:
-    """Whether operations run at once: False, they build a graph."""
-    return False
 
 
 @export("control_flow_v2_enabled")
 def control_flow_v2_enabled() -> bool:
     """Whether conditionals and loops are functional operations: False."""
     return False
-
-
-@export("disable_eager_execution")
-def disable_eager_execution() -> None:
-    """Does nothing: operations build a graph in any case."""
 
 
 @export("disable_v2_behavior")
@@ -49,21 +36,6 @@ def disable_v2_tensorshape() -> None:
 @export("enable_control_flow_v2")
 def enable_control_flow_v2() -> None:
     """Does nothing: conditionals and loops compute the same in both forms."""
-
-
-@export("enable_eager_execution")
-def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
-    """Raises RuntimeError: there is no eager execution.
-
-    Args:
-      config: Ignored.
-      device_policy: Ignored.
-      execution_mode: Ignored.
-    """
-    raise RuntimeError(
-        "Tideflow runs graphs: there is no eager execution. Build the graph and run it in a tf.Session "
-        "(tf.InteractiveSession makes `tensor.eval()` work line by line)."
-    )
 
 
 @export("enable_v2_behavior")

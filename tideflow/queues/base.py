@@ -59,7 +59,7 @@ class QueueBase:
                 raise ValueError("List of names must have the same length as the list of dtypes")
         self._names = names
         self._queue_ref = queue_ref
-        self._name = queue_ref.op.name.rpartition("/")[2]
+        self._name = "queue" if queue_ref.is_eager else queue_ref.op.name.rpartition("/")[2]
 
     def __repr__(self) -> str:
         names = self._names or [""] * len(self._dtypes)

@@ -26,7 +26,7 @@ from tideflow.ragged.partitions import (
     splits_of,
     splits_type,
 )
-from tideflow.ragged.value import RaggedTensorValue
+from tideflow.ragged.value import RaggedTensorValue, value_of
 from tideflow.session.fetches import register_session_run_conversion_functions
 
 if TYPE_CHECKING:
@@ -629,6 +629,8 @@ class RaggedTensor:
 
     def to_list(self) -> list:
         """Nested lists; of a graph's tensor only its value has them."""
+        if self._row_splits.is_eager:
+            return value_of(self).to_list()
         raise ValueError(
             "RaggedTensor.to_list() is only supported in eager mode; in graph mode, evaluate the "
             "RaggedTensor first and then use RaggedTensorValue.to_list()."

@@ -77,3 +77,10 @@ class RaggedTensorValue:
 
     def __repr__(self) -> str:
         return f"tf.RaggedTensorValue(values={self._values!r}, row_splits={self._row_splits!r})"
+
+
+def value_of(ragged: Any) -> RaggedTensorValue:
+    """The value of a RaggedTensor of eager mode."""
+    values = ragged.values
+    inner = value_of(values) if hasattr(values, "row_splits") else values.numpy()
+    return RaggedTensorValue(inner, ragged.row_splits.numpy())

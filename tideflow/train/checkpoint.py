@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
-from tideflow.graph.scopes import colocate_with, device
+from tideflow.graph.scopes import colocate_with, device, executing_eagerly
 from tideflow.io.checkpoint_state import write_state
 from tideflow.io.object_graph import read_object_graph, readable_paths
 from tideflow.io.old_checkpoints import open_checkpoint
@@ -16,7 +16,7 @@ from tideflow.train import object_saver
 from tideflow.train.object_saver import Matching, ObjectRestorer, ObjectSaver, session_or_default
 from tideflow.train.saver import Saver
 from tideflow.variables.base import Variable
-from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
+from tideflow.variables.trackable import AutoTrackable, Trackable, children_of, restore_when_made
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike
@@ -36,7 +36,7 @@ class Checkpoint(AutoTrackable):
         dictionaries.
     """
 
-    _untracked = frozenset({"_counter", "_count_up"})
+    _untracked = frozenset({"_counter", "_count_up", "_restoring"})
 
     def __init__(self, **kwargs: Any):
         self._counter: Variable | None = None
@@ -79,6 +79,8 @@ class Checkpoint(AutoTrackable):
         Returns:
           The number of the save.
         """
+        if executing_eagerly():
+            return int(self.save_counter.assign_add(1).numpy())
         is_new = self._counter is None
         with session.graph.as_default():
             counter = self.save_counter
@@ -134,7 +136,15 @@ class Checkpoint(AutoTrackable):
           NotFoundError: If there is no such checkpoint.
         """
         status = self._status(save_path)
+        if not executing_eagerly():
+            _ = self.save_counter
+            return status
         _ = self.save_counter
+        if isinstance(status, CheckpointLoadStatus):
+            self._restoring = status  # which restores what is made later
+            status.restore_now()
+        elif isinstance(status, NameBasedSaverStatus):
+            status.run_restore_ops()
         return status
 
     def _status(self, save_path: str | None) -> LoadStatus:
@@ -206,6 +216,8 @@ class LoadStatus:
           session: The session; the default session if None.
         """
         session = session_or_default(session)
+        if executing_eagerly():
+            return  # all variables have values
         with session.graph.as_default():
             session.run(object_saver.initializers_of(object_saver.list_objects(self._root)))
 
@@ -227,6 +239,7 @@ class CheckpointLoadStatus(LoadStatus):
         self._restorer = restorer
         self._partial = False
         self._states_restored: set[str] = set()
+        self._values_restored: set[str] = set()  # by key, in eager mode
         self._unresolved: list[str] = []
         self._match()
 
@@ -301,7 +314,19 @@ class CheckpointLoadStatus(LoadStatus):
         self._partial = True
         return self
 
+    def restore_now(self) -> None:
+        """Restores, in eager mode, what has not been restored yet, and the rest as objects are made."""
+        found = self._match()
+        new = {key: value for key, value in found.values.items() if key not in self._values_restored}
+        self._values_restored |= new.keys()
+        self._restorer.restore(None, self._save_path, new)
+        if self._unresolved:
+            restore_when_made(self)
+
     def run_restore_ops(self, session: SessionLike | None = None) -> None:
+        if executing_eagerly():
+            self.restore_now()
+            return
         self._restore(session_or_default(session))
 
     def _restore(self, session: Any) -> Matching:
@@ -311,6 +336,9 @@ class CheckpointLoadStatus(LoadStatus):
         return found
 
     def initialize_or_restore(self, session: SessionLike | None = None) -> None:
+        if executing_eagerly():
+            self.restore_now()
+            return
         session = session_or_default(session)
         found = self._restore(session)
         restored = {id(partner) for partner in found.bound.values()}
@@ -352,6 +380,12 @@ class NameBasedSaverStatus(LoadStatus):
     assert_existing_objects_matched = assert_nontrivial_match = assert_consumed
 
     def run_restore_ops(self, session: SessionLike | None = None) -> None:
+        if executing_eagerly():
+            objects = object_saver.list_objects(self._root)
+            wanted = [one for one in objects if isinstance(one, Variable) and one is not self._root._counter]
+            Saver(wanted).restore(None, self._save_path)
+            self._restored = {id(one) for one in objects}
+            return
         session = session_or_default(session)
         with session.graph.as_default(), open_checkpoint(self._save_path) as reader:
             objects = object_saver.list_objects(self._root)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,7 +12,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, powers, unary
@@ -18,6 +20,20 @@ from tideflow.ops.random import distributions
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
+
+
+def _called_when_eager(decay: Callable[..., Any]) -> Callable[..., Any]:
+    """In eager mode, a rate is a function without arguments, which gives the rate of the step of its call."""
+    signature = inspect.signature(decay)
+
+    @functools.wraps(decay)
+    def decide(*args: Any, **kwargs: Any) -> Any:
+        if not executing_eagerly():
+            return decay(*args, **kwargs)
+        _require(signature.bind(*args, **kwargs).arguments.get("global_step", 0), decay.__name__)
+        return functools.partial(decay, *args, **kwargs)
+
+    return decide
 
 
 def _start(learning_rate: Any) -> Tensor:
@@ -38,6 +54,7 @@ def _cosine(fraction: Tensor) -> Tensor:
 
 
 @export("train.exponential_decay")
+@_called_when_eager
 def exponential_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -77,6 +94,7 @@ def _periods(global_step: Any, decay_steps: Tensor, staircase: bool) -> Tensor:
 
 
 @export("train.natural_exp_decay")
+@_called_when_eager
 def natural_exp_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -108,6 +126,7 @@ def natural_exp_decay(
 
 
 @export("train.inverse_time_decay")
+@_called_when_eager
 def inverse_time_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -143,6 +162,7 @@ def inverse_time_decay(
 
 
 @export("train.polynomial_decay")
+@_called_when_eager
 def polynomial_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -191,6 +211,7 @@ def polynomial_decay(
 
 
 @export("train.cosine_decay")
+@_called_when_eager
 def cosine_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -223,6 +244,7 @@ def cosine_decay(
 
 
 @export("train.cosine_decay_restarts")
+@_called_when_eager
 def cosine_decay_restarts(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -279,6 +301,7 @@ def _growing_periods(passed: Tensor, growth: Tensor) -> tuple[Tensor, Tensor]:
 
 
 @export("train.linear_cosine_decay")
+@_called_when_eager
 def linear_cosine_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -323,6 +346,7 @@ def _wave(step: Tensor, decay_steps: Tensor, num_periods: Tensor) -> Tensor:
 
 
 @export("train.noisy_linear_cosine_decay")
+@_called_when_eager
 def noisy_linear_cosine_decay(
     learning_rate: TensorLike,
     global_step: TensorLike,
@@ -372,6 +396,7 @@ def noisy_linear_cosine_decay(
 
 
 @export("train.piecewise_constant", "train.piecewise_constant_decay")
+@_called_when_eager
 def piecewise_constant(
     x: TensorLike, boundaries: Sequence[Any], values: Sequence[Any], name: str | None = None
 ) -> Tensor:

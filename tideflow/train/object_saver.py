@@ -18,7 +18,13 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import device, get_default_graph, get_default_session, name_scope
+from tideflow.graph.scopes import (
+    device,
+    executing_eagerly,
+    get_default_graph,
+    get_default_session,
+    name_scope,
+)
 from tideflow.io.local_files import local_path, make_folder
 from tideflow.io.object_graph import (
     GRAPH_KEY,
@@ -32,6 +38,7 @@ from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.lookup.mutable import SaveSpec
 from tideflow.ops.arrays import constants
 from tideflow.train import restoring
+from tideflow.train.eager_saving import restore_now, save_now
 from tideflow.train.optimizer import Optimizer
 from tideflow.train.saveables import SaveableObject, is_saveable, names_of, saveables_for
 from tideflow.train.saver_graph import SaverBuilder
@@ -48,7 +55,7 @@ class StringSaveable(SaveableObject):
     def __init__(self, name: str, owner: Any = None, unfed: str | bytes = ""):
         with device("/cpu:0"):
             text = constants.constant(unfed, name="state")
-        super().__init__(text.op, [SaveSpec(text, "", name)], name)
+        super().__init__(text if text.is_eager else text.op, [SaveSpec(text, "", name)], name)
         self.owner = owner
 
     @property
@@ -83,7 +90,7 @@ class PythonState(Trackable, abc.ABC):
 def session_or_default(session: Any) -> Any:
     """The session given, or the default one."""
     session = session or get_default_session()
-    if session is None:
+    if session is None and not executing_eagerly():
         raise ValueError(
             "A checkpoint of a graph's variables needs a session: give `session=`, or call inside of "
             "`with tf.Session() as sess:`"
@@ -187,6 +194,9 @@ class ObjectSaver:
 
     def save(self, file_prefix: str, session: SessionLike | None = None) -> str:
         """Writes a checkpoint of that very prefix."""
+        if executing_eagerly():
+            make_folder(os.path.dirname(local_path(file_prefix)))
+            return save_now(file_prefix, frozen_saveables(self._root))
         session = session_or_default(session)
         make_folder(os.path.dirname(local_path(file_prefix)))
         with session.graph.as_default():
@@ -321,6 +331,10 @@ class ObjectRestorer:
     def restore(self, session: SessionLike, prefix: str, values: dict[str, Value]) -> None:
         """Gives the graph's state the values of a checkpoint: all of it, or none where anything is amiss."""
         if not values:
+            return
+        if executing_eagerly():
+            parts = [part for key in sorted(values) for part in saveables_under(values[key].value, key)]
+            restore_now(prefix, parts)
             return
         wanted = frozenset((key, id(value.owner)) for key, value in values.items())
         if wanted not in self._built:

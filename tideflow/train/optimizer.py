@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.gradients import gradients
+from tideflow.eager.tape import GradientTape
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
@@ -23,9 +24,11 @@ from tideflow.graph.scopes import (
     GraphKeys,
     colocate_with,
     control_dependencies,
+    executing_eagerly,
     get_collection,
     get_collection_ref,
     get_default_graph,
+    graph_of,
     init_scope,
     name_scope,
 )
@@ -39,7 +42,7 @@ from tideflow.variables.base import Variable
 from tideflow.variables.collections import trainable_variables
 from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.resource import BaseResourceVariable
-from tideflow.variables.trackable import Trackable
+from tideflow.variables.trackable import Trackable, objects_made
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, VariableLike
@@ -128,6 +131,8 @@ class Optimizer(Trackable):
                 f"gradients, between variables {[str(variable) for _, variable in pairs]} and loss {loss}."
             )
         train_op = self.apply_gradients(pairs, global_step=global_step, name=name)
+        if train_op is None:
+            return None  # type: ignore[return-value]
         warn_of_forgotten_updates(train_op)
         return train_op
 
@@ -164,6 +169,8 @@ class Optimizer(Trackable):
                 "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
                 f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
             )
+        if executing_eagerly():
+            return self._taped_gradients(loss, var_list, grad_loss)
         if callable(loss):
             loss = loss()
             var_list = _variables_behind(loss) if var_list is None else var_list
@@ -187,6 +194,23 @@ class Optimizer(Trackable):
         pairs = list(zip(grads, variables))
         self._assert_valid_dtypes([v for g, v in pairs if g is not None and v.dtype != dtypes.resource])
         return pairs
+
+    def _taped_gradients(self, loss: Any, var_list: Any, grad_loss: Any) -> list[tuple[Any, Any]]:
+        """The pairs of gradient and variable, for a loss that eager mode computes now."""
+        if not callable(loss):
+            raise RuntimeError(
+                "`loss` passed to Optimizer.compute_gradients should be a function when eager execution is "
+                "enabled."
+            )
+        variables = None if var_list is None else _flattened(var_list)
+        with GradientTape() as tape:
+            for variable in variables or ():
+                tape.watch(variable)
+            value = loss()
+        if variables is None:
+            variables = list(tape.watched_variables())
+        grads = tape.gradient(value, variables, grad_loss)
+        return list(zip(grads, variables, strict=True))
 
     def apply_gradients(
         self,
@@ -218,6 +242,8 @@ class Optimizer(Trackable):
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
         with init_scope():
             self._create_slots(updated)
+            if executing_eagerly():
+                objects_made()
         with name_scope(name, self._name) as scope:
             self._prepare()
             updates = [self._update_variable(grad, variable) for grad, variable in pairs if grad is not None]
@@ -226,6 +252,8 @@ class Optimizer(Trackable):
             else:
                 with control_dependencies([self._finish(updates, "update")]):
                     train_op = _increment(global_step, scope)
+        if executing_eagerly():
+            return None  # type: ignore[return-value]
         train_op = train_op.op if isinstance(train_op, Tensor) else train_op
         collection = get_collection_ref(GraphKeys.TRAIN_OP)
         if train_op not in collection:
@@ -235,7 +263,7 @@ class Optimizer(Trackable):
     # -------------------------------------------------------------------------------- one variable's update
 
     def _update_variable(self, grad: Any, variable: Any) -> Any:
-        with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
+        with name_scope(f"update_{_op_name(variable)}"), colocate_with(variable):
             if not isinstance(variable, Variable):
                 raise NotImplementedError("Trying to update a Tensor ", variable)
             is_resource = isinstance(variable, BaseResourceVariable)
@@ -290,7 +318,7 @@ class Optimizer(Trackable):
         """The variables of the optimizer in the default graph: its slots and its own state, by name."""
         graph = get_default_graph()
         slots = [slot for by_variable in self._slots.values() for slot in by_variable.values()]
-        found = [v for v in (*self._non_slot_variables(), *slots) if v.op.graph is graph]
+        found = [v for v in (*self._non_slot_variables(), *slots) if _graph(v) is graph]
         return sorted(found, key=lambda v: v.name)
 
     def get_slot(self, var: VariableLike, name: str) -> Variable | None:
@@ -332,7 +360,7 @@ class Optimizer(Trackable):
 
     def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Variable:
         """A variable of the optimizer that belongs to no other: made once a graph."""
-        graph = colocate_with.graph
+        graph = _graph(colocate_with)
         made = self._non_slot.setdefault(graph, {})
         if name not in made:
             with graph.colocate_with(colocate_with):
@@ -375,8 +403,22 @@ def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     return segments.unsorted_segment_sum(values, positions, shapes.shape(unique)[0]), unique
 
 
-def _key(variable: Any) -> tuple[Graph, str]:
-    return variable.op.graph, variable.op.name
+def _graph(variable: Any) -> Graph:
+    """The graph of a variable; of one of eager mode, what stands in its place."""
+    return graph_of([variable.handle]) if _is_eager(variable) else variable.op.graph
+
+
+def _is_eager(variable: Any) -> bool:
+    return isinstance(variable, BaseResourceVariable) and variable.handle.is_eager
+
+
+def _op_name(variable: Any) -> str:
+    return variable._shared_name if _is_eager(variable) else variable.op.name
+
+
+def _key(variable: Any) -> tuple[Any, Any]:
+    """What tells variables apart: names; in eager mode, where several may have one, the variable itself."""
+    return (None, id(variable.handle)) if _is_eager(variable) else (variable.op.graph, variable.op.name)
 
 
 def _target(variable: Any) -> Any:

@@ -62,7 +62,7 @@ class LawOptimizer(Optimizer):
 
     def _apply(self, op: Op, var: Variable, **given: Any) -> Operation:
         inputs = [given[a.name] if a.name in given else self._input(a.name, var) for a in op.inputs]
-        return op.node(*inputs, use_locking=self._use_locking, **self._attributes())
+        return op(*inputs, use_locking=self._use_locking, **self._attributes())
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         return self._apply(self._law.dense, var, grad=grad, delta=grad)

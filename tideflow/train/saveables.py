@@ -63,11 +63,13 @@ class ResourceVariableSaveable(SaveableObject):
             handle, value = variable.op.inputs[0], variable
         elif slice_spec:
             handle, value = variable.handle, functools.partial(_read_on_cpu, variable)
+        elif variable.handle.is_eager:
+            handle, value = variable.handle, variable.read_value
         else:
             handle, value = variable.handle, variable._graph_element
         self._handle = handle
         spec = SaveSpec(value, slice_spec, name, variable.dtype, variable.device)
-        super().__init__(handle.op, [spec], name)
+        super().__init__(handle if handle.is_eager else handle.op, [spec], name)
 
     def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Operation:
         """Assigns what was restored, on the variable's device."""

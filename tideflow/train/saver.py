@@ -13,7 +13,7 @@ from tensorboard.compat.proto.saver_pb2 import SaverDef
 from tideflow.export import export, expose
 from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
+from tideflow.graph.scopes import GraphKeys, executing_eagerly, get_collection, get_default_graph
 from tideflow.interrupts import deferred
 from tideflow.io.checkpoint_state import (
     DEFAULT_STATE_FILE,
@@ -27,6 +27,8 @@ from tideflow.io.local_files import replace_bytes
 from tideflow.platform import logging
 from tideflow.session.session import BaseSession
 from tideflow.train import restoring
+from tideflow.train.eager_saving import restore_now, save_now
+from tideflow.train.saveables import saveables_of
 from tideflow.train.saver_graph import SaverBuilder
 from tideflow.variables.exported_names import prepend_name_scope, strip_name_scope
 from tideflow.variables.global_step import global_step as global_step_of
@@ -144,6 +146,8 @@ class Saver:
 
     def _build_nodes(self) -> bool:
         """Adds the nodes; False where there is nothing to save, and that is allowed."""
+        if executing_eagerly():
+            return self._prepare_eagerly()
         if self._var_list is None:
             collections = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
             self._var_list = [value for key in collections for value in get_collection(key)]
@@ -164,6 +168,20 @@ class Saver:
             filename=self._filename,
         )
         self._check_saver_def()
+        return True
+
+    def _prepare_eagerly(self) -> bool:
+        """What is saved, in eager mode: the variables given, under the names that they have now."""
+        if self._var_list is None:
+            raise RuntimeError(
+                "When eager execution is enabled, `var_list` must specify a list or dict of variables to save"
+            )
+        self._saveables = saveables_of(self._var_list)
+        self.saver_def = SaverDef(
+            max_to_keep=self._max_to_keep or 0,
+            keep_checkpoint_every_n_hours=self._keep_checkpoint_every_n_hours,
+            version=self._write_version,
+        )
         return True
 
     def _check_built(self, doing: str) -> None:
@@ -340,7 +358,7 @@ class Saver:
           ValueError: If the path or the file name is not valid, or the parent directory does not exist.
         """
         self._check_built("save")
-        if not isinstance(sess, BaseSession):
+        if not isinstance(sess, BaseSession) and not executing_eagerly():
             raise TypeError(f"'sess' must be a Session; {sess}")
         save_path = os.fspath(save_path)
         latest_filename = latest_filename or DEFAULT_STATE_FILE
@@ -349,7 +367,7 @@ class Saver:
         prefix = self._numbered(sess, save_path, global_step, latest_filename)
         written = None if self._is_empty else self._write(sess, prefix)
         try:
-            if write_meta_graph:
+            if write_meta_graph and not executing_eagerly():
                 path = meta_graph_path(prefix, meta_graph_suffix)
                 is_synced_with_state = written is not None and write_state
                 with sess.graph.as_default():
@@ -377,6 +395,8 @@ class Saver:
 
     def _write(self, sess: Any, prefix: str) -> str:
         try:
+            if executing_eagerly():
+                return save_now(prefix, self._saveables)
             written = sess.run(self.saver_def.save_tensor_name, {self.saver_def.filename_tensor_name: prefix})
         except (FailedPreconditionError, NotFoundError) as error:
             folder = os.path.dirname(prefix)
@@ -441,6 +461,9 @@ class Saver:
             raise ValueError(f"The passed save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", os.fsdecode(save_path))
         try:
+            if executing_eagerly():
+                restore_now(save_path, self._saveables, renamed)
+                return
             restoring.restore(sess, self.saver_def, save_path, renamed)
         except NotFoundError as error:
             raise _explained(error, _MISSING) from error

@@ -72,7 +72,7 @@ def _share_slice_info(primary: Variable, slot: Variable) -> None:
     rank = slot.shape.ndims
     if rank == 0:
         return
-    slot_name = slot.op.name[len(primary.op.name) + 1 :]
+    slot_name = slot._shared_name[len(primary._shared_name) + 1 :]
     slot._set_save_slice_info(
         Variable.SaveSliceInfo(
             f"{whole.full_name}/{slot_name}",

@@ -6,6 +6,7 @@ from tideflow.variables import (  # noqa: F401
     collections,
     context_protos,
     creation,
+    eager_store,
     global_step,
     initializers,
     keras_initializers,

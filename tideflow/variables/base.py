@@ -768,7 +768,8 @@ def check_arguments(name: str | None, initial_value: Any, collections: Any, cons
         raise ValueError("The `constraint` argument must be a callable.")
     if name == "":
         raise ValueError("'' is not a valid node name")
-    if isinstance(initial_value, Tensor) and initial_value.op._control_flow_context is not None:
+    is_of_graph = isinstance(initial_value, Tensor) and not initial_value.is_eager
+    if is_of_graph and initial_value.op._control_flow_context is not None:
         full_name = get_default_graph().unique_name(name or Variable.__name__, mark_as_used=False)
         raise ValueError(
             f"Initializer for variable {full_name}/ is from inside a control-flow construct, such as a loop "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tideflow.graph.scopes import executing_eagerly
 from tideflow.variables.base import Variable, register_default_creator, resource_variables_enabled
 from tideflow.variables.reference import RefVariable
 from tideflow.variables.resource import ResourceVariable
@@ -20,7 +21,7 @@ def _default_creator(**arguments: Any) -> Variable:
         use_resource = get_variable_scope().use_resource
     if use_resource is None:
         use_resource = resource_variables_enabled()
-    if not use_resource:
+    if not use_resource and not executing_eagerly():
         return RefVariable(**arguments)
     del arguments["validate_shape"], arguments["expected_shape"]
     return ResourceVariable(**arguments)

@@ -81,7 +81,7 @@ def create_global_step(graph: Graph | None = None) -> Variable:
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     with graph.as_default(), name_scope(None):
-        return get_variable(
+        step = get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],
             dtype=dtypes.int64,
@@ -90,6 +90,9 @@ def create_global_step(graph: Graph | None = None) -> Variable:
             aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
+    if graph.is_eager:  # where variables are in no collections
+        graph.add_to_collection(GraphKeys.GLOBAL_STEP, step)
+    return step
 
 
 @export("train.get_or_create_global_step")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
@@ -15,6 +16,7 @@ from tideflow.graph.scopes import (
     colocate_with,
     control_dependencies,
     device,
+    executing_eagerly,
     get_default_graph,
     init_scope,
     name_scope,
@@ -29,12 +31,16 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DeviceLike, DTypeLike, ShapeLike, TensorLike
 
 
+_HERE = nullcontext()  # for variables of eager mode, which any graph can capture
+
+
 class BaseResourceVariable(Variable):
     """A handle, and what may be done with the variable behind it."""
 
     _handle: Tensor
     _dtype: dtypes.DType
     _cached_value: Tensor | None = None
+    _eager_name: str | None = None  # of a variable that has its value, not of a graph
 
     # --------------------------------------------------------------------------------------------- what it is
 
@@ -49,7 +55,11 @@ class BaseResourceVariable(Variable):
 
     @property
     def name(self) -> str:
-        return self._handle.name
+        return self._handle.name if self._eager_name is None else f"{self._eager_name}:0"
+
+    @property
+    def _shared_name(self) -> str:
+        return super()._shared_name if self._eager_name is None else self._eager_name
 
     @property
     def device(self) -> str:
@@ -60,7 +70,19 @@ class BaseResourceVariable(Variable):
         return self._handle.graph
 
     def __deepcopy__(self, memo: Any) -> Any:
-        raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        if self._eager_name is None:
+            raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
+        copied = ResourceVariable(
+            self.read_value(),
+            trainable=self.trainable,
+            constraint=self._constraint,
+            dtype=self._dtype,
+            name=self._eager_name,
+            synchronization=self._synchronization,
+            aggregation=self._aggregation,
+        )
+        memo[id(self)] = copied
+        return copied
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -90,8 +112,10 @@ class BaseResourceVariable(Variable):
         return resource_variables.var_is_initialized_op(self._handle, name=name)
 
     def numpy(self) -> Any:
-        """Values exist only in a session's steps."""
-        raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        """The value of a variable of eager mode. In a graph, values exist only in a session's steps."""
+        if self._eager_name is None or not executing_eagerly():
+            raise NotImplementedError("numpy() is only available when eager execution is enabled.")
+        return self.read_value().numpy()  # type: ignore[attr-defined]
 
     def __bool__(self) -> bool:
         return bool(self.read_value())
@@ -103,10 +127,18 @@ class BaseResourceVariable(Variable):
     def _read_variable_op(self) -> Tensor:
         return resource_variables.read_variable_op(self._handle, dtype=self._dtype)
 
+    def __repr__(self) -> str:
+        if self._eager_name is None or not executing_eagerly():
+            return super().__repr__()
+        text = repr(self.numpy()) if self.shape.ndims else str(self.numpy())
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}, numpy={text}>"
+
     def _usable(self) -> AbstractContextManager:
         """A graph in which the variable can be used: its own, or a function's inside it, which then uses the
         variable whenever it is called.
         """
+        if self._eager_name is not None:
+            return _HERE
         current = graph = get_default_graph()
         while isinstance(graph, FunctionGraph):
             graph = graph.outer
@@ -118,11 +150,15 @@ class BaseResourceVariable(Variable):
         """A read of the variable, or its cached value where it has a caching device."""
         if self._cached_value is not None:
             return self._cached_value
+        if self._eager_name is not None:
+            return self._read_variable_op()
         with self._usable(), colocate_with(None, ignore_existing=True), device(self._handle.device):
             return self._read_variable_op()
 
     def read_value(self) -> Tensor:
         """A read at the place in the program where this is called, control dependencies included."""
+        if self._eager_name is not None:
+            return constants.identity(self._read_variable_op())
         with self._usable():
             with name_scope("Read"), device(self._handle.device):
                 value = self._read_variable_op()
@@ -141,11 +177,31 @@ class BaseResourceVariable(Variable):
         return constants.identity(value)
 
     def _as_graph_element(self) -> Tensor:
-        return self._graph_element
+        return self._graph_element if self._eager_name is None else self.value()
+
+    @property
+    def initial_value(self) -> Tensor:
+        if self._eager_name is not None:
+            raise RuntimeError("initial_value not supported in EAGER mode.")
+        return super().initial_value
+
+    def initialized_value(self) -> Tensor:
+        return super().initialized_value() if self._eager_name is None else self.read_value()
+
+    def eval(self, session: Any = None) -> Any:
+        if self._eager_name is not None:
+            raise RuntimeError("Trying to eval in EAGER mode")
+        return super().eval(session)
+
+    def load(self, value: TensorLike, session: Any = None) -> None:
+        if self._eager_name is None:
+            super().load(value, session)
+        else:
+            self.assign(value)
 
     # ------------------------------------------------------------------------------------------------ writing
 
-    def _lazy_read(self, op: Operation) -> _UnreadVariable:
+    def _lazy_read(self, op: Operation | None) -> _UnreadVariable:
         """The variable as it is after `op`."""
         return _UnreadVariable(self, op)
 
@@ -248,8 +304,22 @@ class ResourceVariable(BaseResourceVariable):
         self._constraint = constraint
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
         with init_scope():
+            if executing_eagerly():
+                self._set_up_eagerly(initial_value, name, dtype, shape)
+                return
             self._build(initial_value, name, dtype, shape, caching_device)
             base.add_to_collections(self, collections, self._trainable)
+
+    def _set_up_eagerly(self, initial_value: Any, name: str | None, dtype: Any, shape: Any) -> None:
+        """Makes a variable that has its value now. It is in no graph, and lives as long as this object."""
+        with name_scope(name, "Variable") as scope:
+            self._eager_name = scope[:-1]
+            value = convert_to_tensor(initial_value() if callable(initial_value) else initial_value, dtype)
+            handle: Any = _make_handle(value, shape, scope, shared_name="")
+        self._handle, self._dtype = handle, value.dtype.base_dtype
+        self._initial_value, self._initializer_op = None, None  # type: ignore[assignment]
+        handle._variable = weakref.ref(self)
+        resource_variables.assign_variable_op(handle, value)
 
     def _build(
         self, initial_value: Any, name: str | None, dtype: Any, shape: Any, caching_device: Any
@@ -286,7 +356,7 @@ class ResourceVariable(BaseResourceVariable):
             self._cached_value = self._graph_element
 
 
-def _make_handle(value: Tensor, shape: Any, scope: str) -> Tensor:
+def _make_handle(value: Tensor, shape: Any, scope: str, shared_name: str | None = None) -> Tensor:
     if shape is not None and not value.shape.is_compatible_with(as_shape(shape)):
         raise ValueError(
             f"The initial value's shape ({value.shape}) is not compatible with the explicitly supplied "
@@ -295,7 +365,7 @@ def _make_handle(value: Tensor, shape: Any, scope: str) -> Tensor:
     return resource_variables.var_handle_op(
         dtype=value.dtype.base_dtype,
         shape=value.shape if shape is None else as_shape(shape),
-        shared_name=scope[:-1],
+        shared_name=scope[:-1] if shared_name is None else shared_name,
         name=scope,
     )
 
@@ -303,7 +373,11 @@ def _make_handle(value: Tensor, shape: Any, scope: str) -> Tensor:
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an operation: every read of it waits for that operation."""
 
-    def __init__(self, variable: BaseResourceVariable, parent: Operation):
+    def __init__(self, variable: BaseResourceVariable, parent: Operation | None):
+        if parent is None:  # it has run already: eager mode
+            vars(self).update(vars(variable))
+            self._variable = variable  # tapes watch the handle through it
+            return
         for name in (
             "_handle",
             "_dtype",
@@ -322,14 +396,16 @@ class _UnreadVariable(BaseResourceVariable):
 
     @property
     def name(self) -> str:
-        return self._parent.name
+        return self._parent.name if self._eager_name is None else "UnreadVariable"
 
     @property
     def op(self) -> Operation:
         """The operation that was waited for."""
-        return self._parent
+        return self._parent if self._eager_name is None else super().op
 
     def _read_variable_op(self) -> Tensor:
+        if self._eager_name is not None:
+            return super()._read_variable_op()
         with control_dependencies([self._parent]):
             return super()._read_variable_op()
 

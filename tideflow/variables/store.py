@@ -12,11 +12,13 @@ from tideflow.graph.scopes import (
     GraphKeys,
     add_to_collection,
     colocate_with,
+    executing_eagerly,
     get_default_graph,
     init_scope,
     name_scope,
 )
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.stacks import Stack
 from tideflow.ops.arrays import slicing
 from tideflow.variables import initializers
 from tideflow.variables.base import (
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, RegularizerLike, ShapeLike
 
 _STORE = ("__variable_store",)
+eager_stores: Stack[VariableStore] = Stack()  # of the blocks that share variables in eager mode
 
 _NO_INITIALIZER = (
     "The initializer passed is not valid. It should be a callable with no arguments and the shape should not "
@@ -40,7 +43,12 @@ _NO_INITIALIZER = (
 
 
 def store_of_default_graph() -> VariableStore:
-    """The default graph's store, made on first use."""
+    """The default graph's store, made on first use.
+
+    In eager mode nothing is shared by name, unless an `EagerVariableStore` says so: the store is a new one.
+    """
+    if executing_eagerly():
+        return eager_stores.top() or VariableStore()
     found = get_default_graph().get_collection_ref(_STORE)
     if not found:
         found.append(VariableStore())
@@ -181,7 +189,7 @@ class VariableStore:
         if reuse is False:
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
-                f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n\n  {found.op.user_line}"
+                f"reuse=tf.AUTO_REUSE in VarScope? Originally defined at:\n\n  {_line(found)}"
             )
         if not shape.is_compatible_with(found.shape):
             raise ValueError(
@@ -410,6 +418,8 @@ def _accepts(function: Callable, argument: str) -> bool:
 
 
 def _regularize(variable: Variable, name: str, regularizer: RegularizerLike) -> None:
+    if executing_eagerly():
+        return  # the program adds up its losses itself
     with colocate_with(variable.op), name_scope(f"{name}/Regularizer/"), init_scope():
         loss = regularizer(variable)
     if loss is not None:
@@ -424,4 +434,9 @@ def _check_modes(name: str, synchronization: Any, aggregation: Any) -> None:
 
 
 def _made_at(variable: Any) -> str:
-    return f"\n    made at {variable.op.user_line}"
+    return f"\n    made at {_line(variable)}"
+
+
+def _line(variable: Any) -> str:
+    """The line of the program that made a variable of a graph."""
+    return "an eager variable" if executing_eagerly() else variable.op.user_line

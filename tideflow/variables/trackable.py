@@ -4,6 +4,7 @@ values it keeps itself. A child's name is an edge of the graph of objects; paths
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 from tideflow.export import export
@@ -54,3 +55,23 @@ def children_of(value: Any) -> Children:
         return list(value._checkpoint_dependencies)
     items = enumerate(value) if isinstance(value, list) else value.items()
     return [(str(key), child) for key, child in items if is_trackable(child)]
+
+
+# ------------------------------------------------------------------------------- restoring what is made later
+
+_waiting: list[weakref.ref[Any]] = []  # what restores the rest of a checkpoint, in eager mode
+
+
+def restore_when_made(status: Any) -> None:
+    """Has `status.restore_now()` called whenever objects have been made, as long as anybody holds it."""
+    if not any(known() is status for known in _waiting):
+        _waiting.append(weakref.ref(status))
+
+
+def objects_made() -> None:
+    """Restores what belongs to a checkpoint that was restored before these objects were made."""
+    waiting, _waiting[:] = list(_waiting), []
+    for known in waiting:
+        status = known()
+        if status is not None:
+            status.restore_now()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.scopes import GraphKeys, get_default_graph, graph_of, name_scope
+from tideflow.graph.scopes import GraphKeys, executing_eagerly, get_default_graph, graph_of, name_scope
 from tideflow.graph.stacks import replaced
 from tideflow.variables import base
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
@@ -79,8 +79,9 @@ class VariableScope:
         use_resource: bool | None = None,
         constraint: Callable | None = None,
     ):
+        eager = executing_eagerly()
         self._name = name
-        self._reuse = reuse
+        self._reuse = AUTO_REUSE if eager else reuse  # a name alone shares nothing there
         self._initializer = initializer
         self._regularizer = regularizer
         self._caching_device = caching_device
@@ -88,7 +89,7 @@ class VariableScope:
         self._custom_getter = custom_getter
         self._name_scope = name_scope
         self._dtype = dtype
-        self._use_resource = use_resource
+        self._use_resource = True if eager else use_resource
         self._constraint = constraint
 
     @property

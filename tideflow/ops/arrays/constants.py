@@ -16,6 +16,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
+from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape, brackets
 from tideflow.graph.tensor_proto import repeated
 from tideflow.ops.helpers.elementwise import same_shape
@@ -81,6 +82,9 @@ def constant(
       TypeError: If `value` has another shape and `verify_shape` is set, or does not fit the type.
       ValueError: If `value` has more elements than `shape`.
     """
+    graph: Any = get_default_graph()
+    if graph.is_eager and type(value) in (bool, int, float) and shape is None:
+        return graph.number(value, dtype)
     array, dtype = typed_array(value, dtype)
     if shape is not None:
         array = _fit(array, as_shape(shape).as_list(), verify_shape)
@@ -171,6 +175,8 @@ def placeholder(dtype: DTypeLike, shape: ShapeLike | None = None, name: str | No
     Returns:
       A tensor. A step that needs it and feeds no value fails.
     """
+    if executing_eagerly():
+        raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
     return placeholder_op(dtype=dtype, shape=as_shape(shape), name=name)
 
 

@@ -90,15 +90,20 @@ def _shapes_of(values: Sequence[Tensor]) -> list[Tensor]:
     sizes = []
     for value in values:
         sizes.append(shapes.shape(value))
-        if sizes[-1].op.type != "Const":
+        if not sizes[-1].is_eager and sizes[-1].op.type != "Const":
             return shapes.shape_n(values)
     return sizes
+
+
+def _are_apart(one: Tensor, other: Tensor) -> bool:
+    """Whether tensors are made in different branches or loops."""
+    return contexts.output_context(one.op) is not contexts.output_context(other.op)
 
 
 def parts_of_gradient(values: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Tensor]:
     """The part of the gradient that belongs to each value."""
     grad = convert_to_tensor(grad)
-    if axis.op.type == "Const" and contexts.output_context(axis.op) is not contexts.output_context(grad.op):
+    if not axis.is_eager and axis.op.type == "Const" and _are_apart(axis, grad):
         axis = constants.constant(axis.op.attrs["value"], axis.dtype)  # a constant need not enter a loop
     axis = casting.cast(axis, dtypes.int32) % shapes.rank(values[0])
     sizes = _shapes_of(values)

@@ -269,7 +269,7 @@ def _pad_v2_string_kernel(input, paddings, constant_values):
 @pad_v2_op.gradient
 def _pad_v2_gradient(op, grad):
     middle = _middle_of(op, grad)
-    if op.inputs[2].op.type == "Const":
+    if op.inputs[2].is_eager or op.inputs[2].op.type == "Const":
         return [middle, None, None]
     border = reductions.reduce_sum(grad) - reductions.reduce_sum(middle)
     return [middle, None, border]

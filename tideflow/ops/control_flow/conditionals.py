@@ -20,7 +20,13 @@ from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    GraphKeys,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.ops.arrays import constants, joining
 from tideflow.ops.control_flow import debugging, grouping, switches
 from tideflow.ops.control_flow.contexts import CondContext, inside
@@ -62,9 +68,12 @@ def cond(
       ValueError: If the functions return nothing, or results of different types or structures.
     """
     true_fn, false_fn = _one_of(true_fn, fn1, "true_fn", "fn1"), _one_of(false_fn, fn2, "false_fn", "fn2")
+    graph = get_default_graph()
+    if graph.is_eager:
+        result = (true_fn if pred else false_fn)()
+        return result if strict else _unpack_single(result)
     if isinstance(pred, bool):
         raise TypeError("pred must not be a Python bool")
-    graph = get_default_graph()
     with name_scope(name, "cond", [pred]):
         pred = convert_to_tensor(pred)
         side_false, side_true = switches.switch_op(pred, pred, name="Switch")
@@ -262,7 +271,8 @@ def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor,
                     "The order of conditional tests is deterministic but not guaranteed.",
                     name,
                 )
-            pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
+            if not executing_eagerly():  # there they have no names
+                pairs = dict(sorted(pairs.items(), key=lambda item: item[0].name))
         pairs = list(pairs.items())
     if not isinstance(pairs, (list, tuple)):
         raise TypeError("fns must be a list, tuple, or dict")
@@ -273,10 +283,14 @@ def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor,
         if not isinstance(pred, Tensor):
             raise TypeError(f"pred must be a Tensor, got {pred!r}")
         if pred.dtype.base_dtype is not dtypes.bool:
-            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+            raise TypeError(f"pred must be Tensor of type bool: {_label(pred)}")
         if not callable(action):
-            raise TypeError(f"fn for pred {pred.name} must be callable.")
+            raise TypeError(f"fn for pred {_label(pred)} must be callable.")
     return list(pairs)
+
+
+def _label(pred: Tensor) -> str:
+    return str(pred) if pred.is_eager else pred.name
 
 
 def _last_as_default(pairs: list[tuple[Tensor, Callable]]) -> tuple[Callable, list[tuple[Tensor, Callable]]]:
@@ -307,7 +321,7 @@ def _assert_at_most(preds: list[Tensor], limit: int, message: str) -> Operation:
     stacked = _stacked(preds)
     count = reductions.reduce_sum(casting.cast(stacked, dtypes.int32), name="num_true_conds")
     fits = binary.less_equal(count, constants.constant(limit, name="n_true_conds"))
-    names = ", ".join(pred.name for pred in preds)
+    names = ", ".join(map(_label, preds))
     text = f"{message}: more than {limit} conditions ({names}) evaluated as True:"
     return debugging.Assert(fits, data=[text, stacked], summarize=len(preds))
 

@@ -117,7 +117,7 @@ def Assert(
             lambda: assert_op(condition, data, summarize=summarize, name="Assert"),
             name="AssertGuard",
         )
-        return guarded.op
+        return None if guarded is None else guarded.op
 
 
 print_op = Op(

@@ -10,7 +10,13 @@ from tideflow.graph import nest
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, control_dependencies, device, name_scope
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    name_scope,
+)
 from tideflow.ops.arrays import constants
 
 
@@ -33,6 +39,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
     name = kwargs.pop("name", None)
     if kwargs:
         raise ValueError("Unknown keyword arguments: " + ", ".join(kwargs))
+    if executing_eagerly():
+        return None  # type: ignore[return-value]
     with name_scope(name, "group_deps", [x for x in inputs if isinstance(x, Tensor)]) as scope:
         by_device: dict[str, list[Operation]] = {}
         for item in nest.flatten(inputs):
@@ -75,6 +83,8 @@ def tuple(
       TypeError: If a control input is neither an operation nor a tensor.
       ValueError: If there is nothing but None in `tensors`.
     """
+    if executing_eagerly():
+        return list(tensors)
     with name_scope(name, "tuple", [t for t in tensors if isinstance(t, Tensor)]):
         gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
@@ -110,6 +120,8 @@ def with_dependencies(
     Returns:
       The same value, from an operation on the device of `output_tensor` that waits.
     """
+    if executing_eagerly():
+        return output_tensor
     parts = [output_tensor.values] if isinstance(output_tensor, IndexedSlices) else [output_tensor]
     with (
         name_scope(name, "control_dependency", parts) as scope,

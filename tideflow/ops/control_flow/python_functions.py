@@ -13,8 +13,9 @@ from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import as_array
 from tideflow.graph.op import Op
+from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _functions: dict[str, Callable] = {}  # by token, which is what a node knows of its function
 _tokens = itertools.count()
+_BACKWARD = ":gradient"  # at the end of the token of a gradient function
 _ERRORS = (  # what a Python function raises, as the step reports it
     (StopIteration, errors.OutOfRangeError),
     (MemoryError, errors.ResourceExhaustedError),
@@ -107,6 +109,58 @@ py_func_stateless_op.kernel(_call_function)
 py_func_stateless_op.samples(covered_by="tests/ops/control_flow/test_python_functions.py")
 
 
+eager_py_func_op = Op(
+    "EagerPyFunc",
+    "input: Tin -> output: Tout",
+    token=attr("string"),
+    is_async=False,
+    Tin=attr("list(type)", minimum=0),
+    Tout=attr("list(type)", minimum=0),
+    stateful=True,
+    on_host=True,
+    touches="python",
+)
+eager_py_func_op.shape(_unknown_shapes)
+
+
+@eager_py_func_op.kernel
+def _eager_py_func_kernel(input, *, token, Tin, Tout):
+    function = _functions.get(token)
+    if function is None:
+        raise errors.invalid_argument(
+            f"callback {token} is not found: the function lives in the process that made the graph",
+        )
+    return _called(function, [input, Tin, Tout])
+
+
+def is_smooth(tensor: Tensor) -> bool:
+    """Whether a tensor has a gradient."""
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
+
+
+@eager_py_func_op.gradient
+def _eager_py_func_gradient(op, *grads):
+    token = f"{op.attrs['token']}{_BACKWARD}"
+    types = [x.dtype for x in op.inputs if is_smooth(x)]
+    given = [grad for grad, output in zip(grads, op.outputs, strict=True) if is_smooth(output)]
+    found = iter(eager_py_func_op([*op.outputs, *given], token=token, Tout=types))
+    return [next(found) if is_smooth(x) else None for x in op.inputs]
+
+
+eager_py_func_op.samples(covered_by="tests/eager/test_python_functions.py")
+
+
+def eager_py_func(
+    forward: Callable, backward: Callable, inp: list[Any], types: list[dtypes.DType], name: str | None
+) -> list[Tensor]:
+    """An EagerPyFunc node. Both functions take runtime values, their types and the types of the results."""
+    token = f"pyfunc_{next(_tokens)}"
+    for key, function in ((token, forward), (f"{token}{_BACKWARD}", backward)):
+        _functions[key] = function
+        weakref.finalize(get_default_graph(), _functions.pop, key, None)
+    return list(eager_py_func_op(inp, token=token, Tout=types, name=name))
+
+
 @export("py_func")
 def py_func(
     func: Callable,
@@ -141,10 +195,17 @@ def py_func(
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     token = f"pyfunc_{next(_tokens)}"
     _functions[token] = func
-    weakref.finalize(get_default_graph(), _functions.pop, token, None)
     single = not isinstance(Tout, (list, tuple))
     op = py_func_op if stateful else py_func_stateless_op
-    node = op.node(list(inp), token=token, Tout=[Tout] if single else list(Tout), name=name)
+    types = [Tout] if single else list(Tout)
+    if executing_eagerly():
+        try:
+            results = op(list(inp), token=token, Tout=types)
+        finally:
+            del _functions[token]
+        return results[0] if single else results or None
+    weakref.finalize(get_default_graph(), _functions.pop, token, None)
+    node = op.node(list(inp), token=token, Tout=types, name=name)
     if not node.outputs:
         return node
     return node.outputs[0] if single else list(node.outputs)

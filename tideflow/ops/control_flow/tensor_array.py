@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import functools
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -10,7 +12,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import colocate_with, control_dependencies, device, name_scope
+from tideflow.graph.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import tensor_array_ops
@@ -41,6 +43,12 @@ class TensorArray:
       name: A name for the operation.
     """
 
+    _eager_class: type[TensorArray]  # set by `eager_tensor_array.py`
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """In eager mode, an array of the class that keeps the elements themselves."""
+        return object.__new__(cls._eager_class if executing_eagerly() else cls)
+
     def __init__(
         self,
         dtype: DTypeLike,
@@ -55,11 +63,8 @@ class TensorArray:
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ):
-        _check_arguments(handle, tensor_array_name, size, dynamic_size, element_shape, infer_shape)
-        self._dtype = dtypes.as_dtype(dtype).base_dtype
-        self._dynamic_size = bool(dynamic_size)
-        self._infer_shape = infer_shape
-        self._element_shape = [as_shape(element_shape)]  # shared by all that share the handle
+        check_arguments(handle, tensor_array_name, size, dynamic_size, element_shape, infer_shape)
+        self._keep_settings(dtype, dynamic_size, infer_shape, element_shape)
         self._size = size
         self._first_write = [None] if colocate_with_first_write_call else None
         with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
@@ -81,6 +86,12 @@ class TensorArray:
                         tensor_array_name=tensor_array_name or "",
                         name=scope,
                     )
+
+    def _keep_settings(self, dtype: Any, dynamic_size: Any, infer_shape: bool, element_shape: Any) -> None:
+        self._dtype = dtypes.as_dtype(dtype).base_dtype
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        self._element_shape = [as_shape(element_shape)]  # shared by all that share the handle
 
     @property
     def flow(self) -> Tensor:
@@ -342,7 +353,12 @@ class TensorArray:
         return colocate_with(self._first_write[0])
 
 
-def _check_arguments(
+TensorArray.__signature__ = inspect.signature(  # type: ignore[attr-defined]
+    functools.partial(TensorArray.__init__, None)  # type: ignore[arg-type]
+)
+
+
+def check_arguments(
     handle: Any, tensor_array_name: Any, size: Any, dynamic_size: Any, element_shape: Any, infer_shape: bool
 ) -> None:
     if handle is not None and tensor_array_name:

@@ -14,7 +14,13 @@ from tideflow.graph import nest
 from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    GraphKeys,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import switches
@@ -65,6 +71,8 @@ def while_loop(
         next.
     """
     _check_arguments(cond, body, loop_vars, parallel_iterations)
+    if executing_eagerly():
+        return _run_loop(cond, body, loop_vars, maximum_iterations, return_same_structure)
     with name_scope(name, "while", nest.flatten(loop_vars)):
         counted = maximum_iterations is not None
         single = isinstance(loop_vars, (list, tuple)) and len(loop_vars) == 1
@@ -91,6 +99,22 @@ def while_loop(
         alone = single if counted else len(context.exits) == 1
         result = result[1] if counted else result
         return result[0] if alone else result
+
+
+def _run_loop(
+    cond: Callable, body: Callable, loop_vars: Any, maximum_iterations: Any, return_same_structure: bool
+) -> Any:
+    """The loop in eager mode: Python's own."""
+    single = len(loop_vars) == 1
+    left = None if maximum_iterations is None else int(maximum_iterations)
+    while cond(*loop_vars) and left != 0:
+        given, loop_vars = loop_vars, body(*loop_vars)
+        if single and not isinstance(loop_vars, (list, tuple)):
+            loop_vars = (loop_vars,)
+        nest.assert_same_structure(list(given), list(loop_vars))
+        left = None if left is None else left - 1
+    loop_vars = nest.map_structure(_converted, loop_vars)
+    return loop_vars[0] if single and not return_same_structure else loop_vars
 
 
 def _check_arguments(cond: Any, body: Any, loop_vars: Any, parallel_iterations: Any) -> None:

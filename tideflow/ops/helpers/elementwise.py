@@ -16,6 +16,7 @@ from tideflow.graph.composite import SparseTensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
+from tideflow.graph.scopes import graph_of
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.samples import SampleArray, f32, i32
@@ -170,7 +171,7 @@ def same_shape(x: TensorShape) -> TensorShape:
 def of_values(function: Callable, default_name: str, x: SparseTensor, name: str | None) -> SparseTensor:
     """The function of the values of a sparse tensor."""
     # TensorFlow takes the name once before it finds that x is sparse, so the next one is used.
-    x.graph.unique_name(name or default_name)
+    graph_of([x.values]).unique_name(name or default_name)
     return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
 
 

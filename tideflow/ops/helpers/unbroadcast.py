@@ -10,6 +10,7 @@ import tideflow as tf
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
+from tideflow.graph.scopes import graph_of
 from tideflow.ops.arrays import broadcasting, shapes
 
 _axes_in: WeakKeyDictionary[Graph, dict] = WeakKeyDictionary()
@@ -41,7 +42,7 @@ def short_ways_back(x: Tensor, y: Tensor, grad: Any) -> tuple[Callable, Callable
 
 def _known_axes(x: Tensor, y: Tensor) -> tuple[list[int], list[int]]:
     """The axes over which operands of known shapes were broadcast, asked for once for each pair of shapes."""
-    known = _axes_in.setdefault(x.graph, {})
+    known = _axes_in.setdefault(graph_of([x]), {})
     key = x.shape.tuple, y.shape.tuple
     if key not in known:
         axes = broadcasting.broadcast_gradient_args(x.shape.as_list(), y.shape.as_list())

@@ -160,15 +160,21 @@ def _matmul_specialized(node):
 @matmul_op.gradient
 def _matmul_gradient(op, grad):
     a, b = (unary.conj(value) for value in op.inputs)
-    turned = op.attrs["transpose_a"], op.attrs["transpose_b"]
-    if turned == (False, False):
-        return [matmul_op(grad, b, transpose_b=True), matmul_op(a, grad, transpose_a=True)]
-    if turned == (False, True):
-        return [matmul_op(grad, b), matmul_op(grad, a, transpose_a=True)]
-    if turned == (True, False):
-        return [matmul_op(b, grad, transpose_b=True), matmul_op(a, grad)]
-    both = {"transpose_a": True, "transpose_b": True}
-    return [matmul_op(b, grad, **both), matmul_op(grad, a, **both)]
+    turned_a, turned_b = op.attrs["transpose_a"], op.attrs["transpose_b"]
+    to_a = to_b = None
+    if op.wants_gradient(0):
+        to_a = (
+            matmul_op(b, grad, transpose_a=turned_b, transpose_b=True)
+            if turned_a
+            else matmul_op(grad, b, transpose_b=not turned_b)
+        )
+    if op.wants_gradient(1):
+        to_b = (
+            matmul_op(grad, a, transpose_a=True, transpose_b=turned_a)
+            if turned_b
+            else matmul_op(a, grad, transpose_a=not turned_a)
+        )
+    return [to_a, to_b]
 
 
 @matmul_op.flops
@@ -217,7 +223,8 @@ def _sparse_matmul_kernel(a, b, *, transpose_a, transpose_b):
 @sparse_matmul_op.gradient
 def _sparse_matmul_gradient(op, grad):
     a, b = op.inputs
-    hints = {a: op.attrs["a_is_sparse"], b: op.attrs["b_is_sparse"], grad: grad.op.type == "ReluGrad"}
+    from_relu = not grad.is_eager and grad.op.type == "ReluGrad"
+    hints = {a: op.attrs["a_is_sparse"], b: op.attrs["b_is_sparse"], grad: from_relu}
 
     def product(left, right, dtype, transpose_a=False, transpose_b=False):
         sparse = hints[left], hints[right]
@@ -455,6 +462,8 @@ def matmul(
     Raises:
       ValueError: If a matrix is to be both transposed and adjoint, or the inner sizes differ.
     """
+    if _are_eager_matrices(a, b) and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
+        return matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
     with name_scope(name, "MatMul", [a, b]) as name:
         for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transpose and adjoint:
@@ -478,6 +487,12 @@ def matmul(
         )
         both_short = a.dtype is dtypes.bfloat16 and b.dtype is dtypes.bfloat16
         return casting.cast(product, dtypes.bfloat16) if both_short else product
+
+
+def _are_eager_matrices(a: Any, b: Any) -> bool:
+    """Whether there is nothing to convert and nothing to choose: two matrices of one type, in eager mode."""
+    is_eager = getattr(a, "is_eager", False) and getattr(b, "is_eager", False)
+    return is_eager and a.dtype is b.dtype and a.ndim == b.ndim == 2
 
 
 def _may_be_batch(shape: TensorShape) -> bool:

@@ -63,7 +63,7 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
             if data is None:
                 rule = f"Condition x {symbol} y did not hold element-wise:"
-                data = [rule, f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+                data = [rule, f"x ({_label(x)}) = ", x, f"y ({_label(y)}) = ", y]
             if message is not None:
                 data = [message, *data]
             condition = reductions.reduce_all(getattr(binary, word)(x, y))
@@ -88,6 +88,11 @@ def _public(check: Callable) -> Callable:
 
 
 _assert_equal = _comparison("equal", "==", "equal")
+
+
+def _label(tensor: Tensor) -> str:
+    """What messages call a tensor: its name, which in eager mode none has."""
+    return "Tensor" if tensor.is_eager else tensor.name
 
 
 @export("assert_equal", "debugging.assert_equal")
@@ -139,7 +144,7 @@ def _sign_check(name: str, symbol: str, check_sides: Callable, zero_first: bool)
         with name_scope(name, check.__name__, [x, *(data or ())]):
             x = convert_to_tensor(x, name="x")
             if data is None:
-                rule, value = f"Condition x {symbol} 0 did not hold element-wise:", f"x ({x.name}) = "
+                rule, value = f"Condition x {symbol} 0 did not hold element-wise:", f"x ({_label(x)}) = "
                 # TensorFlow shows these two as one for `<=`; the constants' names follow from that.
                 texts = [rule + value] if symbol == "<=" else [rule, value]
                 data = [message or "", *texts, x]
@@ -199,9 +204,9 @@ def assert_near(
             data = [
                 message or "",
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ",
+                f"x ({_label(x)}) = ",
                 x,
-                f"y ({y.name}) = ",
+                f"y ({_label(y)}) = ",
                 y,
             ]
         tolerance = atol + rtol * unary.abs(y)
@@ -240,7 +245,7 @@ def assert_type(
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{message or ''}  {tensor.name} must be of type {tf_type}")
+            raise TypeError(f"{message or ''}  {_label(tensor)} must be of type {tf_type}")
         return constants.no_operation("statically_determined_correct_type")
 
 
@@ -263,7 +268,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{message or ""}  Expected "x" to be integer type.  Found: {x.name} of dtype {x.dtype}'
+                f'{message or ""}  Expected "x" to be integer type.  Found: {_label(x)} of dtype {x.dtype}'
             )
         return constants.no_operation("statically_determined_was_integer")
 
@@ -290,9 +295,9 @@ def assert_same_float_dtype(
             continue
         kind = tensor.dtype.base_dtype
         if not found:
-            found, where = kind, f" as {tensor.name}"
+            found, where = kind, f" as {_label(tensor)}"
         elif found != kind:
-            raise ValueError(f"{tensor.name}, type={kind}, must be of the same type ({found}){where}.")
+            raise ValueError(f"{_label(tensor)}, type={kind}, must be of the same type ({found}){where}.")
     if not found:
         return dtypes.float32
     if not found.is_floating:
@@ -356,7 +361,7 @@ def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | No
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.ndims != 0:
             raise ValueError(
-                f"{message or ''}Expected scalar shape for {tensor.name}, saw shape: {tensor.shape}."
+                f"{message or ''}Expected scalar shape for {_label(tensor)}, saw shape: {tensor.shape}."
             )
         return tensor
 
@@ -376,7 +381,7 @@ def _assert_rank(
     ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
     message = message or ""
     if data is None:
-        data = [message, f"Tensor {x.name} must have {rule}", *ranks, "Received shape: ", shapes.shape(x)]
+        data = [message, f"Tensor {_label(x)} must have {rule}", *ranks, "Received shape: ", shapes.shape(x)]
     for rank in ranks:
         assert_type(rank, dtypes.int32)
     known = [constant_value(rank) for rank in ranks]
@@ -386,7 +391,8 @@ def _assert_rank(
         wanted = [int(rank) for rank in known]
         if not holds(x.shape.ndims, wanted):
             raise ValueError(
-                f"{message}.  Tensor {x.name} must have {rule} {wanted[0] if len(wanted) == 1 else wanted}.  "
+                f"{message}.  Tensor {_label(x)} must have {rule} "
+                f"{wanted[0] if len(wanted) == 1 else wanted}.  "
                 f"Received rank {x.shape.ndims}, shape {x.shape}"
             )
         return constants.no_operation("static_checks_determined_all_ok")
@@ -569,14 +575,14 @@ class _ShapeSpec:
     def __init__(self, x: Tensor, shape: Any, message: str):
         if not hasattr(shape, "__iter__"):
             raise ValueError(
-                f"{message}.  Tensor {x.name}.  Specified shape must be an iterable.  "
+                f"{message}.  Tensor {_label(x)}.  Specified shape must be an iterable.  "
                 f"Received specified shape: {shape}"
             )
         symbols = tuple(shape)
         for i, symbol in enumerate(symbols[1:], start=1):
             if symbol is Ellipsis or symbol == "*":
                 raise ValueError(
-                    f"{message}.  Tensor {x.name} specified shape index {i}.  Symbol `...` or `*` for a "
+                    f"{message}.  Tensor {_label(x)} specified shape index {i}.  Symbol `...` or `*` for a "
                     "variable number of unspecified dimensions is only allowed as the first entry"
                 )
         self.x = x
@@ -607,7 +613,7 @@ class _ShapeSpec:
             if symbol is None or symbol == ".":
                 continue
             if _as_int(symbol) is None and symbol not in sizes:
-                sizes[symbol] = self.sizes[axis], f"Specified by tensor {self.x.name} dimension {axis}"
+                sizes[symbol] = self.sizes[axis], f"Specified by tensor {_label(self.x)} dimension {axis}"
                 continue
             wanted, source = sizes.get(symbol, (_as_int(symbol), "Specified explicitly"))
             found = self.sizes[axis]
@@ -615,8 +621,8 @@ class _ShapeSpec:
                 checks.append(self._assert_size(axis, found, wanted, source, data, summarize, message))
             elif int(found) != int(wanted):
                 raise ValueError(
-                    f"{message}.  {source}.  Tensor {self.x.name} dimension {axis} must have size {wanted}.  "
-                    f"Received size {found}, shape {self.x.shape}"
+                    f"{message}.  {source}.  Tensor {_label(self.x)} dimension {axis} must have size "
+                    f"{wanted}.  Received size {found}, shape {self.x.shape}"
                 )
         return checks
 
@@ -632,7 +638,7 @@ class _ShapeSpec:
     ) -> Operation:
         condition = binary.equal(convert_to_tensor(found), convert_to_tensor(wanted))
         if data is None:
-            subject = f"Tensor {self.x.name} dimension"
+            subject = f"Tensor {_label(self.x)} dimension"
             shape = shapes.shape(self.x)
             data = [message, source, subject, axis, "must have size", wanted, "Received shape: ", shape]
         return debugging.Assert(condition, data, summarize=summarize)

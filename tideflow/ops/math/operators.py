@@ -49,6 +49,7 @@ def binary_operator(name: str, function: Callable, op: Op | None = None) -> None
         with name_scope(None, name, [y]) as scope:
             return function(convert_to_tensor(x, dtype=y.dtype.base_dtype, name="x"), y, scope)
 
+    forward.float_op = op  # type: ignore[attr-defined]
     Tensor._override_operator(f"__{name}__", forward)
     Tensor._override_operator(f"__r{name}__", reflected)
 

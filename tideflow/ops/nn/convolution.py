@@ -176,8 +176,8 @@ def forward_gradient(op: Operation, grad: Tensor, to_input: Op, to_filter: Op) -
     else:
         image_sizes, filter_sizes = shapes.shape(image), shapes.shape(filter)
     return (
-        to_input(image_sizes, filter, grad, **_geometry(op)),
-        to_filter(image, filter_sizes, grad, **_geometry(op)),
+        to_input(image_sizes, filter, grad, **_geometry(op)) if op.wants_gradient(0) else None,
+        to_filter(image, filter_sizes, grad, **_geometry(op)) if op.wants_gradient(1) else None,
     )
 
 

@@ -169,6 +169,8 @@ def log_softmax(
 
 def is_zero(tensor: Tensor) -> bool:
     """Whether a gradient is known to be 0: it stands for an output that nothing uses."""
+    if tensor.is_eager:
+        return getattr(tensor, "_stands_for_none", False)  # a tape says so
     value = partial_value(tensor)
     return tensor.op.type == "ZerosLike" or fully_known(value) and not np.any(value)
 

@@ -1,0 +1,308 @@
+"""Eager mode: the graph in whose place ops run at once, and the switches of the mode."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import threading
+from collections.abc import Iterable, Iterator
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from tideflow.eager.execute import BoundKernel, execute
+from tideflow.eager.gradient_functions import with_custom_gradient
+from tideflow.eager.tensor import EagerTensor, eager_tensor, torch_device
+from tideflow.export import export, expose
+from tideflow.graph import dtypes
+from tideflow.graph.arrays import typed_array
+from tideflow.graph.graph import Graph
+from tideflow.graph.op import Op
+from tideflow.graph.scopes import get_default_graph, set_global_graph
+from tideflow.graph.stacks import default_graphs
+from tideflow.runtime.devices import CPU, local_devices
+from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.values import to_torch
+
+if TYPE_CHECKING:
+    from tensorboard.compat.proto.config_pb2 import ConfigProto
+
+    from tideflow.graph.typing import DeviceLike, DTypeLike
+
+SYNC, ASYNC = 0, 1
+DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT = 0, 1, 2
+DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
+_POLICIES = (
+    None,
+    DEVICE_PLACEMENT_EXPLICIT,
+    DEVICE_PLACEMENT_WARN,
+    DEVICE_PLACEMENT_SILENT,
+    DEVICE_PLACEMENT_SILENT_FOR_INT32,
+)
+_MAX_INT32 = 2**31 - 1
+_MOST_NUMBERS = 1_000
+_NO_DEVICE = SimpleNamespace(device="")
+
+
+class EagerGraph(Graph):
+    """Stands where graph mode has the default graph: it holds the scopes of each thread, and no operations.
+
+    `Op.__call__` hands it what it would add to a graph, and gets the result.
+    """
+
+    is_eager = True
+
+    def __init__(self) -> None:
+        self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
+        self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
+        self.resources = ResourceManager()
+        self._numbers: dict[Any, tuple[Any, dtypes.DType]] = {}
+        self._global_seed: int | None = None
+        self._random = random.Random()
+        super().__init__()
+        accelerators = [device for device in local_devices() if device.device_type != "CPU"]
+        self.accelerated = bool(accelerators)
+        self._fastest = accelerators[0].torch_device if accelerators else CPU
+
+    def execute(self, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+        return execute(self, op, args, attrs, name)
+
+    with_custom_gradient = staticmethod(with_custom_gradient)
+
+    def _insert(self, op: Any, given: Any) -> None:
+        raise RuntimeError(
+            f"{op.type} '{op.name}' would be a node of a graph, and eager execution has none: make it "
+            "inside of `with tf.Graph().as_default():`."
+        )
+
+    def forget(self) -> None:
+        """Forgets collections and the names of scopes, as a new default graph would."""
+        self._collections.clear()
+        self._names.clear()
+
+    def number(self, value: float, dtype: DTypeLike | None) -> EagerTensor:
+        """A new tensor of a Python number. Tensors of the same number share its memory."""
+        if self._local.devices or self.accelerated:
+            array, known = typed_array(value, dtype)
+            return eager_tensor(to_torch(array, self.device_of_constant(known)), known)
+        key = value or repr(value), type(value), dtype  # 0.0 equals -0.0
+        found = self._numbers.get(key)
+        if found is None:
+            if len(self._numbers) > _MOST_NUMBERS:
+                self._numbers.clear()
+            array, known = typed_array(value, dtype)
+            found = self._numbers[key] = to_torch(array), known
+        return eager_tensor(*found)
+
+    # ------------------------------------------------------------------ seeds
+
+    @property  # type: ignore[override]
+    def seed(self) -> int | None:
+        """The seed of the mode, from which ops without one derive theirs."""
+        return self._global_seed
+
+    @seed.setter
+    def seed(self, seed: int | None) -> None:
+        self._global_seed = seed
+        self._random = random.Random(seed)
+        self.states.clear()
+        self.kernels.clear()
+
+    def _next_op_seed(self) -> int:
+        return self._random.randint(0, _MAX_INT32)
+
+    # ------------------------------------------------------------------ scopes
+
+    def _scope_for(self, name: str) -> str:
+        return name[:-1] if name.endswith("/") else self.unique_name(name)
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        """The name in the current name scope. Nothing is added, so every name is unique."""
+        stack = self._local.name_stack
+        return f"{stack}/{name}" if stack else name
+
+    @contextlib.contextmanager
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+        """Calls those of the inputs that are functions. The others have run already."""
+        for item in control_inputs or ():
+            if callable(item) and not hasattr(item, "dtype"):
+                item()
+        yield
+
+    def device(self, device_name_or_function: DeviceLike | None) -> Any:
+        """Runs the operations of a `with` block on a device.
+
+        Args:
+          device_name_or_function: The device; None cancels those of the blocks outside.
+        """
+        if callable(device_name_or_function) and not hasattr(device_name_or_function, "to_string"):
+            raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
+        return super().device(device_name_or_function)
+
+    @contextlib.contextmanager
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
+        """Runs the operations of a `with` block where their inputs are."""
+        yield
+
+    # ------------------------------------------------------------------ devices
+
+    def requested_device(self) -> torch.device | None:
+        """The device of the innermost `with tf.device(...)` block, if it names one."""
+        for entry in reversed(self._local.devices):
+            if entry is None:
+                return None
+            name = entry.shortcut_string_merge(_NO_DEVICE)  # type: ignore[attr-defined]
+            if "/device:" in name:
+                return torch_device(name)
+        return None
+
+    def device_for(self, op: Op, inputs: list[EagerTensor]) -> torch.device | None:
+        """Where an op runs: where the program says, on the accelerator that has one of its inputs or the
+        variable that it uses, or on the first one, unless it takes sizes; None where there are only CPUs.
+        """
+        if not self.accelerated:
+            self.requested_device()  # raises for a device that is not there
+            return None
+        requested = self.requested_device()
+        if requested is not None:
+            return requested
+        if op.on_host:
+            return CPU
+        values = [
+            getattr(x._value, "value", None) if x.dtype is dtypes.resource else x._value for x in inputs
+        ]
+        found = [value.device for value in values if isinstance(value, torch.Tensor)]
+        elsewhere = [device for device in found if device != CPU]
+        if elsewhere:
+            return elsewhere[0]
+        if any(x.dtype in (dtypes.int32, dtypes.int64, dtypes.string) for x in inputs):
+            return CPU
+        return self._fastest
+
+    def device_of_constant(self, dtype: dtypes.DType) -> torch.device:
+        requested = self.requested_device() if self._local.devices else None
+        if requested is not None:
+            return requested
+        return self._fastest if self.accelerated and dtype.is_floating else CPU
+
+
+# ---------------------------------------------------------------------------------- the mode of the process
+
+
+class _Mode:
+    lock = threading.Lock()
+    graph: EagerGraph | None = None
+
+
+def eager_graph() -> EagerGraph:
+    """The stand-in of this process, made when first needed."""
+    with _Mode.lock:
+        if _Mode.graph is None:
+            _Mode.graph = EagerGraph()
+        return _Mode.graph
+
+
+@export("enable_eager_execution")
+def enable_eager_execution(
+    config: ConfigProto | None = None, device_policy: int | None = None, execution_mode: int | None = None
+) -> None:
+    """Makes operations run at once, for the rest of the program.
+
+    It is called once, before the program makes a graph. `with graph.as_default():` still builds graphs.
+
+    Args:
+      config: The devices and threads to use, as for a session.
+      device_policy: What happens to inputs that are on another device than the operation: they are copied,
+        whichever of the `tf.contrib.eager.DEVICE_PLACEMENT_…` this is.
+      execution_mode: `tf.contrib.eager.SYNC` or `ASYNC`. Kernels of the CPU have run when a call returns,
+        those of a GPU are waited for by who reads the value, in both modes.
+
+    Raises:
+      ValueError: If the program has made operations already, or an argument is not one of those.
+      TypeError: If `config` is not a ConfigProto.
+    """
+    if config is not None and type(config).__name__ != "ConfigProto":
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+    if device_policy not in _POLICIES:
+        raise ValueError(
+            "device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_EXPLICIT, "
+            "tf.contrib.eager.DEVICE_PLACEMENT_WARN, tf.contrib.eager.DEVICE_PLACEMENT_SILENT"
+        )
+    if execution_mode not in (None, SYNC, ASYNC):
+        raise ValueError("execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC")
+    if default_graphs.items:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    current = get_default_graph()
+    if current.is_eager:
+        return
+    if current._ops:
+        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    set_global_graph(eager_graph())
+
+
+@export("disable_eager_execution")
+def disable_eager_execution() -> None:
+    """Makes operations build a graph again, as they do unless `tf.enable_eager_execution` was called.
+
+    Raises:
+      ValueError: Inside a `with graph.as_default():` block.
+    """
+    if default_graphs.items:
+        raise ValueError("tf.disable_eager_execution must be called outside of graphs and functions.")
+    if get_default_graph().is_eager:
+        set_global_graph(None)
+
+
+@contextlib.contextmanager
+def eager_mode() -> Iterator[None]:
+    """Makes the operations of a `with` block run at once."""
+    with eager_graph().as_default():
+        yield
+
+
+@contextlib.contextmanager
+def graph_mode() -> Iterator[None]:
+    """Makes the operations of a `with` block build a graph of their own."""
+    with Graph().as_default():
+        yield
+
+
+@export("contrib.eager.in_eager_mode")
+def in_eager_mode() -> bool:
+    """Whether operations run at once.
+
+    Returns:
+      What `tf.executing_eagerly` gives.
+    """
+    return get_default_graph().is_eager
+
+
+@export("contrib.eager.num_gpus")
+def num_gpus() -> int:
+    """Counts the GPUs that operations can run on.
+
+    Returns:
+      The number of GPUs of this process.
+    """
+    return sum(device.device_type == "GPU" for device in local_devices())
+
+
+@export("contrib.eager.list_devices")
+def list_devices() -> list[str]:
+    """Lists the devices that operations can run on.
+
+    Returns:
+      Their full names.
+    """
+    return [device.name for device in local_devices()]
+
+
+for _name in (
+    "SYNC",
+    "ASYNC",
+    "DEVICE_PLACEMENT_EXPLICIT",
+    "DEVICE_PLACEMENT_WARN",
+    "DEVICE_PLACEMENT_SILENT",
+):
+    expose(globals()[_name], f"contrib.eager.{_name}")

@@ -1,0 +1,160 @@
+"""Functions with gradients of their own, and gradients of Python functions, by tapes."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tideflow.eager.recording import Record, recording
+from tideflow.eager.tape import GradientTape
+from tideflow.export import export
+from tideflow.graph import nest
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.ops.arrays import constants
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
+
+def with_custom_gradient(f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """What `tf.custom_gradient(f)` gives in eager mode: tapes record the whole of it as one operation."""
+    inputs = [convert_to_tensor(x) for x in nest.flatten(args)]
+    outside, recording.tapes = recording.tapes, ()
+    try:
+        with GradientTape() as tape:
+            result, grad_fn = f(*inputs, **kwargs)
+        flat = [constants.identity(convert_to_tensor(x)) for x in nest.flatten(result)]
+    finally:
+        recording.tapes = outside
+    used = list(tape.watched_variables())
+    parameters = inspect.signature(grad_fn).parameters
+    accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
+    if used and not accepts:
+        raise TypeError(
+            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
+            "'variables' keyword argument."
+        )
+
+    def gradient(record: Record, *grads: Any) -> list[Any]:
+        if not used:
+            return nest.flatten(grad_fn(*grads))
+        in_grads, variable_grads = grad_fn(*grads, variables=used)
+        if len(variable_grads) != len(used):
+            raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
+        return [*nest.flatten(in_grads), *variable_grads]
+
+    handles = [variable.handle for variable in used]
+    record = Record(constants.identity_n_op, {}, [*inputs, *handles], flat, None, gradient)
+    for outer in outside:
+        outer._add(record)
+    return nest.pack_sequence_as(result, flat) if nest.is_nested(result) else flat[0]
+
+
+def _checked(value: Any, f: Callable[..., Any]) -> Any:
+    if value is None:
+        raise ValueError(
+            "Cannot differentiate a function that returns None; did you forget to return a value from "
+            f"{f.__name__}?"
+        )
+    return value
+
+
+def _positions(f: Callable[..., Any], params: Any, args: Sequence[Any]) -> list[int]:
+    """The arguments by which `params` says to differentiate: names or positions, all where it is None."""
+    if params is None:
+        return list(range(len(args)))
+    names = list(inspect.signature(f).parameters)
+    if all(isinstance(param, int) for param in params):
+        return list(params)
+    unknown = [param for param in params if param not in names]
+    if unknown:
+        raise ValueError(f"params must be names or positions of arguments of {f}: {unknown} are not")
+    return [names.index(param) for param in params]
+
+
+@export("contrib.eager.value_and_gradients_function")
+def value_and_gradients_function(
+    f: Callable[..., Any], params: Sequence[str | int] | None = None
+) -> Callable[..., Any]:
+    """Makes a function that computes another one and its gradients.
+
+    Args:
+      f: A function of tensors.
+      params: The names or positions of the arguments by which it is differentiated; all if None.
+
+    Returns:
+      A function of the same arguments, and of `dy`, the weight of the result. It returns the result and a
+      list of gradients.
+
+    Raises:
+      ValueError: When called, if `f` returns None.
+    """
+
+    def run(*args: TensorLike, **kwargs: Any) -> tuple[Any, list[Any]]:
+        dy = kwargs.pop("dy", None)
+        inputs: list[Any] = [x if hasattr(x, "handle") else convert_to_tensor(x) for x in args]
+        sources = [inputs[i] for i in _positions(f, params, args)]
+        with GradientTape() as tape:
+            tape.watch(sources)
+            value = _checked(f(*inputs, **kwargs), f)
+        return value, tape.gradient(value, sources, dy)
+
+    return functools.update_wrapper(run, f)
+
+
+@export("contrib.eager.gradients_function")
+def gradients_function(
+    f: Callable[..., Any], params: Sequence[str | int] | None = None
+) -> Callable[..., list[Any]]:
+    """Makes a function that computes the gradients of another one.
+
+    Args:
+      f: A function of tensors.
+      params: The names or positions of the arguments by which it is differentiated; all if None.
+
+    Returns:
+      A function of the same arguments, and of `dy`, the weight of the result. It returns a list of gradients.
+    """
+    both = value_and_gradients_function(f, params)
+    return functools.update_wrapper(lambda *args, **kwargs: both(*args, **kwargs)[1], f)
+
+
+@export("contrib.eager.implicit_value_and_gradients")
+def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes a function that computes another one, and its gradients by the trainable variables that it reads.
+
+    Args:
+      f: A function.
+
+    Returns:
+      A function of the same arguments. It returns the result and a list of pairs of gradient and variable.
+
+    Raises:
+      ValueError: When called, if `f` returns None or reads no trainable variable.
+    """
+
+    def run(*args: Any, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
+        with GradientTape() as tape:
+            value = _checked(f(*args, **kwargs), f)
+        variables = tape.watched_variables()
+        if not variables:
+            raise ValueError("No trainable variables were accessed while the function was being computed.")
+        return value, list(zip(tape.gradient(value, list(variables)), variables, strict=True))
+
+    return functools.update_wrapper(run, f)
+
+
+@export("contrib.eager.implicit_gradients")
+def implicit_gradients(f: Callable[..., Any]) -> Callable[..., list[tuple[Any, Any]]]:
+    """Makes a function that computes the gradients of another one by the trainable variables that it reads.
+
+    Args:
+      f: A function.
+
+    Returns:
+      A function of the same arguments. It returns a list of pairs of gradient and variable.
+    """
+    both = implicit_value_and_gradients(f)
+    return functools.update_wrapper(lambda *args, **kwargs: both(*args, **kwargs)[1], f)

@@ -1,0 +1,35 @@
+"""The operators of eager tensors whose op is known: they go straight to its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tideflow.eager.execute import execute
+from tideflow.eager.tensor import EagerTensor
+from tideflow.graph.op import Op
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import get_default_graph
+
+_NUMBERS = (int, float)
+
+
+def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """The operator, by `op` where both operands are floating, as `otherwise` does it in the end."""
+
+    def operator(x: EagerTensor, y: Any) -> Any:
+        kind = type(y)
+        if (kind is EagerTensor or kind in _NUMBERS) and x.dtype.is_floating:
+            graph: Any = get_default_graph()
+            if graph.is_eager:
+                return execute(graph, op, (x, y), {}, name)
+        return otherwise(x, y)
+
+    return operator
+
+
+for _operator in Tensor.OVERLOADABLE_OPERATORS:
+    _function = getattr(Tensor, _operator)
+    _op = getattr(_function, "float_op", None)
+    if _op is not None:
+        setattr(EagerTensor, _operator, _straight(_operator.strip("_"), _op, _function))

@@ -1,0 +1,78 @@
+"""What tapes record: the operations that ran, as gradient functions ask for them."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from tideflow.graph.graph_def import node_def_proto, op_def_proto
+from tideflow.graph.operation import Operation
+from tideflow.graph.scopes import get_default_graph
+
+if TYPE_CHECKING:
+    from tideflow.eager.tape import GradientTape
+    from tideflow.graph.op import Op
+
+
+class _Recording(threading.local):
+    """The tapes of a thread that record what it runs now."""
+
+    tapes: tuple[GradientTape, ...] = ()
+
+
+recording = _Recording()
+
+
+class Record:
+    """An operation that has run. It has what gradient functions use of an `Operation`."""
+
+    __slots__ = ("_gradient_name", "attrs", "definition", "gradient", "inputs", "outputs", "wanted")
+
+    def __init__(
+        self,
+        definition: Op,
+        attrs: dict[str, Any],
+        inputs: Any,
+        outputs: Any,
+        gradient_name: Any,
+        gradient: Any = None,
+    ):
+        self.definition = definition
+        self.attrs = attrs
+        self.inputs = inputs
+        self.outputs = outputs
+        self._gradient_name = gradient_name
+        self.gradient = gradient  # instead of that of the op type
+        self.wanted: Any = ()  # the ids of tensors whose gradients are asked for, while a tape goes back
+
+    _control_flow_context = None
+    control_inputs = ()
+    device = ""
+    user_line = "its line of the program"
+
+    def wants_gradient(self, index: int) -> bool:
+        """Whether the gradient of an input is used."""
+        return id(self.inputs[index]) in self.wanted
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def type(self) -> str:
+        return self.definition.name
+
+    @property
+    def graph(self) -> Any:
+        return get_default_graph()
+
+    @property
+    def op_def(self) -> Any:
+        return op_def_proto(self.definition)
+
+    @property
+    def node_def(self) -> Any:
+        return node_def_proto(self)  # type: ignore[arg-type]
+
+    get_attr = Operation.get_attr
+    _get_control_flow_context = Operation._get_control_flow_context

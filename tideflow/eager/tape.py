@@ -1,0 +1,445 @@
+"""`tf.GradientTape`: records what runs, and computes gradients by the op types' own gradient functions.
+
+In eager mode the tape keeps a record of each operation that uses something watched; going back over the
+records calls gradient functions, whose operations run, and are recorded by other tapes, like any. In graph
+mode the graph itself is the record: the tape knows which of its operations were made while it recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tideflow.autodiff import aggregate
+from tideflow.autodiff.gradients import UnconnectedGradients, gradients
+from tideflow.autodiff.registry import gradient_function
+from tideflow.eager.recording import Record, recording
+from tideflow.export import export
+from tideflow.graph import dtypes, nest
+from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import not_differentiable
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys, get_default_graph
+from tideflow.ops.arrays import creation, joining, shapes
+from tideflow.platform import logging
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from tideflow.graph.typing import Structure, TensorLike
+
+
+@export("GradientTape", "contrib.eager.GradientTape")
+class GradientTape:
+    """Records the operations of a `with` block, to compute gradients of their results afterwards.
+
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.square(model(x) - y))
+        slopes = tape.gradient(loss, variables)
+
+    Trainable variables that the block reads are watched; tensors are watched when the block says so. Tapes
+    can be nested: an outer one records what an inner one's `gradient` runs, which gives higher derivatives.
+
+    Args:
+      persistent: Whether several gradients may be computed. Otherwise what was recorded is given up with the
+        first.
+      watch_accessed_variables: Whether trainable variables are watched as they are read.
+    """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._persistent = persistent
+        self._watch_accessed_variables = watch_accessed_variables
+        self._recording = False
+        self._used = False
+        self._was_entered = False
+        self._records: list[Record] = []
+        self._tracked: dict[int, Any] = {}  # what is watched and what follows from it, by id
+        self._variables: dict[int, Any] = {}
+        self._made: list[tuple[Any, int, int | None]] = []  # graph, first and last operation made meanwhile
+
+    def __enter__(self) -> GradientTape:
+        self._push()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._recording:
+            self._pop()
+
+    def _push(self) -> None:
+        if self._recording:
+            raise ValueError("Tape is already recording.")
+        self._recording = self._was_entered = True
+        recording.tapes = (*recording.tapes, self)
+        graph = get_default_graph()
+        if not graph.is_eager:
+            self._made.append((graph, len(graph._ops), None))
+
+    def _pop(self) -> None:
+        if not self._recording:
+            raise ValueError("Tape is not recording.")
+        self._recording = False
+        recording.tapes = tuple(tape for tape in recording.tapes if tape is not self)
+        if self._made and self._made[-1][2] is None:
+            graph, first, _ = self._made.pop()
+            self._made.append((graph, first, len(graph._ops)))
+
+    # ---------------------------------------------------------------------------------- recording
+
+    def _add(self, record: Record) -> None:
+        """Keeps an operation, if an input of it is watched or follows from what is."""
+        tracked = self._tracked
+        is_used = False
+        for tensor in record.inputs:
+            if id(tensor) in tracked:
+                is_used = True
+            elif tensor._variable is not None and self._watch_accessed_variables:
+                variable = tensor._variable()
+                if variable is not None and variable.trainable:
+                    self._watch_variable(variable)
+                    is_used = True
+        if is_used and record.definition.gradient_function is not not_differentiable:
+            self._records.append(record)
+            for output in record.outputs:
+                tracked[id(output)] = output
+
+    def _watch_variable(self, variable: Any) -> None:
+        self._tracked[id(variable.handle)] = variable.handle
+        self._variables[id(variable.handle)] = variable
+
+    def watch(self, tensor: Structure[TensorLike]) -> None:
+        """Has the tape record what is computed from a tensor.
+
+        Args:
+          tensor: A tensor or a variable, or a structure of them.
+
+        Raises:
+          ValueError: If it is none of those.
+        """
+        for item in nest.flatten(tensor):
+            if hasattr(item, "handle"):
+                self._watch_variable(item)
+                continue
+            if not isinstance(item, Tensor):
+                raise ValueError(f"Passed in object of type {type(item)}, not tf.Tensor")
+            if not item.dtype.is_floating and not item.dtype.is_complex:
+                logging.log_first_n(
+                    logging.WARN,
+                    "The dtype of the watched tensor must be floating (e.g. tf.float32), got %r",
+                    5,
+                    item.dtype.base_dtype,
+                )
+            self._tracked[id(item)] = item
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Pauses the tape in a `with` block.
+
+        Yields:
+          None.
+
+        Raises:
+          RuntimeError: If the tape does not record.
+        """
+        if not self._recording:
+            raise RuntimeError("Trying to stop recording a tape which is not recording.")
+        self._pop()
+        try:
+            yield
+        finally:
+            self._push()
+
+    def reset(self) -> None:
+        """Forgets all that was recorded and watched, as if the block had just begun."""
+        was_recording = self._recording
+        if was_recording:
+            self._pop()
+        self._records, self._tracked, self._variables, self._made = [], {}, {}, []
+        if was_recording:
+            self._push()
+
+    def watched_variables(self) -> tuple[Any, ...]:
+        """The variables that were watched, in the order in which they were first used.
+
+        Returns:
+          A tuple of variables.
+        """
+        found = dict(self._variables)
+        if self._watch_accessed_variables and self._made:
+            handles = {id(tensor) for op in self._graph_operations() for tensor in op.inputs}
+            for graph in {graph: None for graph, _, _ in self._made}:
+                for variable in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES):
+                    if id(getattr(variable, "handle", None)) in handles:
+                        found.setdefault(id(variable.handle), variable)
+        return tuple(found.values())
+
+    # ---------------------------------------------------------------------------------- gradients
+
+    def gradient(
+        self,
+        target: Structure[TensorLike],
+        sources: Structure[TensorLike],
+        output_gradients: Structure[TensorLike] | None = None,
+        unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+    ) -> Any:
+        """Computes gradients of what the block computed.
+
+        Args:
+          target: A tensor, or a structure of tensors, whose sum is differentiated.
+          sources: Watched tensors or variables, or a structure of them.
+          output_gradients: The weight of each element of each target; ones where it is None.
+          unconnected_gradients: What to return for a source on which no target depends.
+
+        Returns:
+          A gradient for each source, in the same structure: a tensor, IndexedSlices for a variable of which
+          some rows were used, or None.
+
+        Raises:
+          RuntimeError: If a tape that is not persistent was used before.
+          ValueError: If a target is a variable, or `unconnected_gradients` is none of the choices.
+          LookupError: If an operation between the two has no gradient function.
+        """
+        if self._used or not self._was_entered:
+            raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
+        if self._recording:
+            if not self._persistent:
+                self._pop()
+            else:
+                logging.log_first_n(
+                    logging.WARN,
+                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly "
+                    "less efficient than calling it outside the context (it causes the gradient ops to be "
+                    "recorded on the tape, leading to increased CPU and memory usage). Only call "
+                    "GradientTape.gradient inside the context if you actually want to trace the gradient in "
+                    "order to compute higher order derivatives.",
+                    1,
+                )
+        try:
+            unconnected = UnconnectedGradients(unconnected_gradients)
+        except ValueError:
+            raise ValueError(f"Unknown value for unconnected_gradients: '{unconnected_gradients}'") from None
+        targets = []
+        for item in nest.flatten(target):
+            if hasattr(item, "handle"):
+                item = item.handle
+            elif not isinstance(item, (Tensor, IndexedSlices, SparseTensor)):
+                item = convert_to_tensor(item)
+            if item.dtype is not dtypes.resource and not (item.dtype.is_floating or item.dtype.is_complex):
+                logging.log_first_n(
+                    logging.WARN,
+                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+                    "GradientTape.gradient, got %r",
+                    5,
+                    item.dtype.base_dtype,
+                )
+            targets.append(item)
+        flat = nest.flatten(sources)
+        wanted = [_source(source) for source in flat]
+        seeds = [None] * len(targets)
+        if output_gradients is not None:
+            seeds = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
+        if get_default_graph().is_eager:
+            known = [source if id(source) in self._tracked else None for source in wanted]
+            found = _backward(self._records, targets, known, seeds)
+        else:
+            found = self._graph_gradients(targets, wanted, seeds)
+        if not self._persistent:
+            self._used = True
+            self._records, self._tracked = [], {}
+        if unconnected is UnconnectedGradients.ZERO:
+            found = [_zeros(s) if g is None else g for s, g in zip(flat, found, strict=True)]
+        return nest.pack_sequence_as(sources, found) if nest.is_nested(sources) else found[0]
+
+    def jacobian(
+        self,
+        target: TensorLike,
+        sources: Structure[TensorLike],
+        unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Computes the derivatives of each element of a target.
+
+        Args:
+          target: A tensor.
+          sources: Watched tensors or variables, or a structure of them.
+          unconnected_gradients: What to return for a source on which the target does not depend.
+          parallel_iterations: Accepted for TensorFlow's sake.
+          experimental_use_pfor: Accepted for TensorFlow's sake.
+
+        Returns:
+          For each source, a tensor of shape `target.shape + source.shape`, or None.
+        """
+        target = convert_to_tensor(target)
+        size = target.shape.num_elements()
+        if size is None:
+            raise ValueError(f"jacobian needs the static shape of the target, which is {target.shape}")
+        rows = self._rows(target, sources, creation.eye(size, dtype=target.dtype), unconnected_gradients)
+        flat = nest.flatten(sources)
+        joined: list[Any] = []
+        for i, source in enumerate(flat):
+            parts = [row[i] for row in rows]
+            if not parts or any(part is None for part in parts):
+                joined.append(None)
+                continue
+            full = [*target.shape.as_list(), *convert_to_tensor(source).shape.as_list()]
+            joined.append(shapes.reshape(joining.stack([convert_to_tensor(p) for p in parts]), full))
+        return nest.pack_sequence_as(sources, joined) if nest.is_nested(sources) else joined[0]
+
+    def batch_jacobian(
+        self,
+        target: TensorLike,
+        source: TensorLike,
+        unconnected_gradients: UnconnectedGradients = UnconnectedGradients.NONE,
+        parallel_iterations: int | None = None,
+        experimental_use_pfor: bool = True,
+    ) -> Any:
+        """Computes the Jacobian of each example of a batch, of which each depends on its own source alone.
+
+        Args:
+          target: A tensor of shape `[batch, ...]`.
+          source: A watched tensor of shape `[batch, ...]`.
+          unconnected_gradients: What to return where the target does not depend on the source.
+          parallel_iterations: Accepted for TensorFlow's sake.
+          experimental_use_pfor: Accepted for TensorFlow's sake.
+
+        Returns:
+          A tensor of shape `[batch, ...of the target, ...of the source]`.
+
+        Raises:
+          ValueError: If the first sizes differ.
+        """
+        target = convert_to_tensor(target)
+        outer, inner = target.shape, convert_to_tensor(source).shape
+        if outer.ndims == 0 or inner.ndims == 0 or not outer[:1].is_compatible_with(inner[:1]):
+            raise ValueError(
+                f"Need first dimension of target shape ({outer}) and source shape ({inner}) to match."
+            )
+        width = outer[1:].num_elements()
+        eye = shapes.reshape(creation.eye(width, dtype=target.dtype), [width, 1, *outer[1:].as_list()])
+        weights = eye * creation.ones_like(target)
+        rows = self._rows(target, source, weights, unconnected_gradients)
+        parts = [row[0] for row in rows]
+        full = [*outer.as_list(), *inner[1:].as_list()]
+        if not parts or any(part is None for part in parts):
+            return creation.zeros(full, target.dtype)
+        return shapes.reshape(joining.stack([convert_to_tensor(p) for p in parts], axis=1), full)
+
+    def _rows(self, target: Any, sources: Any, weights: Any, unconnected: Any) -> list[list[Any]]:
+        """The gradients of the sources for each of several weights of the target."""
+        persistent, self._persistent = self._persistent, True
+        if self._recording and not persistent:
+            self._pop()
+        try:
+            count = weights.shape.as_list()[0]
+            weighted = [shapes.reshape(weights[i], shapes.shape(target)) for i in range(count)]
+            return [nest.flatten(self.gradient(target, sources, w, unconnected)) for w in weighted]
+        finally:
+            self._persistent = persistent
+            if not persistent:
+                self._used = True
+                self._records, self._tracked = [], {}
+
+    # ---------------------------------------------------------------------------------- in graph mode
+
+    def _graph_operations(self) -> list[Operation]:
+        return [op for graph, first, last in self._made for op in graph._ops[first:last]]
+
+    def _graph_gradients(self, targets: list[Any], sources: list[Tensor], seeds: list[Any]) -> list[Any]:
+        """`tf.gradients` of what was recorded: what came in from outside of it counts as constant."""
+        recorded = set(self._graph_operations())
+        watched = {id(variable.handle) for variable in self.watched_variables()}
+        entering = {
+            tensor: None
+            for op in recorded
+            for tensor in op.inputs
+            if tensor.op not in recorded and id(tensor) not in self._tracked and id(tensor) not in watched
+        }
+        known = [
+            source
+            for source in sources
+            if id(source) in self._tracked or id(source) in watched or source.op in recorded
+        ]
+        if not known:
+            return [None] * len(sources)
+        found = gradients(targets, known, seeds, stop_gradients=[*entering] or None)
+        by_source = dict(zip(map(id, known), found, strict=True))
+        return [by_source.get(id(source)) for source in sources]
+
+
+def _source(source: Any) -> Any:
+    """What receives the gradient of a source: a tensor itself, of a variable the handle."""
+    if hasattr(source, "handle"):
+        return source.handle
+    if not isinstance(source, Tensor):
+        raise ValueError(f"Passed in object of type {type(source)}, not tf.Tensor")
+    return source
+
+
+def _zeros(source: Any) -> Any:
+    return creation.zeros_like(source)
+
+
+# ---------------------------------------------------------------------------------- the way back
+
+
+def _backward(
+    records: Sequence[Record], targets: list[Any], sources: list[Any], seeds: Sequence[Any]
+) -> list[Any]:
+    """The gradients of the sources, over the records from the last to the first."""
+    reached = {id(source) for source in sources if source is not None}
+    between = []
+    for record in records:
+        if not reached.isdisjoint(map(id, record.inputs)):
+            between.append(record)
+            reached.update(map(id, record.outputs))
+    received: dict[int, list[Any]] = {}
+    for target, seed in zip(targets, seeds, strict=True):
+        for part in _parts(target):
+            weight = creation.ones_like(part) if seed is None and part.dtype is not dtypes.resource else seed
+            received.setdefault(id(part), []).append(weight)
+    for record in reversed(between):
+        outputs = record.outputs
+        grads = [_summed(received, output) for output in outputs]
+        if all(grad is None for grad in grads):
+            continue
+        function: Callable[..., Any] | None = record.gradient or gradient_function(record)  # type: ignore[arg-type]
+        if function is None:
+            continue
+        for i, grad in enumerate(grads):
+            if grad is None and _carries_gradient(outputs[i]):
+                grads[i] = zeros = creation.zeros_like(outputs[i])
+                zeros._stands_for_none = True
+        record.wanted = reached
+        inner = function(record, *grads)
+        record.wanted = ()
+        inner = inner if isinstance(inner, (list, tuple)) else [inner]
+        if len(inner) != len(record.inputs):
+            raise ValueError(
+                f"Num gradients {len(inner)} generated for op {record.type} do not match num inputs "
+                f"{len(record.inputs)}"
+            )
+        for tensor, grad in zip(record.inputs, inner, strict=True):
+            if grad is not None and id(tensor) in reached:
+                received.setdefault(id(tensor), []).append(grad)
+    return [None if source is None else _summed(received, source) for source in sources]
+
+
+def _parts(target: Any) -> list[Any]:
+    return [target.values] if isinstance(target, (IndexedSlices, SparseTensor)) else [target]
+
+
+def _carries_gradient(tensor: Any) -> bool:
+    return tensor.dtype.is_floating or tensor.dtype.is_complex
+
+
+def _summed(received: dict[int, list[Any]], tensor: Any) -> Any:
+    grads = received.get(id(tensor))
+    if not grads:
+        return None
+    if len(grads) > 1:
+        received[id(tensor)] = grads = [aggregate.summed(grads, None, tensor)]
+    return grads[0]
