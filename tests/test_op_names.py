@@ -35,6 +35,7 @@ MAY_NAME = {
     "contrib/quantize/layers.py": REWRITES,
     "contrib/quantize/patterns.py": WORDS,
     "contrib/quantize/plain_batch_norms.py": REWRITES,
+    "contrib/training/sequence_states.py": WORDS,
     "graph/functions.py": CONTROL_FLOW,
     "graph/node_import.py": CONTROL_FLOW,
     "graph/graph_util.py": REWRITES,
