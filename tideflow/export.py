@@ -107,11 +107,17 @@ def publish() -> None:
     _loaded = True
     for path in (*_rooms, *_waiting):
         space, _, name = path.rpartition(".")
-        if not any(outer in _rooms and _rooms[outer] not in sys.modules for outer in _prefixes(space)):
+        if all(_is_loaded(_rooms[outer]) for outer in _prefixes(space) if outer in _rooms):
             namespace = _namespace(space)
             if path in _waiting:
                 setattr(namespace, name, symbols[path])
                 _waiting.remove(path)
+
+
+def _is_loaded(room: str) -> bool:
+    """Whether a room is loaded to its end: until then its folders may have modules to come."""
+    module = sys.modules.get(room)
+    return module is not None and not getattr(module.__spec__, "_initializing", False)
 
 
 class Namespace(types.ModuleType):

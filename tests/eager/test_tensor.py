@@ -83,7 +83,7 @@ def test_layers_keep_nothing_of_a_call():
         layer(tf.ones([1, 2]))
     before = float(layer.losses[0])
     layer.kernel.assign(layer.kernel * 2.0)
-    assert layer._calls == [] and float(layer.losses[0]) == pytest.approx(4 * before)
+    assert layer._inbound_nodes == [] and float(layer.losses[0]) == pytest.approx(4 * before)
     norm = tf.layers.BatchNormalization()
     norm(tf.ones([2, 2]), training=True)
     assert norm.updates == [] and tf.losses.get_losses() == []

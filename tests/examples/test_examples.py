@@ -157,3 +157,9 @@ def test_resumable_training_goes_on_where_it_was(tmp_path):
     for begin, end in ((0, 60), (60, 90)):
         printed = run_example("resumable_training.py", "--logdir", tmp_path, "--steps", end)
         assert printed.split() == ["from", "step", str(begin), "to", "step", str(end)]
+
+
+def test_keras_text_learns():
+    printed = run_example("keras_text.py", "--samples", 400, "--epochs", 3)
+    assert "lstm (LSTM)" in printed
+    assert float(re.search(r"new sentences: (\S+)", printed).group(1)) > 0.7

@@ -1,5 +1,5 @@
 """Layer: a function of tensors with variables of its own, made on its first call and shared by the later
-ones.
+ones. This is the base of Keras's layers, and of `tf.layers`, which has variable scopes besides (`scoped.py`).
 """
 
 from __future__ import annotations
@@ -9,87 +9,70 @@ import copy
 import functools
 import inspect
 import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow.export import export
+from tideflow.export import export, load, symbols
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import (
-    GraphKeys,
-    add_to_collections,
-    colocate_with,
-    executing_eagerly,
-    get_default_graph,
-    get_default_session,
-    name_scope,
-)
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.graph.stacks import replaced
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.layers.input_spec import InputSpec, check_inputs
+from tideflow.layers import keras_state
+from tideflow.layers.connected import Connected
+from tideflow.layers.input_spec import check_inputs
+from tideflow.layers.keras_session import batch_get_value, batch_set_value, track_variable
+from tideflow.layers.nodes import behind, comes_from_keras, is_keras_tensor, masks_of
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.math import casting
-from tideflow.variables import variable_scope as scopes
+from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
-from tideflow.variables.trackable import objects_made
+from tideflow.variables.trackable import Trackable, is_trackable, objects_made
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, RegularizerLike, ShapeLike
 
 
-def _snake_case(name: str) -> str:
+def snake_case(name: str) -> str:
+    """The name of a class as layers are named after it."""
     name = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
     name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
     return name if not name.startswith("_") else f"private{name}"
 
 
-def _unique_layer_name(base: str) -> str:
-    """`base_1`, `base_2` … counted per graph and variable scope."""
-    graph = get_default_graph()
-    counts = graph.__dict__.setdefault("_layer_names", Counter())
-    key = (scopes.get_variable_scope().name, base)
-    counts[key] += 1
-    return f"{base}_{counts[key]}"
+def _default(method: Callable) -> Callable:
+    """Marks a method of the base that a subclass may or may not override."""
+    method._is_default = True
+    return method
 
 
-class _Style:
-    """Whether layers made now own their variables, as Keras's do, or have them from variable scopes."""
-
-    def __init__(self) -> None:
-        self.keras = False
-
-
-_style = _Style()
-
-
-@export("layers.experimental.keras_style_scope")
-@contextlib.contextmanager
-def keras_style_scope() -> Iterator[None]:
-    """Makes layers of a `with` block own their variables.
-
-    Variable scopes do not share them, and names need not be unique.
-
-    Yields:
-      None.
-    """
-    with replaced(_style, "keras", True):
-        yield
+_ARGUMENTS = frozenset(
+    "input_shape batch_input_shape batch_size weights activity_regularizer autocast".split()
+)
+_BOOKKEEPING = frozenset(
+    {
+        "_graph",
+        "_losses",
+        "_callable_losses",
+        "_updates",
+        "_metrics",
+        "_weights_by_name",
+        "_layers",
+        "_trainable_weights",
+        "_non_trainable_weights",
+        "_inbound_nodes",
+        "_outbound_nodes",
+        "_initial_weights",
+    }
+)
 
 
-@export("layers.experimental.set_keras_style")
-def set_keras_style() -> None:
-    """Makes all layers from now on own their variables, as in `keras_style_scope`."""
-    _style.keras = True
-
-
-@export("layers.Layer", "keras.layers.Layer")
-class Layer(Module):
+@export("keras.layers.Layer")
+class Layer(Connected, Module):
     """The base of layers: functions with variables.
 
     A subclass makes its variables in `build(input_shape)`, with `add_weight`, and computes its output in
@@ -99,55 +82,64 @@ class Layer(Module):
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer; made from the class name if None.
       dtype: The type of the variables; that of the first input if None.
-      **kwargs: `_reuse`, `_scope` and `activity_regularizer`.
+      dynamic: Whether the layer must run eagerly.
+      **kwargs: `input_shape`, `batch_input_shape`, `batch_size`, `weights` and `activity_regularizer`.
     """
 
-    _untracked = frozenset({"_graph", "_calls", "_losses", "_updates", "_weights_by_name"})
+    _untracked = _BOOKKEEPING
+    supports_masking = False
 
     def __init__(
-        self, trainable: bool = True, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any
+        self,
+        trainable: bool = True,
+        name: str | None = None,
+        dtype: DTypeLike | None = None,
+        dynamic: bool = False,
+        **kwargs: Any,
     ):
-        scope = kwargs.pop("_scope", None)
-        self._reuse = kwargs.pop("_reuse", None)
-        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
-        if kwargs:
-            raise TypeError(f"Keyword argument not understood: {next(iter(kwargs))!r}")
-        self.trainable = trainable
+        for key in kwargs:
+            if key not in _ARGUMENTS:
+                raise TypeError("Keyword argument not understood:", key)
+        self._trainable = trainable
         self.stateful = False
         self.built = False
-        self.input_spec: InputSpec | None = None
+        self.input_spec = None
+        self.supports_masking = type(self).supports_masking
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
-        self._graph = None
-        self._trainable_weights: list[Any] = []
-        self._non_trainable_weights: list[Any] = []
-        self._weights_by_name: dict[str, Any] = {}
-        self._losses: list[tuple[Tensor, bool]] = []  # a loss, and whether it depends on the inputs
-        self._updates: list[tuple[Any, bool]] = []
-        self._calls: list[tuple[Any, Any]] = []  # inputs and outputs of each call
+        self._dynamic = dynamic
+        self._losses: list[Tensor] = []
+        self._callable_losses: list[Callable] = []
+        self._updates: list[Any] = []
+        self._metrics: list[Any] = []
+        self._start_tracking()
+        self._inbound_nodes = []
+        self._outbound_nodes = []
         self._set_name(name)
-        self._current_scope: Any = None
-        self._scope: Any = None
-        self._keras_style = _style.keras
-        if self._keras_style and self._reuse is not None:
-            raise ValueError(
-                f"reuse argument not allowed when keras style layers are enabled, but saw: {self._reuse}"
-            )
-        if scope is not None and not self._keras_style:
-            with scopes.variable_scope(scope) as captured:
-                self._scope = captured
+        self.activity_regularizer = kwargs.pop("activity_regularizer", None)
+        if "input_shape" in kwargs or "batch_input_shape" in kwargs:
+            if "batch_input_shape" in kwargs:
+                self._batch_input_shape = tuple(kwargs["batch_input_shape"])
+            else:
+                self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
+        self._initial_weights = kwargs.get("weights")
 
-    def _set_name(self, name: Any) -> None:
-        if isinstance(name, scopes.VariableScope):
-            self._base_name = name.name
-            self._name = _unique_layer_name(_snake_case(type(self).__name__))
-        elif name:
-            self._base_name = self._name = name
+    def _start_tracking(self) -> None:
+        """Attributes may be set before `__init__` of the base runs."""
+        for name in ("_trainable_weights", "_non_trainable_weights", "_layers"):
+            if name not in self.__dict__:
+                self.__dict__[name] = []
+        self.__dict__.setdefault("_weights_by_name", {})
+
+    def _set_name(self, name: str | None) -> None:
+        if name:
+            self._name = name
+            keras_state.reserve_object_name(name)
         else:
-            self._base_name = _snake_case(type(self).__name__)
-            self._name = _unique_layer_name(self._base_name)
+            self._name = keras_state.unique_object_name(snake_case(type(self).__name__))
 
     # ------------------------------------------------------------------ what a subclass defines
 
+    @_default
     def build(self, input_shape: ShapeLike) -> None:
         """Makes the variables. The first call of the layer calls this.
 
@@ -178,16 +170,20 @@ class Layer(Module):
           The shape.
         """
         with Graph().as_default():
-            twin = copy.copy(self)
-            twin.__dict__.update(
-                built=False,
-                _scope=None,
-                _graph=None,
-                _trainable_weights=[],
-                _non_trainable_weights=[],
-                _weights_by_name={},
+            twin = self._unbuilt()
+            inputs = nest.map_structure(
+                lambda shape: constants.placeholder(self._dtype or dtypes.float32, shape),
+                _as_shapes(input_shape),
             )
-            return twin(constants.placeholder(self._dtype or dtypes.float32, input_shape)).shape
+            return nest.map_structure(lambda output: output.shape, twin(inputs))
+
+    def _unbuilt(self) -> Layer:
+        twin = copy.copy(self)
+        empty: dict[str, Any] = {
+            name: [] for name in _BOOKKEEPING - {"_graph", "_weights_by_name", "_layers"}
+        }
+        twin.__dict__.update(empty, built=False, _graph=None, _weights_by_name={}, _initial_weights=None)
+        return twin
 
     def compute_output_signature(self, input_signature: Any) -> Any:
         """Computes the specs of the output.
@@ -202,8 +198,9 @@ class Layer(Module):
         dtype = self._dtype or nest.flatten(input_signature)[0].dtype
         return nest.map_structure(lambda out: TensorSpec(out, dtype), shape)
 
+    @_default
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        """Computes the mask of the output, which is none.
+        """Computes the mask of the output: that of the input, if the layer supports masks.
 
         Args:
           inputs: The input.
@@ -211,17 +208,30 @@ class Layer(Module):
 
         Returns:
           The mask.
-        """
-        return mask
 
+        Raises:
+          TypeError: If there is a mask and the layer does not support masks.
+        """
+        if self.supports_masking:
+            return mask
+        if any(each is not None for each in nest.flatten(mask)):
+            raise TypeError(
+                f"Layer {self.name} does not support masking, but was passed an input_mask: {mask}"
+            )
+        return None
+
+    @_default
     def get_config(self) -> dict[str, Any]:
-        """The arguments of the constructor, by name, as far as the layer keeps them."""
-        config: dict[str, Any] = {"name": self._name, "trainable": self.trainable}
-        if self._dtype is not None:
-            config["dtype"] = self._dtype
-        for parameter in inspect.signature(type(self).__init__).parameters:
-            if parameter not in ("self", "kwargs", "args") and hasattr(self, parameter):
-                config.setdefault(parameter, getattr(self, parameter))
+        """The arguments of the constructor, by name."""
+        config: dict[str, Any] = {"name": self.name, "trainable": self.trainable}
+        if hasattr(self, "_batch_input_shape"):
+            config["batch_input_shape"] = self._batch_input_shape
+        config["dtype"] = self.dtype
+        if self.dynamic:
+            config["dynamic"] = True
+        taken = [name for name in inspect.getfullargspec(type(self).__init__).args[1:] if name != "dynamic"]
+        if len(set(taken) - config.keys()) > 0 and getattr(type(self).get_config, "_is_default", False):
+            raise NotImplementedError("Layers with arguments in `__init__` must override `get_config`.")
         return config
 
     @classmethod
@@ -252,58 +262,71 @@ class Layer(Module):
         Raises:
           ValueError: If the inputs do not fit the layer.
         """
-        given_scope = kwargs.pop("scope", None)
-        if not self._keras_style:
-            self._set_scope(given_scope)
-        elif given_scope is not None:
-            raise ValueError("scope argument not allowed when keras style layers are enabled.")
         inputs = nest.map_structure(
             lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=self._dtype), inputs
         )
-        flat = nest.flatten(inputs)
-        self._check_graph(flat)
-        if self._keras_style:
-            with name_scope(self._name):
-                outputs = self._run(inputs, flat, args, kwargs)
-            self._keep_call(inputs, outputs)
-            return outputs
-        reuse = True if self.built else self._reuse
-        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
-            self._current_scope = scope
+        given = dict(zip(self._call_arguments[1:], args, strict=False)) | kwargs
+        masks = given["mask"] if "mask" in given else masks_of(inputs)
+        if self._expects("mask") and masks is not None and "mask" not in given:
+            kwargs["mask"] = masks
+        training = self._training_mode(given, kwargs)
+        from_layers = all(map(is_keras_tensor, nest.flatten(inputs)))
+        if not keras_state.in_call() and not from_layers and comes_from_keras(inputs):
+            from tideflow.layers.op_layers import wrap_operations  # loaded when asked for
+
+            wrap_operations(inputs)
+        with keras_state.inside_call(training, inputs):
+            check_inputs(self.input_spec, nest.flatten(inputs), self.name)
             with name_scope(self._name_scope()):
-                outputs = self._run(inputs, flat, args, kwargs)
-        self._keep_call(inputs, outputs)
-        add_new = [
-            u for u, _ in self._updates if u not in get_default_graph().get_collection(GraphKeys.UPDATE_OPS)
-        ]
-        get_default_graph().get_collection_ref(GraphKeys.UPDATE_OPS).extend(add_new)
+                outputs = self._built_call(inputs, args, kwargs)
+                if all(map(is_keras_tensor, nest.flatten(inputs))):
+                    outputs = self._connect(inputs, outputs, given)
+                self._regularize_activity(inputs, outputs)
+                self._set_masks(inputs, outputs, masks)
+                self._called_with(inputs, outputs)
         return outputs
 
-    def _keep_call(self, inputs: Any, outputs: Any) -> None:
-        """Remembers where the layer stands in a graph. In eager mode, nothing of a call remains."""
-        if not executing_eagerly():
-            self._calls.append((inputs, outputs))
+    def _training_mode(self, given: dict[str, Any], kwargs: dict[str, Any]) -> Any:
+        """The training mode of this call: as given, that of the call around it, or what the program set."""
+        if "training" in given:
+            if not self._expects("training"):
+                kwargs.pop("training", None)
+            return given["training"]
+        training = keras_state.training_of_outer_call()
+        if training is None and keras_state.learning_phase_is_set():
+            training = keras_state.learning_phase()
+        if training is not None and self._expects("training"):
+            kwargs["training"] = keras_state.as_training(training)
+        return training
 
-    def _run(self, inputs: Any, flat: list[Any], args: tuple, kwargs: dict[str, Any]) -> Any:
-        check_inputs(self.input_spec, flat, self._name)
-        if self._dtype is None and flat:
-            self._dtype = flat[0].dtype.base_dtype.name
-        if not self.built:
-            self.build(nest.map_structure(lambda t: t.shape, inputs) if len(flat) > 1 else flat[0].shape)
-            self.built = True
-            if executing_eagerly():
-                objects_made()
-            check_inputs(self.input_spec, flat, self._name)
-        if _accepts_scope(self.call) and not self._keras_style:
-            kwargs["scope"] = self._current_scope
+    def _built_call(self, inputs: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+        self._build_for(inputs)
         outputs = self.call(inputs, *args, **kwargs)
         if outputs is None:
             raise ValueError(
                 "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: "
                 f"{self._name})."
             )
-        self._regularize_activity(outputs)
         return outputs
+
+    def _build_for(self, inputs: Any) -> None:
+        if not self.built:
+            flat = nest.flatten(inputs)
+            check_inputs(self.input_spec, flat, self.name)
+            if self._dtype is None and flat:
+                self._dtype = flat[0].dtype.base_dtype.name
+            if not getattr(type(self).build, "_is_default", False):
+                self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
+            self.built = True
+            if executing_eagerly():
+                objects_made()
+            check_inputs(self.input_spec, flat, self.name)
+        if self._initial_weights is not None:
+            self.set_weights(self._initial_weights)
+            self._initial_weights = None
+
+    def _called_with(self, inputs: Any, outputs: Any) -> None:
+        """A hook of models, which learn their inputs from their first call."""
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
         """Applies the layer, as calling it does.
@@ -318,183 +341,284 @@ class Layer(Module):
         """
         return self(inputs, *args, **kwargs)
 
-    def _set_scope(self, scope: Any = None) -> None:
-        if self._scope is None:
-            given = scope if scope is not None or not self._reuse else self._base_name
-            with scopes.variable_scope(given, default_name=self._base_name) as captured:
-                self._scope = captured
+    @property
+    def _call_arguments(self) -> tuple[str, ...]:
+        return (
+            _arguments_of(type(self).call)[0] if "call" not in self.__dict__ else _arguments_of(self.call)[0]
+        )
 
-    def _check_graph(self, tensors: Sequence[Tensor]) -> None:
-        graph = tensors[0].graph if tensors and not tensors[0].is_eager else get_default_graph()
-        if self._graph is not None and self._graph is not graph:
-            raise ValueError(
-                f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}"
-            )
-        self._graph = graph
+    def _expects(self, argument: str) -> bool:
+        """Whether `call` takes an argument of this name."""
+        call = self.__dict__.get("call", type(self).call)
+        names, takes_any = _arguments_of(call)
+        return argument in names or takes_any
 
     def _name_scope(self) -> str:
-        return self._current_scope.original_name_scope
+        return self.name
 
-    def _regularize_activity(self, outputs: Any) -> None:
-        if self.activity_regularizer is None:
+    def _set_masks(self, inputs: Any, outputs: Any, masks: Any) -> None:
+        flat = nest.flatten(outputs)
+        overridden = not getattr(type(self).compute_mask, "_is_default", False)
+        if getattr(self, "_compute_output_and_mask_jointly", False) or all(
+            getattr(output, "_keras_mask", None) is not None for output in flat
+        ):
             return
-        with name_scope("ActivityRegularizer"):
-            for output in nest.flatten(outputs):
-                loss = self.activity_regularizer(output)
-                batch = casting.cast(shapes.shape(output)[0], loss.dtype)
-                self.add_loss(loss / batch, inputs=True)
+        if not (self.supports_masking or overridden):
+            made = [None] * len(flat)
+        else:
+            computed = self.compute_mask(inputs, masks)
+            made = [None] * len(flat) if computed is None else nest.flatten(computed)
+        for output, mask in zip(flat, made, strict=False):
+            output._keras_mask = mask
+            if mask is not None:
+                mask._keras_history_checked = True
 
     # ------------------------------------------------------------------ variables, losses, updates
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Notes the layers and variables among the attributes."""
+        if hasattr(type(self), name) or name in _BOOKKEEPING or self.__dict__.get("_is_graph_network"):
+            object.__setattr__(self, name, value)
+            return
+        if not isinstance(value, (str, int, float, bool, type(None))):
+            self._track(value)
+        object.__setattr__(self, name, value)
+
+    def _track(self, value: Any) -> None:
+        self._start_tracking()
+        if isinstance(value, (Layer, list, dict)) and all(value is not known for known in self._layers):
+            self._layers.append(value)
+        if isinstance(value, (Variable, list, tuple, dict)):
+            for variable in _leaves(value):
+                if isinstance(variable, Variable):
+                    kept = self._trainable_weights if variable.trainable else self._non_trainable_weights
+                    own = (*self._trainable_weights, *self._non_trainable_weights)
+                    if all(variable is not known for known in own):
+                        kept.append(variable)
+                        track_variable(variable)
+
+    def _inner_layers(self) -> Iterator[Layer]:
+        """The layers among the attributes, and in lists and dictionaries among these, in order."""
+        seen = set()
+        for tracked in self.__dict__.get("_layers", ()):
+            for value in _leaves(tracked):
+                if isinstance(value, Layer) and id(value) not in seen:
+                    seen.add(id(value))
+                    yield value
+
+    def _of_inner_layers(self, attribute: str) -> list[Any]:
+        return [item for layer in self._inner_layers() for item in getattr(layer, attribute)]
+
     def add_weight(
         self,
-        name: str,
-        shape: ShapeLike,
+        name: str | None = None,
+        shape: ShapeLike | None = None,
         dtype: DTypeLike | None = None,
         initializer: InitializerLike | None = None,
         regularizer: RegularizerLike | None = None,
         trainable: bool | None = None,
         constraint: Callable | None = None,
+        partitioner: Callable | None = None,
         use_resource: bool | None = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
         aggregation: VariableAggregation = VariableAggregation.NONE,
-        partitioner: Callable | None = None,
         **kwargs: Any,
     ) -> Any:
         """Makes a variable of the layer.
 
         Args:
           name: The name of the variable within the layer.
-          shape: The shape.
+          shape: The shape; a scalar if None.
           dtype: The type of the elements; that of the layer if None.
           initializer: The initializer.
           regularizer: The regularizer.
           trainable: Whether optimizers change the variable by default; as the layer says if None.
           constraint: The constraint, which optimizers apply after each update.
+          partitioner: The partitioner, which only variable scopes use.
           use_resource: Whether it is a resource variable.
           synchronization: When copies on several devices are synchronized.
           aggregation: How the writes of several devices are combined.
-          partitioner: The partitioner.
           **kwargs: Options of TensorFlow that have no effect here.
 
         Returns:
           The variable.
+
+        Raises:
+          ValueError: If the variable is trainable and only read by copies.
         """
+        for key in kwargs:
+            if key not in ("getter", "collections", "experimental_autocast", "caching_device"):
+                raise TypeError("Unknown keyword argument:", key)
+        if synchronization == VariableSynchronization.ON_READ and trainable:
+            raise ValueError(
+                "Synchronization value can be set to VariableSynchronization.ON_READ only for non-trainable "
+                "variables. You have specified trainable=True and "
+                "synchronization=VariableSynchronization.ON_READ."
+            )
         trainable = (synchronization != VariableSynchronization.ON_READ) if trainable is None else trainable
-        if self._keras_style:
-            variable = self._own_variable(name, shape, dtype, initializer, trainable, constraint)
-            if regularizer is not None:
-                self._regularize(name, variable, regularizer)
-            (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
-            self._weights_by_name[name] = variable
-            return variable
-        self._set_scope()
-        reuse = True if self.built else self._reuse
-        with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
-            self._current_scope = scope
-            with name_scope(self._name_scope()):
-                known = set(get_default_graph().get_collection(GraphKeys.GLOBAL_VARIABLES))
-                variable = scopes.get_variable(
-                    name,
-                    shape=shape,
-                    dtype=dtypes.as_dtype(dtype or self._dtype or dtypes.float32),
-                    initializer=initializer if initializer is not None else scope.initializer,
-                    trainable=trainable and self.trainable,
-                    constraint=constraint,
-                    partitioner=partitioner,
-                    use_resource=use_resource,
-                    synchronization=synchronization,
-                    aggregation=aggregation,
-                )
-                if regularizer is not None and known.isdisjoint(_parts(variable)):
-                    self._regularize(name, variable, regularizer)
-        # A variable in parts is not among the trainable ones, each of its parts is.
-        whole = type(variable).__name__ != "PartitionedVariable"
-        (self._trainable_weights if trainable and whole else self._non_trainable_weights).append(variable)
-        if whole:
-            self._weights_by_name[name] = variable
+        dtype = dtypes.as_dtype(dtype or self._dtype or keras_state.floatx())
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
+        initializer = keras_initializers.get(initializer) or default_initializer(name, dtype)
+        regularizer, constraint = regularizers.get(regularizer), constraints.get(constraint)
+        sizes = TensorShape(() if shape is None else shape).as_list()
+        variable = Variable(
+            lambda: initializer(sizes, dtype=dtype),
+            name=name,
+            dtype=dtype.base_dtype,
+            trainable=trainable,
+            constraint=constraint,
+            use_resource=True if use_resource is None else use_resource,
+            synchronization=synchronization,
+            aggregation=aggregation,
+        )
+        track_variable(variable)
+        if regularizer is not None:
+            self._regularize(name, variable, regularizer)
+        (self._trainable_weights if trainable else self._non_trainable_weights).append(variable)
+        self._weights_by_name[name] = variable
         return variable
 
-    add_variable = add_weight
+    def _whole_variables(self) -> contextlib.AbstractContextManager[None]:
+        """Variables added inside are not cut into parts, whatever a variable scope says."""
+        return contextlib.nullcontext()
 
-    @contextlib.contextmanager
-    def _whole_variables(self) -> Iterator[None]:
-        """Variables added inside are not cut into parts, whatever the layer's scope says."""
-        if self._scope is None:  # of Keras's style: no scope cuts them
-            yield
-            return
-        with replaced(self._scope, "_partitioner", None):
-            yield
+    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+        """Makes a variable of the layer, as `add_weight` does.
+
+        Args:
+          *args: Arguments of `add_weight`.
+          **kwargs: Keyword arguments of `add_weight`.
+
+        Returns:
+          The variable.
+        """
+        return self.add_weight(*args, **kwargs)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
-        """The variables by the names they were added under; attributes do not count."""
-        return list(self._weights_by_name.items())
-
-    def _own_variable(
-        self,
-        name: str,
-        shape: Any,
-        dtype: Any,
-        initializer: Any,
-        trainable: bool,
-        constraint: Callable | None,
-    ) -> Any:
-        """A variable that no scope knows, named by the name scope."""
-        dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
-        initializer = initializer or default_initializer(name, dtype)
-        return Variable(
-            lambda: initializer(TensorShape(shape).as_list(), dtype=dtype),
-            name=name,
-            dtype=dtype,
-            trainable=trainable and self.trainable,
-            constraint=constraint,
-            use_resource=True,
-        )
+        """The variables by the names they were added under, and the attributes that hold more."""
+        found = dict(self._weights_by_name)
+        for name, value in vars(self).items():
+            if name not in _BOOKKEEPING and is_trackable(value) and _holds_trackable(value):
+                found.setdefault(name, value)
+        return list(found.items())
 
     def _regularize(self, name: str, variable: Any, regularizer: RegularizerLike) -> None:
-        for part in _parts(variable):
-            if executing_eagerly():
-                self._losses.append((functools.partial(regularizer, part), False))
-                continue
-            with colocate_with(part.op), name_scope(f"{name}/Regularizer"):
-                self.add_loss(regularizer(part))
+        """Adds a weight's penalty, computed wherever somebody asks for the losses."""
+
+        def penalty() -> Any:
+            owner = name if executing_eagerly() else variable.op.name
+            with name_scope(f"{owner}/Regularizer"):
+                return regularizer(variable)
+
+        self.add_loss(penalty)
+
+    def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
+        if self.activity_regularizer is None:
+            return
+        with name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self.activity_regularizer(output)
+                batch = casting.cast(shapes.shape(output)[0], loss.dtype)
+                self.add_loss(loss / batch, inputs=inputs)
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Adds losses of the layer, which are in the collection REGULARIZATION_LOSSES.
+        """Adds losses of the layer.
 
         Args:
-          losses: A loss or a list of losses.
+          losses: A loss, a list of losses, or functions without arguments that compute one.
           inputs: The inputs on which the losses depend; None if they depend on none.
         """
-        losses = [loss for loss in nest.flatten(losses) if loss is not None]
-        if executing_eagerly():  # they are of one call: the last
-            return
-        self._losses += [(loss, inputs is not None) for loss in losses]
-        for loss in losses if not self._keras_style else ():
-            add_to_collections([GraphKeys.REGULARIZATION_LOSSES], loss)
+        for loss in nest.flatten(losses):
+            if callable(loss):
+                self._callable_losses.append(loss)
+            elif loss is not None and not executing_eagerly():  # there, it is of one call
+                loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
+                loss._unconditional_loss = inputs is None
+                self._losses.append(loss)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Adds operations that a training step should run, which are in the collection UPDATE_OPS.
+        """Adds operations that a training step should run.
 
         Args:
           updates: An operation or a list of operations.
           inputs: The inputs on which the operations depend; None if they depend on none.
         """
-        if executing_eagerly():  # they have run
-            return
-        ops = [getattr(update, "op", update) for update in nest.flatten(updates)]
-        self._updates += [(op, inputs is not None) for op in ops]
+        for update in nest.flatten(updates):
+            op = update() if callable(update) and not isinstance(update, Operation) else update
+            if executing_eagerly():  # it has run
+                continue
+            op = getattr(op, "op", op)
+            around = keras_state.inputs_of_call()
+            conditional = inputs is not None or (around is not None and bool(behind([op], around)))
+            self._updates.append((op, conditional))
+
+    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
+        """Adds a metric, which models report beside those of `compile`.
+
+        Args:
+          value: The metric: a structure of values that are averaged, or the result of a metric object.
+          aggregation: `"mean"`; None where a metric object has aggregated the value.
+          name: The name of the metric.
+
+        Raises:
+          ValueError: If the aggregation is unknown, or the name is missing.
+        """
+        if aggregation not in (None, "mean"):
+            raise ValueError(
+                "We currently support only `mean` sample-wise metric aggregation. You provided "
+                f"aggregation=`{aggregation}`"
+            )
+        metric = getattr(value, "_metric_obj", None)
+        if name is None and metric is None:
+            raise ValueError(
+                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
+                "name='mean_activation', aggregation='mean')`"
+            )
+        if aggregation is None and metric is None:
+            raise ValueError(
+                "We do not support adding an aggregated metric result tensor that is not the output of a "
+                "`tf.keras.metrics.Metric` metric instance. Pass the result of a metric object, or a value "
+                "with `aggregation='mean'`."
+            )
+        if metric is None:
+            known = next((m for m in self._metrics if m.name == name), None)
+            metric = known or _mean_metric(name)
+            metric(value)
+        if all(metric is not other for other in self._metrics):
+            self._metrics.append(metric)
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics that were added to the layer and the layers in it."""
+        return self._metrics + self._of_inner_layers("metrics")
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers change the variables."""
+        return self._trainable
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self._trainable = value
+        for layer in self._inner_layers():
+            layer.trainable = value
 
     @property
     def trainable_weights(self) -> list[Any]:
         """The trainable variables."""
-        return list(self._trainable_weights) if self.trainable else []
+        if not self.trainable:
+            return []
+        return self._trainable_weights + self._of_inner_layers("trainable_weights")
 
     @property
     def non_trainable_weights(self) -> list[Any]:
         """The variables that are not trainable."""
-        return [*([] if self.trainable else self._trainable_weights), *self._non_trainable_weights]
+        if self.trainable:
+            return self._non_trainable_weights + self._of_inner_layers("non_trainable_weights")
+        own = self._trainable_weights + self._non_trainable_weights
+        return own + self._of_inner_layers("weights")
 
     @property
     def weights(self) -> list[Any]:
@@ -518,13 +642,22 @@ class Layer(Module):
 
     @property
     def losses(self) -> list[Tensor]:
-        """The losses that were added to the layer."""
-        return [loss() if callable(loss) else loss for loss, _ in self._losses]
+        """The losses that were added to the layer and the layers in it."""
+        made = []
+        for compute in self._callable_losses:
+            loss = compute()
+            if loss is not None:
+                loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
+                loss._unconditional_loss = True
+                made.append(loss)
+        return self._losses + made + self._of_inner_layers("losses")
 
     @property
     def updates(self) -> list[Any]:
-        """The operations that were added to the layer."""
-        return [update for update, _ in self._updates] if self.trainable else []
+        """The operations that were added to the layer and the layers in it."""
+        if not self.trainable and not self.stateful:
+            return []
+        return [update for update, _ in self._updates] + self._of_inner_layers("updates")
 
     def get_losses_for(self, inputs: Any) -> list[Tensor]:
         """Gets the losses that depend on inputs.
@@ -535,7 +668,11 @@ class Layer(Module):
         Returns:
           A list of losses.
         """
-        return _dependent(self._losses, inputs)
+        losses = self.losses
+        if inputs is None:
+            return [loss for loss in losses if getattr(loss, "_unconditional_loss", False)]
+        conditional = [loss for loss in losses if not getattr(loss, "_unconditional_loss", False)]
+        return behind(conditional, inputs)
 
     def get_updates_for(self, inputs: Any) -> list[Any]:
         """Gets the update operations that depend on inputs.
@@ -546,7 +683,16 @@ class Layer(Module):
         Returns:
           A list of operations.
         """
-        return _dependent(self._updates, inputs)
+        updates = self._marked_updates()
+        if inputs is None:
+            return [update for update, conditional in updates if not conditional]
+        return behind([update for update, conditional in updates if conditional], inputs)
+
+    def _marked_updates(self) -> list[tuple[Any, bool]]:
+        """The updates, each with whether it depends on inputs."""
+        if not self.trainable and not self.stateful:
+            return []
+        return self._updates + [pair for layer in self._inner_layers() for pair in layer._marked_updates()]
 
     def count_params(self) -> int:
         """The number of elements of all variables.
@@ -555,28 +701,40 @@ class Layer(Module):
           ValueError: If the variables have not been made.
         """
         if not self.built:
-            raise ValueError(f"You tried to call `count_params` on {self._name}, but the layer isn't built.")
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can "
+                "build it "
+                f"manually via: `{self.name}.build(batch_input_shape)`."
+            )
         return sum(variable.shape.num_elements() for variable in self.weights)
 
     def get_weights(self) -> list[Any]:
-        """The values of the variables in the default session, as arrays."""
-        return [variable.eval() for variable in self.weights]
+        """The values of the variables, as arrays."""
+        return batch_get_value(self.weights)
 
     def set_weights(self, weights: Sequence[Any]) -> None:
-        """Sets the values of the variables in the default session.
+        """Sets the values of the variables.
 
         Args:
           weights: The values, in the order of `weights`.
 
         Raises:
-          ValueError: If the number of values is not that of the variables.
+          ValueError: If the number of values or a shape is not that of the variables.
         """
-        if len(weights) != len(self.weights):
+        params = self.weights
+        if len(params) != len(weights):
             raise ValueError(
-                f"Layer {self._name} has {len(self.weights)} variables, {len(weights)} values were given."
+                f'You called `set_weights(weights)` on layer "{self.name}" with a  weight list of length '
+                f"{len(weights)}, but the layer was expecting {len(params)} weights. Provided weights: "
+                f"{str(weights)[:50]}..."
             )
-        for variable, value in zip(self.weights, weights, strict=True):
-            variable.load(value, get_default_session())
+        for variable, value in zip(params, weights, strict=True):
+            if tuple(variable.shape.as_list()) != tuple(getattr(value, "shape", ())):
+                raise ValueError(
+                    f"Layer weight shape {variable.shape} not compatible with provided weight shape "
+                    f"{tuple(value.shape)}"
+                )
+        batch_set_value(list(zip(params, weights, strict=True)))
 
     # ------------------------------------------------------------------ facts
 
@@ -597,140 +755,8 @@ class Layer(Module):
 
     @property
     def dynamic(self) -> bool:
-        """Whether the layer must run eagerly: False."""
-        return False
-
-    @property
-    def graph(self) -> Any:
-        """The graph that contains the layer."""
-        return self._graph
-
-    @property
-    def scope_name(self) -> str:
-        """The name of the layer's variable scope."""
-        if self._scope is None:
-            raise ValueError(
-                f'No name available for layer scope because the layer "{self._name}" has not been used yet.'
-            )
-        return self._scope.name
-
-    def _call_at(self, index: int, part: int, what: str) -> Any:
-        if not self._calls:
-            raise RuntimeError(
-                f"The layer {self._name} has never been called and thus has no defined {what}."
-            )
-        if index >= len(self._calls):
-            raise ValueError(
-                f"Asked to get {what} at node {index}, but the layer has only {len(self._calls)} inbound "
-                "nodes."
-            )
-        return self._calls[index][part]
-
-    def _only(self, part: int, what: str) -> Any:
-        if not self._calls:
-            raise AttributeError(f"Layer {self._name} is not connected, no {what} to return.")
-        if len(self._calls) > 1:
-            raise AttributeError(
-                f"Layer {self._name} has multiple inbound nodes, hence the notion of "
-                f'"layer {what}" is ill-defined.'
-            )
-        return self._calls[0][part]
-
-    def get_input_at(self, node_index: int) -> Any:
-        """The input of a call.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          The tensor or tensors.
-        """
-        return self._call_at(node_index, 0, "input")
-
-    def get_output_at(self, node_index: int) -> Any:
-        """The output of a call.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          The tensor or tensors.
-        """
-        return self._call_at(node_index, 1, "output")
-
-    def get_input_mask_at(self, node_index: int) -> Any:
-        """The mask of a call's input, which is none.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          None, or a None for each input.
-        """
-        return nest.map_structure(lambda _: None, self.get_input_at(node_index))
-
-    def get_output_mask_at(self, node_index: int) -> Any:
-        """The mask of a call's output, which is none.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          None, or a None for each output.
-        """
-        return nest.map_structure(lambda _: None, self.get_output_at(node_index))
-
-    @property
-    def input_mask(self) -> Any:
-        """The mask of the input, which is none."""
-        return nest.map_structure(lambda _: None, self.input)
-
-    @property
-    def output_mask(self) -> Any:
-        """The mask of the output, which is none."""
-        return nest.map_structure(lambda _: None, self.output)
-
-    def get_input_shape_at(self, node_index: int) -> Any:
-        """The static shape of a call's input.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          The shape or shapes.
-        """
-        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_input_at(node_index))
-
-    def get_output_shape_at(self, node_index: int) -> Any:
-        """The static shape of a call's output.
-
-        Args:
-          node_index: The number of the call, from 0.
-
-        Returns:
-          The shape or shapes.
-        """
-        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.get_output_at(node_index))
-
-    @property
-    def input(self) -> Any:
-        """The input, if the layer was called once."""
-        return self._only(0, "input")
-
-    @property
-    def output(self) -> Any:
-        """The output, if the layer was called once."""
-        return self._only(1, "output")
-
-    @property
-    def input_shape(self) -> Any:
-        """The static shape of the input, if it is the same in all calls."""
-        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.input)
-
-    @property
-    def output_shape(self) -> Any:
-        """The static shape of the output, if it is the same in all calls."""
-        return nest.map_structure(lambda t: tuple(t.shape.as_list()), self.output)
+        """Whether the layer must run eagerly."""
+        return self._dynamic
 
     def __deepcopy__(self, memo: dict) -> Layer:
         shared = {"_graph", "_scope", "_always_reuse_variable_scope", "_current_scope"}
@@ -741,32 +767,33 @@ class Layer(Module):
         return twin
 
 
-def _accepts_scope(call: Callable) -> bool:
-    return "scope" in inspect.signature(call).parameters
+@functools.cache
+def _arguments_of(call: Callable) -> tuple[tuple[str, ...], bool]:
+    """The names of a call's arguments after `self`, and whether it takes any other."""
+    found = inspect.getfullargspec(call)
+    names = [*found.args, *found.kwonlyargs]
+    return tuple(names[1:] if names[:1] == ["self"] else names), found.varkw is not None
 
 
-def _parts(variable: Any) -> list[Any]:
-    return list(variable) if type(variable).__name__ == "PartitionedVariable" else [variable]
+def _as_shapes(given: Any) -> Any:
+    """One shape, or a list of shapes."""
+    if isinstance(given, list) and given and isinstance(given[0], (list, tuple, TensorShape)):
+        return [TensorShape(shape) for shape in given]
+    return TensorShape(given)
 
 
-def _dependent(added: list[tuple[Any, bool]], inputs: Any) -> list[Any]:
-    """Of the losses or updates added to a layer, those that depend on these inputs; without inputs, those
-    that depend on none.
-    """
-    if inputs is None:
-        return [item for item, conditional in added if not conditional]
-    sources = {tensor.op for tensor in nest.flatten(inputs)}
-    return [item for item, conditional in added if conditional and _is_behind(item, sources)]
+def _leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [leaf for item in value.values() for leaf in _leaves(item)]
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    return [value]
 
 
-def _is_behind(item: Any, sources: set[Operation]) -> bool:
-    """Whether a tensor or an operation is computed from the outputs of one of `sources`."""
-    stack, seen = [item if isinstance(item, Operation) else item.op], set()
-    while stack:
-        op = stack.pop()
-        if op in sources:
-            return True
-        if op not in seen:
-            seen.add(op)
-            stack += [tensor.op for tensor in op.inputs]
-    return False
+def _holds_trackable(value: Any) -> bool:
+    return any(isinstance(leaf, Trackable) for leaf in _leaves(value))
+
+
+def _mean_metric(name: str | None) -> Any:
+    load("keras.metrics.Mean")  # metrics are layers themselves
+    return symbols["keras.metrics.Mean"](name=name)

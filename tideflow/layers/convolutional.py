@@ -6,33 +6,19 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow import nn
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
+from tideflow.layers import keras_convolutional, keras_separable
 from tideflow.layers.function_docs import function_doc
-from tideflow.layers.input_spec import InputSpec
-from tideflow.layers.shapes import (
-    check_data_format,
-    check_padding,
-    convolved_size,
-    deconvolved_size,
-    sizes,
-    tensor_format,
-)
-from tideflow.ops.arrays import joining, shapes
-from tideflow.ops.nn import activations
+from tideflow.layers.scoped import Layer
 from tideflow.variables import initializers
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike
+    from tideflow.graph.typing import InitializerLike, RegularizerLike
 
 
-class _Conv(Layer):
-    """activation(convolution(inputs, kernel) + bias), over `rank` axes."""
-
-    rank: int
+class _Conv(keras_convolutional.Conv, Layer):
+    """A convolution with the defaults of `tf.layers`."""
 
     def __init__(
         self,
@@ -55,97 +41,26 @@ class _Conv(Layer):
         name: str | None = None,
         **kwargs: Any,
     ):
-        super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
-        self.filters = int(filters)
-        self.kernel_size = sizes(kernel_size, self.rank, "kernel_size")
-        self.strides = sizes(strides, self.rank, "strides")
-        self.padding = check_padding(padding)
-        self.data_format = check_data_format(data_format)
-        self.dilation_rate = sizes(dilation_rate, self.rank, "dilation_rate")
-        self.activation = activation
-        self.use_bias = use_bias
-        self.kernel_initializer = kernel_initializer
-        self.bias_initializer = bias_initializer
-        self.kernel_regularizer = kernel_regularizer
-        self.bias_regularizer = bias_regularizer
-        self.kernel_constraint = kernel_constraint
-        self.bias_constraint = bias_constraint
-        self.input_spec = InputSpec(ndim=self.rank + 2)
-
-    @property
-    def _channel_axis(self) -> int:
-        return 1 if self.data_format == "channels_first" else -1
-
-    @property
-    def _tensor_format(self) -> str:
-        return tensor_format(self.data_format, self.rank + 2)
-
-    def _channels(self, input_shape: Any) -> int:
-        channels = TensorShape(input_shape).tuple[self._channel_axis]
-        if channels is None:
-            raise ValueError("The channel dimension of the inputs should be defined. Found `None`.")
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes={self._channel_axis: channels})
-        return channels
-
-    def build(self, input_shape: ShapeLike) -> None:
-        channels = self._channels(input_shape)
-        self.kernel = self._add_kernel("kernel", (*self.kernel_size, channels, self.filters))
-        self._add_bias()
-        self._convolution = nn.Convolution(
-            TensorShape(input_shape),
-            filter_shape=self.kernel.shape,
-            dilation_rate=self.dilation_rate,
-            strides=self.strides,
-            padding=self.padding.upper(),
-            data_format=self._tensor_format,
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            trainable=trainable,
+            name=name,
+            **kwargs,
         )
-        self.built = True
-
-    def _add_kernel(self, name: str, shape: tuple[int, ...]) -> Any:
-        return self.add_weight(
-            name,
-            shape,
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-
-    def _add_bias(self) -> None:
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                (self.filters,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
-
-    def call(self, inputs: Tensor) -> Tensor:
-        return self._activated(self._biased(self._convolution(inputs, self.kernel)))
-
-    def _biased(self, outputs: Tensor, data_format: str | None = None) -> Tensor:
-        if not self.use_bias:
-            return outputs
-        return activations.bias_add(outputs, self.bias, data_format=data_format or self._bias_format)
-
-    @property
-    def _bias_format(self) -> str:
-        return "NCHW" if self.data_format == "channels_first" else "NHWC"
-
-    def _activated(self, outputs: Tensor) -> Tensor:
-        return outputs if self.activation is None else self.activation(outputs)
-
-    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
-        shape = TensorShape(input_shape).as_list()
-        inner = shape[2:] if self.data_format == "channels_first" else shape[1:-1]
-        spans = zip(inner, self.kernel_size, self.strides, self.dilation_rate, strict=True)
-        return self._outer(shape[0], [convolved_size(n, k, self.padding, s, d) for n, k, s, d in spans])
-
-    def _outer(self, batch: Any, inner: list[Any]) -> TensorShape:
-        if self.data_format == "channels_first":
-            return TensorShape([batch, self.filters, *inner])
-        return TensorShape([batch, *inner, self.filters])
 
 
 @export("layers.Conv1D")
@@ -235,8 +150,8 @@ class Conv3D(_Conv):
     rank = 3
 
 
-class _ConvTranspose(_Conv):
-    """The transpose of a convolution: it makes images larger."""
+class _ConvTranspose(keras_convolutional.ConvTranspose, _Conv):
+    """A transposed convolution with the defaults of `tf.layers`."""
 
     def __init__(
         self,
@@ -278,43 +193,6 @@ class _ConvTranspose(_Conv):
             name,
             **kwargs,
         )
-
-    def build(self, input_shape: ShapeLike) -> None:
-        channels = self._channels(input_shape)
-        self.kernel = self._add_kernel("kernel", (*self.kernel_size, self.filters, channels))
-        self._add_bias()
-        self.built = True
-
-    def call(self, inputs: Tensor) -> Tensor:
-        full = shapes.shape(inputs)
-        first = 2 if self.data_format == "channels_first" else 1
-        batch = full[0]
-        inner = [full[first + i] for i in range(self.rank)]
-        spans = zip(inner, self.kernel_size, self.strides, strict=True)
-        larger = [deconvolved_size(n, k, self.padding, s) for n, k, s in spans]
-        channels_first = self.data_format == "channels_first"
-        output_shape = (batch, self.filters, *larger) if channels_first else (batch, *larger, self.filters)
-        strides = (1, 1, *self.strides) if channels_first else (1, *self.strides, 1)
-        transposed = nn.conv2d_transpose if self.rank == 2 else nn.conv3d_transpose
-        output_shape = joining.stack(output_shape)
-        if self.rank == 2:
-            output_shape[0]
-        outputs = transposed(
-            inputs,
-            self.kernel,
-            output_shape,
-            strides,
-            padding=self.padding.upper(),
-            data_format=self._tensor_format,
-        )
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        return self._activated(self._biased(outputs))
-
-    def compute_output_shape(self, input_shape: ShapeLike) -> TensorShape:
-        shape = TensorShape(input_shape).as_list()
-        inner = shape[2:] if self.data_format == "channels_first" else shape[1:-1]
-        spans = zip(inner, self.kernel_size, self.strides, strict=True)
-        return self._outer(shape[0], [deconvolved_size(n, k, self.padding, s) for n, k, s in spans])
 
 
 @export("layers.Conv2DTranspose")
@@ -371,8 +249,8 @@ class Conv3DTranspose(_ConvTranspose):
     rank = 3
 
 
-class _SeparableConv(_Conv):
-    """A convolution of each channel by itself, then one that mixes the channels point by point."""
+class _SeparableConv(keras_separable.SeparableConv, Layer):
+    """A separable convolution with the defaults of `tf.layers`."""
 
     def __init__(
         self,
@@ -406,47 +284,27 @@ class _SeparableConv(_Conv):
             padding,
             data_format,
             dilation_rate,
+            depth_multiplier,
             activation,
             use_bias,
-            bias_initializer=bias_initializer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            bias_constraint=bias_constraint,
+            depthwise_initializer,
+            pointwise_initializer,
+            bias_initializer,
+            depthwise_regularizer,
+            pointwise_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            depthwise_constraint,
+            pointwise_constraint,
+            bias_constraint,
             trainable=trainable,
             name=name,
             **kwargs,
         )
-        self.depth_multiplier = depth_multiplier
-        self.depthwise_initializer = depthwise_initializer
-        self.pointwise_initializer = pointwise_initializer
-        self.depthwise_regularizer = depthwise_regularizer
-        self.pointwise_regularizer = pointwise_regularizer
-        self.depthwise_constraint = depthwise_constraint
-        self.pointwise_constraint = pointwise_constraint
-
-    def build(self, input_shape: ShapeLike) -> None:
-        channels = self._channels(input_shape)
-        between = channels * self.depth_multiplier
-        self.depthwise_kernel = self.add_weight(
-            "depthwise_kernel",
-            (*self.kernel_size, channels, self.depth_multiplier),
-            initializer=self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
-        )
-        self.pointwise_kernel = self.add_weight(
-            "pointwise_kernel",
-            (*(1,) * self.rank, between, self.filters),
-            initializer=self.pointwise_initializer,
-            regularizer=self.pointwise_regularizer,
-            constraint=self.pointwise_constraint,
-        )
-        self._add_bias()
-        self.built = True
 
 
 @export("layers.SeparableConv2D")
-class SeparableConv2D(_SeparableConv):
+class SeparableConv2D(_SeparableConv, keras_separable.SeparableConv2D):
     """Separable convolution over two axes: a convolution of each channel, then one that mixes channels.
 
     Args:
@@ -477,22 +335,9 @@ class SeparableConv2D(_SeparableConv):
 
     rank = 2
 
-    def call(self, inputs: Tensor) -> Tensor:
-        strides = (1, *self.strides, 1) if self.data_format == "channels_last" else (1, 1, *self.strides)
-        outputs = nn.separable_conv2d(
-            inputs,
-            self.depthwise_kernel,
-            self.pointwise_kernel,
-            strides=strides,
-            padding=self.padding.upper(),
-            rate=self.dilation_rate,
-            data_format=self._tensor_format,
-        )
-        return self._activated(self._biased(outputs))
-
 
 @export("layers.SeparableConv1D")
-class SeparableConv1D(_SeparableConv):
+class SeparableConv1D(_SeparableConv, keras_separable.SeparableConv1D):
     """Separable convolution over one axis: a convolution of each channel, then one that mixes channels.
 
     Args:
@@ -522,21 +367,6 @@ class SeparableConv1D(_SeparableConv):
     """
 
     rank = 1
-
-    def call(self, inputs: Tensor) -> Tensor:
-        last = self.data_format == "channels_last"
-        axis = 1 if last else 2
-        strides = (1, *self.strides * 2, 1) if last else (1, 1, *self.strides * 2)
-        outputs = nn.separable_conv2d(
-            shapes.expand_dims(inputs, axis),
-            shapes.expand_dims(self.depthwise_kernel, 0),
-            shapes.expand_dims(self.pointwise_kernel, 0),
-            strides=strides,
-            padding=self.padding.upper(),
-            rate=(1, *self.dilation_rate),
-            data_format="NHWC" if last else "NCHW",
-        )
-        return self._activated(shapes.squeeze(self._biased(outputs, "NHWC" if last else "NCHW"), [axis]))
 
 
 # ------------------------------------------------------------------------------------------------ functions

@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow import nn
 from tideflow.export import export
-from tideflow.graph import dtypes
-from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
-from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
-from tideflow.layers.input_spec import InputSpec
-from tideflow.ops.arrays import constants, creation, joining, shapes
-from tideflow.ops.control_flow import conditionals
-from tideflow.ops.math import binary, casting, reductions, unary
-from tideflow.ops.nn import activations
-from tideflow.ops.state import reference_variables
+from tideflow.layers import keras_normalization
+from tideflow.layers.scoped import Layer
 from tideflow.variables import initializers
-from tideflow.variables.base import VariableAggregation
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike, TensorLike
+    from tideflow.graph.typing import InitializerLike, RegularizerLike, TensorLike
 
 
 @export("layers.BatchNormalization")
-class BatchNormalization(Layer):
+class BatchNormalization(keras_normalization.BatchNormalization, Layer):
     """Batch normalization: subtracts the mean and divides by the standard deviation of each channel.
 
     During training the statistics are those of the batch, otherwise moving averages. The operations that
@@ -85,304 +74,33 @@ class BatchNormalization(Layer):
         name: str | None = None,
         **kwargs: Any,
     ):
-        super().__init__(trainable=trainable, name=name, **kwargs)
-        self.axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-        if not all(isinstance(each, int) for each in self.axis):
-            raise TypeError(f"axis must be int or list, type given: {type(axis)}")
-        self.momentum = momentum
-        self.epsilon = epsilon
-        self.center = center
-        self.scale = scale
-        self.beta_initializer = beta_initializer
-        self.gamma_initializer = gamma_initializer
-        self.moving_mean_initializer = moving_mean_initializer
-        self.moving_variance_initializer = moving_variance_initializer
-        self.beta_regularizer = beta_regularizer
-        self.gamma_regularizer = gamma_regularizer
-        self.beta_constraint = beta_constraint
-        self.gamma_constraint = gamma_constraint
-        self.renorm = renorm
-        self.renorm_clipping = renorm_clipping or {}
-        self.renorm_momentum = renorm_momentum
-        self.fused = fused
-        self.virtual_batch_size = virtual_batch_size
-        self.adjustment = adjustment
-        if unknown := set(self.renorm_clipping) - {"rmax", "rmin", "dmax"}:
-            raise ValueError(
-                f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']: {unknown}"
-            )
-        if fused and (renorm or virtual_batch_size is not None or adjustment is not None):
-            raise ValueError("Fused batch norm does not support renorm, virtual_batch_size or adjustment.")
-
-    def build(self, input_shape: ShapeLike) -> None:
-        shape = TensorShape(input_shape)
-        rank = shape.ndims
-        if rank is None:
-            raise ValueError("Input has undefined rank:", input_shape)
-        self.axis = [axis + rank if axis < 0 else axis for axis in self.axis]
-        if any(axis < 0 or axis >= rank for axis in self.axis):
-            raise ValueError(f"Invalid axis: {self.axis} of an input of rank {rank}")
-        if len(set(self.axis)) != len(self.axis):
-            raise ValueError(f"Duplicate axis: {self.axis}")
-        if self.fused is None:
-            plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
-            self.fused = plain and rank == 4 and self.axis in ([1], [3])
-        sizes = {axis: shape.tuple[axis] for axis in self.axis}
-        if None in sizes.values():
-            raise ValueError(f"Input has undefined `axis` dimension. Input shape: {shape}")
-        self.input_spec = InputSpec(ndim=rank, axes=sizes)
-        if self.virtual_batch_size is not None:
-            self.axis = [axis + 1 for axis in self.axis]
-            sizes = {axis + 1: size for axis, size in sizes.items()}
-            rank += 1
-        param_shape = list(sizes.values()) if len(self.axis) == 1 else [sizes.get(i, 1) for i in range(rank)]
-        self._add_variables(param_shape)
-        self.built = True
-
-    def _add_variables(self, shape: list[int]) -> None:
-        # Statistics of half-precision inputs are kept in single precision.
-        dtype = (
-            dtypes.float32
-            if self._dtype in ("float16", "bfloat16")
-            else dtypes.as_dtype(self._dtype or "float32")
+        super().__init__(
+            axis=axis,
+            momentum=momentum,
+            epsilon=epsilon,
+            center=center,
+            scale=scale,
+            beta_initializer=beta_initializer,
+            gamma_initializer=gamma_initializer,
+            moving_mean_initializer=moving_mean_initializer,
+            moving_variance_initializer=moving_variance_initializer,
+            beta_regularizer=beta_regularizer,
+            gamma_regularizer=gamma_regularizer,
+            beta_constraint=beta_constraint,
+            gamma_constraint=gamma_constraint,
+            renorm=renorm,
+            renorm_clipping=renorm_clipping,
+            renorm_momentum=renorm_momentum,
+            fused=fused,
+            trainable=trainable,
+            virtual_batch_size=virtual_batch_size,
+            adjustment=adjustment,
+            name=name,
+            **kwargs,
         )
-        self.gamma = self.beta = self._gamma_const = self._beta_const = None
-        if self.scale:
-            self.gamma = self.add_weight(
-                "gamma",
-                shape,
-                dtype,
-                self.gamma_initializer,
-                self.gamma_regularizer,
-                True,
-                self.gamma_constraint,
-            )
-        elif self.fused:
-            self._gamma_const = constants.constant(1.0, dtype, shape)
-        if self.center:
-            self.beta = self.add_weight(
-                "beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint
-            )
-        elif self.fused:
-            self._beta_const = constants.constant(0.0, dtype, shape)
-
-        with self._whole_variables():  # statistics are small, and are assigned to as a whole
-            self._add_statistics(shape, dtype)
-
-    def _add_statistics(self, shape: list[int], dtype: dtypes.DType) -> None:
-        def average(name: str, initializer: Any) -> Any:
-            mean = VariableAggregation.MEAN
-            return self.add_weight(name, shape, dtype, initializer, trainable=False, aggregation=mean)
-
-        self.moving_mean = average("moving_mean", self.moving_mean_initializer)
-        self.moving_variance = average("moving_variance", self.moving_variance_initializer)
-        if self.renorm:
-            # Deviations start as the root of what the variance starts as.
-            root = _rooted(self.moving_variance_initializer)
-            self.moving_stddev = average("moving_stddev", root)
-            self.renorm_mean = average("renorm_mean", initializers.Zeros())
-            self.renorm_stddev = average("renorm_stddev", root)
-
-    # ------------------------------------------------------------------ the computation
 
     def call(self, inputs: Tensor, training: TensorLike = False) -> Tensor:
-        if self.virtual_batch_size is not None:
-            return self._in_virtual_batches(inputs, training)
-        return self._fused_call(inputs, training) if self.fused else self._plain_call(inputs, training)
-
-    def _in_virtual_batches(self, inputs: Tensor, training: Any) -> Tensor:
-        full = shapes.shape(inputs)
-        split = shapes.reshape(inputs, joining.concat([[-1, self.virtual_batch_size], full[1:]], 0))
-        split.set_shape([None, self.virtual_batch_size, *inputs.shape.as_list()[1:]])
-        outputs = shapes.reshape(self._plain_call(split, training), full)
-        outputs.set_shape(inputs.shape)
-        return outputs
-
-    def _fused_call(self, inputs: Tensor, training: Any) -> Tensor:
-        beta = self.beta if self.center else self._beta_const
-        gamma = self.gamma if self.scale else self._gamma_const
-        data_format = "NCHW" if self.axis == [1] else "NHWC"
-
-        def train() -> tuple:
-            return nn.fused_batch_norm(inputs, gamma, beta, epsilon=self.epsilon, data_format=data_format)
-
-        def infer() -> tuple:
-            return nn.fused_batch_norm(
-                inputs,
-                gamma,
-                beta,
-                mean=self.moving_mean,
-                variance=self.moving_variance,
-                epsilon=self.epsilon,
-                is_training=False,
-                data_format=data_format,
-            )
-
-        output, mean, variance = conditionals.smart_cond(training, train, infer)
-        known = conditionals.smart_constant_value(training)
-        if known is None:
-            momentum = conditionals.smart_cond(training, lambda: self.momentum, lambda: 1.0)
-        else:
-            momentum = convert_to_tensor(self.momentum)
-        if known or known is None:
-            self.add_update(self._averaged(self.moving_mean, mean, momentum), inputs=True)
-            self.add_update(self._averaged(self.moving_variance, variance, momentum), inputs=True)
-        return output
-
-    def _averaged(self, variable: Any, value: Tensor, momentum: Any) -> Any:
-        with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
-            decay = convert_to_tensor(1.0 - momentum, name="decay")
-            if decay.dtype.base_dtype is not variable.dtype.base_dtype:
-                decay = casting.cast(decay, variable.dtype.base_dtype)
-            delta = (variable - casting.cast(value, variable.dtype.base_dtype)) * decay
-            return reference_variables.assign_sub(variable, delta, name=scope)
-
-    def _plain_call(self, inputs: Tensor, training: Any) -> Tensor:
-        rank = inputs.shape.ndims
-        reduced = [i for i in range(rank) if i not in self.axis]
-        if self.virtual_batch_size is not None:
-            reduced.remove(1)  # every virtual batch has statistics of its own
-        scale, offset = self._broadcast(self.gamma, rank), self._broadcast(self.beta, rank)
-        known = conditionals.smart_constant_value(training)
-        if known is False:
-            mean, variance = self.moving_mean, self.moving_variance
-        else:
-            scale, offset = self._adjusted(inputs, scale, offset, training)
-            keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
-            wide = casting.cast(inputs, dtypes.float32) if inputs.dtype.size < 4 else inputs
-            mean, variance = nn.moments(wide, reduced, keep_dims=keep_dims)
-            mean, variance, scale, offset = self._blended(mean, variance, scale, offset, training)
-        outputs = nn.batch_normalization(
-            inputs,
-            _like(self._broadcast(mean, rank), inputs),
-            _like(self._broadcast(variance, rank), inputs),
-            None if offset is None else _like(offset, inputs),
-            None if scale is None else _like(scale, inputs),
-            self.epsilon,
-        )
-        outputs.set_shape(inputs.shape)
-        return outputs
-
-    def _broadcast(self, value: Any, rank: int) -> Any:
-        """Parameters of one axis, in the rank of the inputs where that axis is not the last."""
-        if value is None or len(value.shape) == rank or self.axis == [rank - 1]:
-            return value
-        sizes = [1] * rank
-        sizes[self.axis[0]] = value.shape.as_list()[0]
-        return shapes.reshape(value, sizes)
-
-    def _adjusted(self, inputs: Tensor, scale: Any, offset: Any, training: Any) -> tuple[Any, Any]:
-        if self.adjustment is None:
-            return scale, offset
-        adjust_scale, adjust_bias = self.adjustment(shapes.shape(inputs))
-        adjust_scale = conditionals.smart_cond(
-            training, lambda: adjust_scale, lambda: creation.ones_like(adjust_scale)
-        )
-        adjust_bias = conditionals.smart_cond(
-            training, lambda: adjust_bias, lambda: creation.zeros_like(adjust_bias)
-        )
-        return (
-            adjust_scale if scale is None else adjust_scale * scale,
-            adjust_bias
-            if offset is None
-            else adjust_bias * scale + offset
-            if scale is not None
-            else adjust_bias + offset,
-        )
-
-    def _blended(self, mean: Tensor, variance: Tensor, scale: Any, offset: Any, training: Any) -> tuple:
-        """The statistics to normalize by: the batch's, or the moving ones; and the updates of the moving
-        ones.
-        """
-        batch_mean, batch_variance = mean, variance
-        mean = conditionals.smart_cond(
-            training, lambda: batch_mean, lambda: convert_to_tensor(self.moving_mean)
-        )
-        variance = conditionals.smart_cond(
-            training, lambda: batch_variance, lambda: convert_to_tensor(self.moving_variance)
-        )
-        new_mean, new_variance = mean, variance
-        if self.virtual_batch_size is not None:
-            new_mean = reductions.reduce_mean(mean, 1, keepdims=True)
-            new_variance = reductions.reduce_mean(variance, 1, keepdims=True)
-        if self.renorm:
-            r, d, new_mean, new_variance = self._renormalized(new_mean, new_variance, training)
-            scale, offset = (
-                (r if scale is None else r * scale),
-                (d if scale is None else d * scale) + (0.0 if offset is None else offset),
-            )
-
-        def averaged(variable: Any, value: Tensor) -> Any:
-            if value.shape.ndims != variable.shape.ndims:
-                value = shapes.reshape(value, variable.shape.as_list())
-            return self._averaged(variable, value, self.momentum)
-
-        def update(variable: Any, value: Tensor, assign: Callable = averaged) -> None:
-            change = conditionals.smart_cond(
-                training, lambda: assign(variable, value), lambda: convert_to_tensor(variable)
-            )
-            self.add_update(change, inputs=True)
-
-        def from_deviation(variable: Any, value: Tensor) -> Any:
-            """The variance is the square of the moving deviation, which has epsilon in it as training has."""
-            deviation = averaged(self.moving_stddev, unary.sqrt(value + self.epsilon))
-            squared = activations.relu(deviation * deviation - self.epsilon)
-            return reference_variables.assign(variable, squared, name="AssignNewValue")
-
-        update(self.moving_mean, new_mean)
-        update(self.moving_variance, new_variance, from_deviation if self.renorm else averaged)
-        return mean, variance, scale, offset
-
-    def _renormalized(self, mean: Tensor, variance: Tensor, training: Any) -> tuple:
-        """Batch renormalization: how far the batch's statistics are from the moving ones, within the
-        clipping limits.
-        """
-        stddev = unary.sqrt(variance + self.epsilon)
-        # Early in training the moving deviation may be near zero.
-        reference = binary.maximum(self.renorm_stddev, unary.sqrt(self.epsilon))
-        r = stddev / reference
-        d = (mean - self.renorm_mean) / reference
-        with control_dependencies([r, d]):  # the corrections are by what was before this batch
-            mean, stddev = constants.identity(mean), constants.identity(stddev)
-        rmin, rmax, dmax = (self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax"))
-        r = r if rmin is None else binary.maximum(r, rmin)
-        r = r if rmax is None else binary.minimum(r, rmax)
-        d = d if dmax is None else binary.minimum(binary.maximum(d, -dmax), dmax)
-        r = conditionals.smart_cond(training, lambda: r, lambda: creation.ones_like(r))
-        d = conditionals.smart_cond(training, lambda: d, lambda: creation.zeros_like(d))
-
-        def averaged(variable: Any, value: Tensor) -> Tensor:
-            value = constants.identity(value)
-            return conditionals.smart_cond(
-                training,
-                lambda: self._averaged(variable, value, self.renorm_momentum),
-                lambda: constants.identity(variable),
-            )
-
-        updates = [averaged(self.renorm_mean, mean), averaged(self.renorm_stddev, stddev)]
-        with control_dependencies(updates):
-            new_mean, new_variance = constants.identity(mean), constants.identity(variance)
-        r = constants.stop_gradient(r, name="renorm_r")
-        d = constants.stop_gradient(d, name="renorm_d")
-        return r, d, new_mean, new_variance
-
-    def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
-        return input_shape
-
-
-def _rooted(initializer: Any) -> Callable:
-    """An initializer of the roots of another's values."""
-
-    def initial(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return unary.sqrt(initializer(shape, dtype=dtype, partition_info=partition_info))
-
-    return initial
-
-
-def _like(value: Any, inputs: Tensor) -> Tensor:
-    return (
-        casting.cast(value, inputs.dtype) if value.dtype.base_dtype is not inputs.dtype.base_dtype else value
-    )
+        return super().call(inputs, training=training)
 
 
 @export("layers.batch_normalization")

@@ -7,22 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
-from tideflow.layers.base import Layer
+from tideflow.layers import keras_pooling
 from tideflow.layers.function_docs import function_doc
-from tideflow.layers.input_spec import InputSpec
-from tideflow.layers.shapes import check_data_format, check_padding, sizes, tensor_format
-from tideflow.ops.arrays import shapes
-from tideflow.ops.nn import mean_pooling, pooling
+from tideflow.layers.scoped import Layer
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-class _Pooling(Layer):
-    """Pools over windows of the axes that are neither batch nor channels."""
-
-    rank: int
-    function: Callable
+class _Pooling(keras_pooling.Pooling, Layer):
+    """The arguments of `tf.layers`: windows and strides must be given."""
 
     def __init__(
         self,
@@ -33,43 +27,13 @@ class _Pooling(Layer):
         name: str | None = None,
         **kwargs: Any,
     ):
-        super().__init__(name=name, **kwargs)
         if strides is None:
             raise ValueError("Argument `strides` must not be None.")
-        self.pool_size = sizes(pool_size, self.rank, "pool_size")
-        self.strides = sizes(strides, self.rank, "strides")
-        self.padding = check_padding(padding)
-        self.data_format = check_data_format(data_format)
-        self.input_spec = InputSpec(ndim=self.rank + 2)
-
-    def call(self, inputs: Tensor) -> Tensor:
-        window, strides = (self._with_outer_axes(size) for size in (self.pool_size, self.strides))
-        data_format = tensor_format(self.data_format, self.rank + 2)
-        return type(self).function(
-            inputs, ksize=window, strides=strides, padding=self.padding.upper(), data_format=data_format
-        )
-
-    def _with_outer_axes(self, size: tuple[int, ...]) -> tuple[int, ...]:
-        return (1, 1, *size) if self.data_format == "channels_first" else (1, *size, 1)
-
-
-class _Pooling1D(_Pooling):
-    rank = 1
-
-    def call(self, inputs: Tensor) -> Tensor:
-        axis = 2 if self.data_format == "channels_last" else 3
-        pooled = type(self).function(
-            shapes.expand_dims(inputs, axis),
-            ksize=self._with_outer_axes((*self.pool_size, 1)),
-            strides=self._with_outer_axes((*self.strides, 1)),
-            padding=self.padding.upper(),
-            data_format=tensor_format(self.data_format, 4),
-        )
-        return shapes.squeeze(pooled, axis)
+        super().__init__(pool_size, strides, padding, data_format, name=name, **kwargs)
 
 
 @export("layers.MaxPooling1D")
-class MaxPooling1D(_Pooling1D):
+class MaxPooling1D(_Pooling, keras_pooling.MaxPooling1D):
     """The maximum of each window along one axis.
 
     Args:
@@ -81,11 +45,9 @@ class MaxPooling1D(_Pooling1D):
       kwargs: Arguments of `tf.layers.Layer`.
     """
 
-    function = staticmethod(pooling.max_pool)
-
 
 @export("layers.AveragePooling1D")
-class AveragePooling1D(_Pooling1D):
+class AveragePooling1D(_Pooling, keras_pooling.AveragePooling1D):
     """The mean of each window along one axis.
 
     Args:
@@ -97,11 +59,9 @@ class AveragePooling1D(_Pooling1D):
       kwargs: Arguments of `tf.layers.Layer`.
     """
 
-    function = staticmethod(mean_pooling.avg_pool)
-
 
 @export("layers.MaxPooling2D")
-class MaxPooling2D(_Pooling):
+class MaxPooling2D(_Pooling, keras_pooling.MaxPooling2D):
     """The maximum of each window along two axes.
 
     Args:
@@ -113,12 +73,9 @@ class MaxPooling2D(_Pooling):
       kwargs: Arguments of `tf.layers.Layer`.
     """
 
-    rank = 2
-    function = staticmethod(pooling.max_pool)
-
 
 @export("layers.AveragePooling2D")
-class AveragePooling2D(_Pooling):
+class AveragePooling2D(_Pooling, keras_pooling.AveragePooling2D):
     """The mean of each window along two axes.
 
     Args:
@@ -130,12 +87,9 @@ class AveragePooling2D(_Pooling):
       kwargs: Arguments of `tf.layers.Layer`.
     """
 
-    rank = 2
-    function = staticmethod(mean_pooling.avg_pool)
-
 
 @export("layers.MaxPooling3D")
-class MaxPooling3D(_Pooling):
+class MaxPooling3D(_Pooling, keras_pooling.MaxPooling3D):
     """The maximum of each window along three axes.
 
     Args:
@@ -147,12 +101,9 @@ class MaxPooling3D(_Pooling):
       kwargs: Arguments of `tf.layers.Layer`.
     """
 
-    rank = 3
-    function = staticmethod(pooling.max_pool3d)
-
 
 @export("layers.AveragePooling3D")
-class AveragePooling3D(_Pooling):
+class AveragePooling3D(_Pooling, keras_pooling.AveragePooling3D):
     """The mean of each window along three axes.
 
     Args:
@@ -163,9 +114,6 @@ class AveragePooling3D(_Pooling):
       name: The name of the layer.
       kwargs: Arguments of `tf.layers.Layer`.
     """
-
-    rank = 3
-    function = staticmethod(mean_pooling.avg_pool3d)
 
 
 def _functional(layer: type[_Pooling], name: str) -> Callable:

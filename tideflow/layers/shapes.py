@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tideflow.layers import keras_state
+
 
 def sizes(value: Any, rank: int, name: str) -> tuple[int, ...]:
     """`value` for each of `rank` axes: one int for all, or as many as there are axes."""
@@ -18,10 +20,10 @@ def sizes(value: Any, rank: int, name: str) -> tuple[int, ...]:
     return given
 
 
-def check_padding(value: str) -> str:
-    """ "valid" or "same", in small letters."""
+def check_padding(value: str, allowed: tuple[str, ...] = ("valid", "same")) -> str:
+    """One of the allowed kinds of padding, in small letters."""
     padding = value.lower() if isinstance(value, str) else value
-    if padding not in ("valid", "same"):
+    if padding not in allowed:
         raise ValueError(
             'The `padding` argument must be a list/tuple or one of "valid", "same" (or "causal", only for '
             f"`Conv1D). Received: {value}"
@@ -29,8 +31,9 @@ def check_padding(value: str) -> str:
     return padding
 
 
-def check_data_format(value: str) -> str:
-    """ "channels_first" or "channels_last", in small letters."""
+def check_data_format(value: str | None) -> str:
+    """ "channels_first" or "channels_last", in small letters; Keras's default for None."""
+    value = keras_state.image_data_format() if value is None else value
     data_format = value.lower() if isinstance(value, str) else value
     if data_format not in ("channels_first", "channels_last"):
         raise ValueError(
@@ -45,12 +48,20 @@ def tensor_format(data_format: str, rank: int) -> str:
     return f"NC{inner}" if data_format == "channels_first" else f"N{inner}C"
 
 
-def deconvolved_size(size: Any, filter_size: int, padding: str, stride: int) -> Any:
-    """The output size of a transposed convolution; a tensor in gives a tensor out."""
+def deconvolved_size(
+    size: Any, filter_size: int, padding: str, stride: int, dilation: int = 1, extra: int | None = None
+) -> Any:
+    """The output size of a transposed convolution; a tensor in gives a tensor out. `extra` is what the
+    program wants at the end, None for as little as possible.
+    """
     if size is None:
         return None
-    size = size * stride
-    return size + max(filter_size - stride, 0) if padding == "valid" else size
+    reach = filter_size + (filter_size - 1) * (dilation - 1)
+    if extra is None:
+        size = size * stride
+        return size + max(reach - stride, 0) if padding == "valid" else size
+    around = reach // 2 if padding == "same" else 0
+    return (size - 1) * stride + reach - 2 * around + extra
 
 
 def convolved_size(
@@ -60,4 +71,4 @@ def convolved_size(
     if size is None:
         return None
     reach = filter_size + (filter_size - 1) * (dilation - 1)
-    return -(-(size if padding == "same" else size - reach + 1) // stride)
+    return -(-(size if padding in ("same", "causal") else size - reach + 1) // stride)

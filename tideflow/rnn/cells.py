@@ -17,15 +17,15 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.layers import by_name
-from tideflow.layers.base import Layer
+from tideflow.layers import activations as keras_activations
 from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, creation, joining, shapes, slicing
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import binary, clipping, unary
 from tideflow.ops.nn import activations
 from tideflow.platform import logging
-from tideflow.variables import initializers
+from tideflow.variables import initializers, keras_initializers
 from tideflow.variables import variable_scope as scopes
 from tideflow.variables.partitioners import fixed_size_partitioner
 
@@ -274,7 +274,7 @@ class UnitsCell(LayerRNNCell):
         _check_dtype(self._dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
-        self._activation = by_name.activation(activation) if activation else unary.tanh
+        self._activation = keras_activations.get(activation) if activation else unary.tanh
 
     @property
     def state_size(self) -> Any:
@@ -289,7 +289,9 @@ class UnitsCell(LayerRNNCell):
 
     def get_config(self) -> dict[str, Any]:
         return self._configured(
-            num_units=self._num_units, activation=by_name.named(self._activation), reuse=self._reuse
+            num_units=self._num_units,
+            activation=keras_activations.serialize(self._activation),
+            reuse=self._reuse,
         )
 
 
@@ -363,8 +365,8 @@ class GRUCell(UnitsCell):
         **kwargs: Any,
     ):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._kernel_initializer = by_name.initializer(kernel_initializer)
-        self._bias_initializer = by_name.initializer(bias_initializer)
+        self._kernel_initializer = keras_initializers.get(kernel_initializer)
+        self._bias_initializer = keras_initializers.get(bias_initializer)
 
     def build(self, inputs_shape: ShapeLike) -> None:
         rows, units = input_depth(inputs_shape) + self._num_units, self._num_units
@@ -397,8 +399,8 @@ class GRUCell(UnitsCell):
     def get_config(self) -> dict[str, Any]:
         return {
             **super().get_config(),
-            "kernel_initializer": by_name.named(self._kernel_initializer),
-            "bias_initializer": by_name.named(self._bias_initializer),
+            "kernel_initializer": keras_initializers.serialize(self._kernel_initializer),
+            "bias_initializer": keras_initializers.serialize(self._bias_initializer),
         }
 
 
@@ -534,7 +536,7 @@ class LSTMCell(UnitsCell):
             )
         self._use_peepholes = use_peepholes
         self._cell_clip = cell_clip
-        self._initializer = by_name.initializer(initializer)
+        self._initializer = keras_initializers.get(initializer)
         self._num_proj = num_proj
         self._proj_clip = proj_clip
         self._num_unit_shards = num_unit_shards
@@ -610,7 +612,7 @@ class LSTMCell(UnitsCell):
     def get_config(self) -> dict[str, Any]:
         kept = "use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards".split()
         own = {name: getattr(self, f"_{name}") for name in (*kept, "forget_bias", "state_is_tuple")}
-        return {**super().get_config(), **own, "initializer": by_name.named(self._initializer)}
+        return {**super().get_config(), **own, "initializer": keras_initializers.serialize(self._initializer)}
 
 
 def _partitioner(shards: int | None) -> Callable | None:

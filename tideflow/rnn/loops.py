@@ -16,7 +16,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.layers.base import Layer
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
 from tideflow.ops.control_flow import conditionals, debugging, while_loops
 from tideflow.ops.control_flow.contexts import current_context

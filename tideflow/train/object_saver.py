@@ -125,7 +125,7 @@ def slots_of(optimizer: Optimizer, variable: Any) -> Iterator[tuple[str, Variabl
 
 def _own_slots(optimizer: Any) -> bool:
     """Whether an object has slots of its own; one that hands on to another has that other's."""
-    return isinstance(optimizer, Optimizer) and bool(optimizer._slots)
+    return hasattr(optimizer, "get_slot_names") and bool(getattr(optimizer, "_slots", None))
 
 
 def list_objects(root: Any) -> list[Any]:
@@ -306,7 +306,7 @@ def matched(root: Any, graph: Any) -> Matching:
     for number, node in enumerate(graph.nodes):
         for slot in node.slot_variables:
             optimizer, variable = map(found.bound.get, (number, slot.original_variable_node_id))
-            slots = slots_of(optimizer, variable) if isinstance(optimizer, Optimizer) else ()
+            slots = slots_of(optimizer, variable) if hasattr(optimizer, "get_slot_names") else ()
             partner = dict(slots).get(slot.slot_name)
             if partner is not None:
                 bind(slot.slot_variable_node_id, partner)

@@ -4,6 +4,7 @@ from tideflow.ops.arrays import slicing  # noqa: F401 - what tensors can do, var
 from tideflow.ops.math import operators  # noqa: F401 - what tensors can do, variables can
 from tideflow.variables import (  # noqa: F401
     collections,
+    constraints,
     context_protos,
     creation,
     eager_store,

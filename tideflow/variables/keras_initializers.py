@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.variables import initializers
+from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 from tideflow.variables.initializers import Initializer
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def serialize(initializer: Initializer) -> dict[str, Any]:
     Returns:
       A dictionary of the class name and the configuration.
     """
-    return {"class_name": type(initializer).__name__, "config": initializer.get_config()}
+    return serialize_keras_object(initializer)
 
 
 @export("keras.initializers.deserialize")
@@ -135,12 +136,7 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
     Returns:
       The initializer.
     """
-    known = {**_BY_NAME, **(custom_objects or {})}
-    name = config["class_name"]
-    if name not in known:
-        raise ValueError(f"Unknown initializer: {name}")
-    maker, arguments = known[name], config.get("config") or {}
-    return maker.from_config(arguments) if hasattr(maker, "from_config") else maker(**arguments)
+    return deserialize_keras_object(config, _BY_NAME, custom_objects, "initializer")
 
 
 @export("keras.initializers.get")

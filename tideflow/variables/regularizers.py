@@ -10,6 +10,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import constants
 from tideflow.ops.math import reductions, unary
+from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import RegularizerLike, TensorLike
@@ -123,7 +124,7 @@ def serialize(regularizer: L1L2) -> dict[str, Any]:
     Returns:
       A dictionary of the class name and the configuration.
     """
-    return {"class_name": type(regularizer).__name__, "config": regularizer.get_config()}
+    return serialize_keras_object(regularizer)
 
 
 @export("keras.regularizers.deserialize")
@@ -137,10 +138,7 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
     Returns:
       The regularizer.
     """
-    known, name = {**_BY_NAME, **(custom_objects or {})}, config["class_name"]
-    if name not in known:
-        raise ValueError(f"Unknown regularizer:{name}")
-    return known[name](**config.get("config", {}))
+    return deserialize_keras_object(config, _BY_NAME, custom_objects, "regularizer")
 
 
 @export("keras.regularizers.get")
@@ -161,5 +159,5 @@ def get(identifier: str | dict | RegularizerLike | None) -> Any:
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if isinstance(identifier, str):
-        return deserialize({"class_name": identifier})
+        return deserialize({"class_name": identifier, "config": {}})
     raise ValueError(f"Could not interpret regularizer identifier: {identifier}")

@@ -11,8 +11,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
 from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.scoped import Layer
 from tideflow.nn import convolutions
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.math import binary, casting, unary

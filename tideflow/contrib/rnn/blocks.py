@@ -11,8 +11,8 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
 from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import creation, indexing, joining, shapes, tiling
 from tideflow.ops.math import casting, reductions
 from tideflow.ops.nn import rnn_blocks

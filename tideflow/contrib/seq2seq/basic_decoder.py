@@ -12,7 +12,7 @@ from tideflow.graph import nest
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.layers.base import Layer
+from tideflow.layers.scoped import Layer
 from tideflow.rnn.cells import assert_like_rnncell
 
 if TYPE_CHECKING:

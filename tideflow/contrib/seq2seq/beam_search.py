@@ -28,7 +28,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import creation, indexing, joining, ranking, shapes, tiling
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.math import binary, casting, reductions, unary

@@ -20,8 +20,8 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.layers.base import Layer
 from tideflow.layers.core import Dense
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import creation, indexing, joining, shapes
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import casting, checks, reductions, unary

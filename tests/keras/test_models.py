@@ -1,0 +1,144 @@
+"""tf.keras models in graph mode: training, files, progress bar, callbacks, what the program sees of them."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+
+keras = tf.keras
+
+
+@pytest.fixture(autouse=True)
+def fresh():
+    keras.backend.clear_session()
+    np.random.seed(0)
+    yield
+    keras.backend.clear_session()
+
+
+def data(samples=32):
+    x = np.random.rand(samples, 3).astype(np.float32)
+    return x, (x.sum(axis=1) > 1.5).astype(np.float32)
+
+
+def mlp():
+    model = keras.Sequential(
+        [
+            keras.layers.Dense(8, activation="relu", input_shape=(3,)),
+            keras.layers.Dense(1, activation="sigmoid"),
+        ]
+    )
+    model.compile(keras.optimizers.Adam(0.05), "binary_crossentropy", metrics=["acc"])
+    return model
+
+
+def test_a_model_learns():
+    x, y = data()
+    model = mlp()
+    history = model.fit(x, y, epochs=20, verbose=0).history
+    assert history["loss"][-1] < history["loss"][0] and history["acc"][-1] > 0.8
+    assert model.predict_classes(x).shape == (32, 1)
+
+
+def test_the_progress_bar(capsys):
+    x, y = data(4)
+    mlp().fit(x, y, epochs=2, batch_size=2, validation_data=(x, y))
+    text = capsys.readouterr().out
+    assert text.startswith("Train on 4 samples, validate on 4 samples\nEpoch 1/2\n")
+    assert re.search(
+        r"4/4 \[=+\] - \d+s .*/sample - loss: \d.* - acc: \d.* - val_loss: \d.* - val_acc: \d", text
+    )
+
+
+def test_weights_go_through_a_checkpoint(tmp_path):
+    x, y = data()
+    model = mlp()
+    model.fit(x, y, verbose=0)
+    model.save_weights(str(tmp_path / "weights"))
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "weights")
+    before, further = model.predict(x), model.fit(x, y, verbose=0, shuffle=False).history["loss"]
+    other = mlp()
+    other.load_weights(str(tmp_path / "weights"))
+    np.testing.assert_allclose(other.predict(x), before, rtol=1e-6)
+    # The optimizer goes on where it was.
+    np.testing.assert_allclose(other.fit(x, y, verbose=0, shuffle=False).history["loss"], further, rtol=1e-5)
+
+
+def test_a_model_goes_through_hdf5(tmp_path):
+    pytest.importorskip("h5py")
+    x, y = data()
+    model = mlp()
+    model.fit(x, y, verbose=0)
+    model.save(str(tmp_path / "model.h5"))
+    again = keras.models.load_model(str(tmp_path / "model.h5"))
+    np.testing.assert_allclose(again.predict(x), model.predict(x), rtol=1e-6)
+    np.testing.assert_allclose(again.optimizer.get_weights()[1], model.optimizer.get_weights()[1])
+
+
+def test_hdf5_without_h5py_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "h5py", None)
+    with pytest.raises(ImportError, match="pip install h5py"):
+        mlp().save(str(tmp_path / "model.h5"))
+
+
+def test_configs_make_the_same_model():
+    model = mlp()
+    again = keras.models.model_from_json(model.to_json())
+    assert json.loads(again.to_json()) == json.loads(model.to_json())
+    yaml = keras.models.model_from_yaml(model.to_yaml())
+    assert yaml.get_config() == model.get_config()
+    clone = keras.models.clone_model(model)
+    assert [w.shape for w in clone.weights] == [w.shape for w in model.weights]
+
+
+def test_callbacks_write_files(tmp_path):
+    x, y = data()
+    model = mlp()
+    callbacks = [
+        keras.callbacks.CSVLogger(str(tmp_path / "log.csv")),
+        keras.callbacks.ModelCheckpoint(str(tmp_path / "w-{epoch}"), save_weights_only=True),
+        keras.callbacks.TensorBoard(str(tmp_path / "logs"), histogram_freq=1),
+        keras.callbacks.TerminateOnNaN(),
+    ]
+    model.fit(x, y, epochs=2, verbose=0, callbacks=callbacks, validation_data=(x, y))
+    assert (tmp_path / "log.csv").read_text().startswith("epoch,acc,loss,val_acc,val_loss\n0,")
+    assert (tmp_path / "w-2.index").exists()
+    (events,) = (tmp_path / "logs").iterdir()
+    tags = {value.tag for event in tf.train.summary_iterator(str(events)) for value in event.summary.value}
+    assert {"epoch_loss", "epoch_val_acc", "dense/kernel_0"} <= tags
+
+
+def test_training_stops_at_a_loss_that_is_no_number():
+    model = mlp()
+    x = np.full((8, 3), np.nan, np.float32)
+    history = model.fit(x, np.ones(8), epochs=3, verbose=0, callbacks=[keras.callbacks.TerminateOnNaN()])
+    assert len(history.epoch) == 1
+
+
+def test_nothing_is_downloaded(tmp_path):
+    with pytest.raises(OSError, match="nothing is downloaded"):
+        keras.utils.get_file("words", "http://example.org/words", cache_dir=str(tmp_path))
+    (tmp_path / "datasets").mkdir()
+    (tmp_path / "datasets" / "words").write_text("tide")
+    assert keras.utils.get_file("words", "http://example.org/words", cache_dir=str(tmp_path)).endswith(
+        "words"
+    )
+
+
+def test_an_error_in_a_generator_reaches_the_program():
+    def batches():
+        yield np.ones((2, 3)), np.ones(2)
+        raise RuntimeError("no more data")
+
+    with pytest.raises(RuntimeError, match="no more data"):
+        mlp().fit_generator(batches(), steps_per_epoch=3, verbose=0)
+
+
+def test_one_layer_system():
+    assert issubclass(tf.layers.Dense, keras.layers.Dense)
+    x = keras.Input((3,))
+    model = keras.Model(x, tf.layers.Dense(2, name="scoped")(x))
+    assert [w.name for w in model.weights] == ["scoped/kernel:0", "scoped/bias:0"]

@@ -1,0 +1,101 @@
+"""Functions of arrays that run a part of the graph in Keras's session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import tideflow as tf
+from tideflow.export import export
+from tideflow.graph import nest
+from tideflow.layers.keras_session import get_session
+
+
+class GraphFunction:
+    """Runs outputs and updates of a graph for values of its inputs."""
+
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        outputs: Any,
+        updates: Sequence[Any] = (),
+        name: str | None = None,
+        **run: Any,
+    ):
+        self.inputs = list(nest.flatten(inputs))
+        self.name = name
+        self.run_arguments = run
+        self._structure = outputs
+        self.outputs = [tf.convert_to_tensor(x) for x in nest.flatten(outputs)]
+        with tf.control_dependencies(self.outputs[:1]):
+            done = [
+                tf.assign(update[0], update[1]) if isinstance(update, tuple) else update for update in updates
+            ]
+            self.updates_op = tf.group(*done)
+        self.fetches: list[Any] = []  # what callbacks add to a step
+        self.fetch_callbacks: dict[Any, Any] = {}
+        self._callable: Any = None
+        self._made_for: Any = None
+
+    def __call__(self, inputs: Any) -> Any:
+        """Runs one step.
+
+        Args:
+          inputs: The values of the inputs.
+
+        Returns:
+          The values of the outputs.
+        """
+        values = list(nest.flatten(inputs))
+        if len(values) != len(self.inputs):
+            raise ValueError(f"The function takes {len(self.inputs)} inputs, {len(values)} were given.")
+        session = get_session(self.inputs)
+        key = (session, tuple(self.fetches), tuple(value is None for value in values))
+        if self._made_for != key:
+            fed = [tensor for tensor, value in zip(self.inputs, values, strict=True) if value is not None]
+            fetches = [*self.outputs, *self.fetches, self.updates_op]
+            self._callable = session.make_callable(fetches, fed)
+            self._made_for = key
+        found = self._callable(*[_fed(value) for value in values if value is not None])
+        number = len(self.outputs)
+        for fetch, value in zip(self.fetches, found[number:-1], strict=True):
+            if fetch in self.fetch_callbacks:
+                self.fetch_callbacks[fetch](value)
+        if not nest.is_nested(self._structure):
+            return found[0]
+        return nest.pack_sequence_as(self._structure, found[:number])
+
+
+def _fed(value: Any) -> Any:
+    return value if hasattr(value, "dtype") else np.asarray(value)
+
+
+@export("keras.backend.function")
+def function(
+    inputs: Sequence[Any],
+    outputs: Any,
+    updates: Sequence[Any] | None = None,
+    name: str | None = None,
+    **kwargs: Any,
+) -> GraphFunction:
+    """Makes a function of arrays of a part of the graph.
+
+    Args:
+      inputs: The placeholders that the function takes values for.
+      outputs: What it computes: a structure of nodes of the graph.
+      updates: Operations that it runs besides.
+      name: The name of the function.
+      **kwargs: Arguments of `Session.run`.
+
+    Returns:
+      The function.
+
+    Raises:
+      ValueError: If an argument is not one of `Session.run`.
+    """
+    for key in kwargs:
+        if key not in ("fetches", "feed_dict", "options", "run_metadata", "session_kwargs"):
+            raise ValueError(f'Invalid argument "{key}" passed to K.function with TensorFlow backend')
+    return GraphFunction(inputs, outputs, updates or (), name, **kwargs)

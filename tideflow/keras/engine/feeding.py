@@ -1,0 +1,259 @@
+"""The data that a model is fed with: whatever a program gave, as batches of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+import tideflow as tf
+from tideflow.keras.engine import data, loops
+from tideflow.keras.engine.input_layer import Input
+from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
+from tideflow.keras.utils.data_utils import Sequence as BatchSequence
+from tideflow.layers import keras_state
+from tideflow.layers.keras_session import get_session
+
+
+class Fed:
+    """The part of `Model` that takes data."""
+
+    def _feed_tensors(self, training: bool) -> list[Any]:
+        fed = [tensor for tensor in self.inputs if _is_fed(tensor)]
+        if training:
+            trained = [endpoint for endpoint in self._endpoints if endpoint.trained]
+            fed += [endpoint.target for endpoint in trained if self._target_tensors is None]
+            fed += [endpoint.sample_weight for endpoint in trained if endpoint.sample_weight is not None]
+        return fed
+
+    def _take_inputs(self, x: Any) -> None:
+        """A model that has not been called yet learns its inputs from the first data."""
+        if self.inputs is not None:
+            return
+        flat = x if isinstance(x, (list, tuple)) else [x]
+        made = []
+        for number, array in enumerate(flat):
+            array = np.asarray(array)
+            kept = array.shape[1:] if array.ndim > 1 else (1,)
+            dtype = keras_state.floatx() if array.dtype.kind == "f" else array.dtype
+            made.append(Input(kept, dtype=dtype, name=f"input_{number + 1}" if number else None))
+        self._set_inputs(made if isinstance(x, (list, tuple)) else made[0])
+
+    def _set_inputs(self, inputs: Any, outputs: Any = None) -> None:
+        if outputs is None:
+            outputs = self(inputs)
+            return
+        self._nested_inputs = inputs
+        flat_in = list(inputs.values()) if isinstance(inputs, dict) else inputs
+        flat_in = list(flat_in) if isinstance(flat_in, (list, tuple)) else [flat_in]
+        flat_out = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
+        self.inputs, self.outputs = flat_in, flat_out
+        self._nested_outputs = outputs
+        self.input_names = [f"input_{number + 1}" for number in range(len(flat_in))]
+        self.output_names = [f"output_{number + 1}" for number in range(len(flat_out))]
+        if self._is_compiled:
+            self._compile_outputs()
+
+    def _called_with(self, inputs: Any, outputs: Any) -> None:
+        if self.inputs is None and not self._is_graph_network:
+            self._set_inputs(inputs, outputs)
+
+    def _standardized(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        training: bool = True,
+        batch: bool = False,
+        checks: bool = True,
+    ) -> tuple[list[Any], list[Any], list[Any]]:
+        """Inputs, targets and weights as lists of arrays, checked against the model."""
+        self._take_inputs(x)
+        if training and self._is_compiled and not self._endpoints:
+            self._compile_outputs()
+        names = [name for name, tensor in zip(self.input_names, self.inputs, strict=True) if _is_fed(tensor)]
+        shapes = [
+            tuple(t.shape.as_list()) if t.shape.ndims is not None else None for t in self.inputs if _is_fed(t)
+        ]
+        inputs = data.in_order(x, names, "input")
+        if checks and self._is_graph_network:
+            data.check_shapes(inputs, names, shapes, "input", batch=batch)
+        if not training:
+            return inputs, [], []
+        trained = [endpoint for endpoint in self._endpoints if endpoint.trained]
+        ends = trained if self._target_tensors is None else []
+        output_names = [endpoint.name for endpoint in ends]
+        targets = data.in_order(y, output_names, "target") if ends or y is not None else []
+        if any(target is None for target in targets):
+            raise ValueError(
+                "You are trying to train a model without targets: pass the true values as `y`, one array "
+                "for each "
+                f"of the outputs {output_names}."
+            )
+        data.check_shapes(targets, output_names, [e.feed_shape for e in ends], "target", batch=False)
+        weights = self._weights_of(targets, ends, sample_weight, class_weight)
+        data.check_lengths(inputs, targets, [w for w in weights if w is not None])
+        data.check_losses(targets, ends)
+        return inputs, targets, weights
+
+    def _weights_of(
+        self, targets: list[Any], ends: list[Any], sample_weight: Any, class_weight: Any
+    ) -> list[Any]:
+        names = [endpoint.name for endpoint in ends]
+        given = _per_output(sample_weight, names, "sample_weight")
+        classes = _per_class(class_weight, names)
+        found = [
+            data.sample_weights(y, weight, per_class, endpoint.sample_weight_mode)
+            for y, weight, per_class, endpoint in zip(targets, given, classes, ends, strict=True)
+        ]
+        wanted = [weight is not None for weight in found]
+        there = [endpoint.sample_weight is not None for endpoint in ends]
+        if any(want and not has for want, has in zip(wanted, there, strict=True)):
+            flags = {id(e): w or h for e, w, h in zip(ends, wanted, there, strict=True)}
+            self._connect_losses([flags.get(id(endpoint), False) for endpoint in self._endpoints])
+        kept = []
+        for y, weight, endpoint in zip(targets, found, ends, strict=True):
+            if endpoint.sample_weight is not None:
+                if weight is None:
+                    temporal = endpoint.sample_weight_mode == "temporal"
+                    weight = np.ones(y.shape[:2] if temporal else y.shape[:1], dtype=np.float32)
+                kept.append(np.asarray(weight, dtype=np.float32))
+        return kept
+
+    def _arrays_of(self, batch: Any, training: bool, class_weight: Any = None) -> tuple[list[Any], int]:
+        """The arrays of a batch that a generator gave, and its size."""
+        x, y, weight = data.unpacked(batch)
+        found = self._standardized(x, y, weight, class_weight, training=training)
+        arrays = [array for part in found for array in part]
+        return arrays, int(arrays[0].shape[0]) if arrays else 1
+
+    def _source(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        class_weight: Any,
+        batch_size: int | None,
+        steps: int | None,
+        shuffle: Any,
+        training: bool,
+        **queue: Any,
+    ) -> loops.Source:
+        """The batches of whatever a program gave as data."""
+        if isinstance(x, (tf.data.Dataset, tf.data.Iterator)):
+            if y is not None:
+                raise ValueError(
+                    "You passed a dataset or dataset iterator as input `x` to your model. In that case, "
+                    "you should not specify a target (`y`) argument, since the dataset or dataset iterator "
+                    "generates both input data and target data."
+                )
+            return self._dataset_source(x, steps, training, class_weight)
+        if isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next"):
+            return self._generator_source(x, steps, training, class_weight, shuffle, **queue)
+        found = self._standardized(x, y, sample_weight, class_weight, training=training)
+        arrays = [array for part in found for array in part]
+        if not arrays:
+            raise ValueError("The model has no inputs to feed: pass `steps`." if steps is None else "no data")
+        self._check_stateful(arrays[0].shape[0], batch_size or 32)
+        return loops.from_arrays(arrays, batch_size or 32, shuffle, steps)
+
+    def _check_stateful(self, samples: int, batch_size: int) -> None:
+        if self.stateful and samples % batch_size != 0:
+            raise ValueError(
+                "In a stateful network, you should only pass inputs with a number of samples that can be "
+                "divided "
+                f"by the batch size. Found: {samples} samples"
+            )
+
+    def _dataset_source(
+        self, dataset: Any, steps: int | None, training: bool, class_weight: Any
+    ) -> loops.Source:
+        initializer = None
+        if isinstance(dataset, tf.data.Dataset):
+            iterator = tf.data.make_initializable_iterator(dataset)
+            initializer = iterator.initializer
+        else:
+            iterator = dataset
+        element = iterator.get_next()
+
+        def batches() -> Iterator[tuple[list[Any], int]]:
+            session = get_session()
+            for value in data.from_dataset(element, initializer, session, tf.errors.OutOfRangeError):
+                yield self._arrays_of(value, training, class_weight)
+
+        return loops.Source(batches, None, steps, restarts=steps is None)
+
+    def _generator_source(
+        self,
+        generator: Any,
+        steps: int | None,
+        training: bool,
+        class_weight: Any,
+        shuffle: Any = False,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> loops.Source:
+        sequence = isinstance(generator, BatchSequence)
+        if sequence:
+            steps = len(generator) if steps is None else steps
+
+        def batches() -> Iterator[tuple[list[Any], int]]:
+            if not sequence and workers == 0:
+                values: Iterator[Any] = generator
+                yield from (self._arrays_of(value, training, class_weight) for value in values)
+                return
+            if sequence:
+                queue: Any = OrderedEnqueuer(generator, use_multiprocessing, shuffle=bool(shuffle))
+            else:
+                queue = GeneratorEnqueuer(generator, use_multiprocessing)
+            queue.start(workers=max(workers, 1), max_queue_size=max_queue_size)
+            try:
+                for value in queue.get():
+                    yield self._arrays_of(value, training, class_weight)
+            finally:
+                queue.stop()
+
+        return loops.Source(batches, None, steps, restarts=False)
+
+
+def _is_fed(tensor: Any) -> bool:
+    history = getattr(tensor, "_keras_history", None)
+    return history is None or getattr(history.layer, "is_placeholder", True)
+
+
+def _per_output(given: Any, names: list[str], what: str) -> list[Any]:
+    """The weights of samples for each output."""
+    if given is None or (isinstance(given, (list, tuple)) and not given):
+        return [None] * len(names)
+    if isinstance(given, dict):
+        return [given.get(name) for name in names]
+    if len(names) == 1:
+        single = isinstance(given, (list, tuple)) and len(given) == 1 and np.ndim(given[0]) > 0
+        return [given[0] if single else given]
+    if isinstance(given, (list, tuple)):
+        if len(given) != len(names):
+            raise ValueError(
+                f"Provided `{what}` was a list of {len(given)} elements, but the model has {len(names)} "
+                "outputs. "
+                f"You should provide one `{what}` array per model output."
+            )
+        return list(given)
+    raise TypeError(
+        f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided "
+        f"`{what}` type "
+        f"not understood: {given}"
+    )
+
+
+def _per_class(given: Any, names: list[str]) -> list[Any]:
+    """The weights of classes for each output."""
+    if given is None:
+        return [None] * len(names)
+    if len(names) == 1:
+        return [given[names[0]] if isinstance(given, dict) and names[0] in given else given]
+    if isinstance(given, dict):
+        return [given.get(name) for name in names]
+    return list(given)

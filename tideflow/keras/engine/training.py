@@ -1,0 +1,642 @@
+"""Model: a graph of layers that can be trained, evaluated and saved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tideflow as tf
+from tideflow.export import export
+from tideflow.keras import optimizers
+from tideflow.keras.backend.functions import function
+from tideflow.keras.engine import compiling, data, loops
+from tideflow.keras.engine.feeding import Fed
+from tideflow.keras.engine.network import Network
+from tideflow.keras.saving import models as saving
+from tideflow.layers import keras_state
+from tideflow.platform import logging
+
+
+@export("keras.Model", "keras.models.Model")
+class Model(Fed, Network):
+    """A graph of layers that can be trained, evaluated and saved.
+
+    `Model(inputs, outputs)` is the model between inputs and outputs. A subclass makes its layers in its
+    constructor and has `call(inputs, training=None)`.
+
+    Args:
+      *args: The inputs and the outputs: tensors of layers, or structures of them.
+      **kwargs: `inputs`, `outputs`, `name` and `trainable`.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self._is_compiled = False
+        self.stop_training = False
+        self.history: Any = None
+        self.loss: Any = None
+        self._endpoints: list[compiling.Endpoint] = []
+        self._functions: dict[str, Any] = {}
+
+    # ------------------------------------------------------------------ compiling
+
+    def compile(
+        self,
+        optimizer: Any = "rmsprop",
+        loss: Any = None,
+        metrics: Any = None,
+        loss_weights: Any = None,
+        sample_weight_mode: Any = None,
+        weighted_metrics: Any = None,
+        target_tensors: Any = None,
+        distribute: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        """Says how the model is trained.
+
+        Args:
+          optimizer: The optimizer, or its name.
+          loss: The loss, its name, or one for each output: a list, or a dictionary by output names.
+          metrics: The metrics, or their names, for all outputs or for each.
+          loss_weights: The weights of the outputs' losses.
+          sample_weight_mode: `"temporal"` if each time step of a sample has a weight.
+          weighted_metrics: The metrics that take weights of samples into account.
+          target_tensors: Tensors in the place of fed true values.
+          distribute: Accepted for TensorFlow's sake: a strategy is entered around the model.
+          **kwargs: Arguments of `Session.run`.
+        """
+        kwargs.pop("run_eagerly", None)
+        self.optimizer = optimizers.get(optimizer)
+        self.loss = loss or {}
+        self._compile_arguments = {
+            "loss": loss,
+            "metrics": metrics,
+            "loss_weights": loss_weights,
+            "sample_weight_mode": sample_weight_mode,
+            "weighted_metrics": weighted_metrics,
+        }
+        self._compile_metrics = metrics
+        self._compile_weighted_metrics = weighted_metrics
+        self.loss_weights = loss_weights
+        self.sample_weight_mode = sample_weight_mode
+        self._target_tensors = target_tensors
+        self._is_compiled = True
+        self._endpoints = []
+        self._functions = {}
+        if self.inputs is not None:
+            self._compile_outputs()
+
+    def _compile_outputs(self) -> None:
+        """Adds targets, metrics and losses to the graph, now that the outputs are known."""
+        arguments = self._compile_arguments
+        self._endpoints = compiling.endpoints_of(self, arguments)
+        targets = self._target_tensors
+        if targets is not None and not isinstance(targets, (list, tuple, dict)):
+            targets = [targets]
+        if isinstance(targets, dict):
+            targets = [targets.get(name) for name in self.output_names]
+        for number, endpoint in enumerate(self._endpoints):
+            endpoint.make_target(None if targets is None else targets[number])
+        compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
+        self._connect_losses([False] * len(self._endpoints))
+        self._collected_trainable_weights = self.trainable_weights
+
+    def _connect_losses(self, weighted: list[bool]) -> None:
+        for endpoint, wanted in zip(self._endpoints, weighted, strict=True):
+            endpoint.make_sample_weight(wanted or endpoint.sample_weight_mode is not None)
+        compiling.add_metrics(self._endpoints)
+        self.total_loss = compiling.total_loss(self, self._endpoints)
+        self._functions = {}
+
+    def _require_compiled(self) -> None:
+        if not self._is_compiled:
+            raise RuntimeError(
+                "You must compile your model before training/testing. Use `model.compile(optimizer, loss)`."
+            )
+
+    @property
+    def metrics(self) -> list[Any]:
+        """The metrics of the outputs, and those that layers added."""
+        own = [metric for endpoint in self._endpoints for _, metric, _ in endpoint.metrics]
+        return own + self._metrics + self._of_inner_layers("metrics")
+
+    @property
+    def _reported_metrics(self) -> list[Any]:
+        losses = [endpoint.loss_metric for endpoint in self._endpoints if endpoint.loss_metric is not None]
+        return losses + self.metrics
+
+    @property
+    def metrics_names(self) -> list[str]:
+        """The names of what training reports: the loss, then the metrics."""
+        return ["loss", *(metric.name for metric in self._reported_metrics)]
+
+    def reset_metrics(self) -> None:
+        """Resets the state of all metrics."""
+        for metric in self._reported_metrics:
+            metric.reset_states()
+
+    # ------------------------------------------------------------------ the functions of a step
+
+    def _function(self, mode: str) -> Callable[[list[Any]], Any]:
+        """What runs one batch: of arrays of inputs, targets and weights."""
+        if mode not in self._functions:
+            self._functions[mode] = self._make_function(mode)
+        made, takes_phase = self._functions[mode]
+        phase = [mode == loops.TRAIN] if takes_phase else []
+        return lambda arrays: made([*arrays, *phase])
+
+    def _make_function(self, mode: str) -> tuple[Any, bool]:
+        inputs = self._feed_tensors(training=mode != loops.PREDICT)
+        phase = keras_state.of_graph().phase
+        takes_phase = isinstance(phase, tf.Tensor)
+        inputs = [*inputs, phase] if takes_phase else inputs
+        if mode == loops.PREDICT:
+            return function(
+                inputs, self.outputs, updates=self.state_updates, name="predict_function"
+            ), takes_phase
+        results = [
+            metric._call_result for metric in self._reported_metrics if hasattr(metric, "_call_result")
+        ]
+        updates = self.state_updates
+        if mode == loops.TRAIN:
+            self._check_trainable()
+            with tf.name_scope("training"):
+                updates = list(self.optimizer.get_updates(self.total_loss, self._collected_trainable_weights))
+            updates += [u for u in self.updates if all(u is not other for other in updates)]
+        updates = [u for u in updates if not any(u is getattr(r, "op", None) for r in results)]
+        made = function(inputs, [self.total_loss, *results], updates=updates, name=f"{mode}_function")
+        return made, takes_phase
+
+    def _check_trainable(self) -> None:
+        if len(self._collected_trainable_weights) != len(self.trainable_weights):
+            logging.warning(
+                "Discrepancy between trainable weights and collected trainable weights, did you set "
+                "`model.trainable` without calling `model.compile` after ?"
+            )
+
+    # ------------------------------------------------------------------ training
+
+    def fit(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Sequence[Any] | None = None,
+        validation_split: float = 0.0,
+        validation_data: Any = None,
+        shuffle: Any = True,
+        class_weight: Any = None,
+        sample_weight: Any = None,
+        initial_epoch: int = 0,
+        steps_per_epoch: int | None = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        **kwargs: Any,
+    ) -> Any:
+        """Trains the model.
+
+        Args:
+          x: The inputs: an array, a list or a dictionary of arrays, a dataset, a generator or a `Sequence`.
+          y: The true values: an array, or a list or a dictionary of arrays.
+          batch_size: The size of a batch; 32 if None.
+          epochs: The number of the last epoch.
+          verbose: 0 for silence, 1 for a progress bar, 2 for a line an epoch.
+          callbacks: What is called while the model is trained.
+          validation_split: The last part of the data that is used for validation.
+          validation_data: The data of validation: inputs, true values, and weights if any.
+          shuffle: Whether samples are shuffled, or `"batch"` for batches of neighbours.
+          class_weight: The weights of classes, by number.
+          sample_weight: The weights of samples.
+          initial_epoch: The number of epochs that were done before.
+          steps_per_epoch: The number of batches of an epoch.
+          validation_steps: The number of batches of validation.
+          validation_freq: How many epochs lie between two validations, or a list of epochs.
+          max_queue_size: How many batches of a generator wait at most.
+          workers: How many threads or processes make batches of a generator; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+          **kwargs: `nb_epoch`, an old name of `epochs`.
+
+        Returns:
+          The history: `history.history` has the loss and the metrics by name.
+        """
+        if "nb_epoch" in kwargs:
+            logging.warning("The `nb_epoch` argument in `fit` has been renamed `epochs`.")
+            epochs = kwargs.pop("nb_epoch")
+        if kwargs:
+            raise TypeError("Unrecognized keyword arguments: " + str(kwargs))
+        self._require_compiled()
+        queue = {
+            "max_queue_size": max_queue_size,
+            "workers": workers,
+            "use_multiprocessing": use_multiprocessing,
+        }
+        validation: loops.Source | None = None
+        if validation_data is None and validation_split and 0.0 < validation_split < 1.0:
+            found = self._standardized(x, y, sample_weight, class_weight)
+            arrays = [array for part in found for array in part]
+            at = int(arrays[0].shape[0] * (1.0 - validation_split))
+            kept, held = data.split(arrays, at)
+            source = loops.from_arrays(kept, batch_size or 32, shuffle, steps_per_epoch)
+            validation = loops.from_arrays(held, batch_size or 32, shuffle=True)
+        else:
+            source = self._source(
+                x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, True, **queue
+            )
+        if validation_data is not None:
+            validation = self._validation_source(validation_data, batch_size, validation_steps, queue)
+        return self._fit(
+            source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq, batch_size
+        )
+
+    def _validation_source(
+        self, given: Any, batch_size: int | None, steps: int | None, queue: Any
+    ) -> loops.Source:
+        if isinstance(given, (list, tuple)):
+            if len(given) not in (2, 3):
+                raise ValueError(
+                    "When passing a `validation_data` argument, it must contain either 2 items (x_val, "
+                    "y_val), or "
+                    "3 items (x_val, y_val, val_sample_weights), or alternatively it could be a dataset or a "
+                    f"dataset or a dataset iterator. However we received `validation_data={given}`"
+                )
+            x, y, weight = (*given, None)[:3]
+            return self._source(x, y, weight, None, batch_size, steps, True, True)
+        return self._source(given, None, None, None, batch_size, steps, False, True, **queue)
+
+    def _fit(
+        self,
+        source: loops.Source,
+        validation: loops.Source | None,
+        epochs: int,
+        initial_epoch: int,
+        verbose: int,
+        callbacks: Any,
+        validation_freq: Any,
+        batch_size: int | None = None,
+    ) -> Any:
+        train = self._function(loops.TRAIN)
+        test = self._function(loops.TEST) if validation is not None else None
+        by_steps = source.samples is None or source.steps is not None
+        together = loops.callback_list(
+            self,
+            callbacks,
+            loops.TRAIN,
+            source,
+            verbose,
+            batch_size=None if by_steps else batch_size or 32,
+            epochs=epochs,
+            do_validation=validation is not None,
+        )
+        if validation is not None and validation.arrays is not None:
+            for callback in together.callbacks:
+                callback.validation_data = validation.arrays
+        if verbose:
+            _announce(source, validation)
+
+        def validate(callbacks: Any) -> list[Any]:
+            return loops.evaluate(self, test, validation, callbacks)
+
+        return loops.fit(
+            self,
+            train,
+            source,
+            epochs,
+            initial_epoch,
+            together,
+            verbose,
+            validate if validation is not None else None,
+            validation_freq,
+        )
+
+    def evaluate(
+        self,
+        x: Any = None,
+        y: Any = None,
+        batch_size: int | None = None,
+        verbose: int = 1,
+        sample_weight: Any = None,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """Computes the loss and the metrics of data.
+
+        Args:
+          x: The inputs, as for `fit`.
+          y: The true values.
+          batch_size: The size of a batch; 32 if None.
+          verbose: 0 for silence, 1 for a progress bar.
+          sample_weight: The weights of samples.
+          steps: The number of batches.
+          callbacks: What is called meanwhile.
+          max_queue_size: How many batches of a generator wait at most.
+          workers: How many threads or processes make batches of a generator; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+
+        Returns:
+          The loss, or a list of the loss and the metrics, in the order of `metrics_names`.
+        """
+        self._require_compiled()
+        queue = {
+            "max_queue_size": max_queue_size,
+            "workers": workers,
+            "use_multiprocessing": use_multiprocessing,
+        }
+        source = self._source(x, y, sample_weight, None, batch_size, steps, False, True, **queue)
+        return self._evaluated(source, callbacks, verbose)
+
+    def _evaluated(self, source: loops.Source, callbacks: Any, verbose: int) -> Any:
+        function = self._function(loops.TEST)
+        together = loops.callback_list(self, callbacks, loops.TEST, source, verbose)
+        found = loops.evaluate(self, function, source, together, verbose)
+        return found[0] if len(found) == 1 else found
+
+    def predict(
+        self,
+        x: Any,
+        batch_size: int | None = None,
+        verbose: int = 0,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+    ) -> Any:
+        """Computes the outputs for data.
+
+        Args:
+          x: The inputs, as for `fit`.
+          batch_size: The size of a batch; 32 if None.
+          verbose: 0 for silence, 1 for a progress bar.
+          steps: The number of batches.
+          callbacks: What is called meanwhile.
+          max_queue_size: How many batches of a generator wait at most.
+          workers: How many threads or processes make batches of a generator; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+
+        Returns:
+          An array, or a list of arrays, one for each output.
+        """
+        queue = {
+            "max_queue_size": max_queue_size,
+            "workers": workers,
+            "use_multiprocessing": use_multiprocessing,
+        }
+        source = self._source(x, None, None, None, batch_size, steps, False, False, **queue)
+        return self._predicted(source, callbacks, verbose)
+
+    def _predicted(self, source: loops.Source, callbacks: Any, verbose: int) -> Any:
+        if self.inputs is None:  # a generator's first batch says what the inputs are
+            first, _ = next(iter(source.batches()))
+            del first
+        function = self._function(loops.PREDICT)
+        together = loops.callback_list(self, callbacks, loops.PREDICT, source, verbose)
+        found = loops.predict(self, function, source, together, verbose)
+        return found[0] if len(found) == 1 else found
+
+    def train_on_batch(
+        self,
+        x: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        class_weight: Any = None,
+        reset_metrics: bool = True,
+    ) -> Any:
+        """Trains the model with one batch.
+
+        Args:
+          x: The inputs.
+          y: The true values.
+          sample_weight: The weights of samples.
+          class_weight: The weights of classes, by number.
+          reset_metrics: Whether metrics begin anew after the batch.
+
+        Returns:
+          The loss, or a list of the loss and the metrics.
+        """
+        self._require_compiled()
+        found = self._standardized(x, y, sample_weight, class_weight)
+        return self._one_batch(loops.TRAIN, found, reset_metrics)
+
+    def test_on_batch(
+        self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True
+    ) -> Any:
+        """Computes the loss and the metrics of one batch.
+
+        Args:
+          x: The inputs.
+          y: The true values.
+          sample_weight: The weights of samples.
+          reset_metrics: Whether metrics begin anew after the batch.
+
+        Returns:
+          The loss, or a list of the loss and the metrics.
+        """
+        self._require_compiled()
+        return self._one_batch(loops.TEST, self._standardized(x, y, sample_weight), reset_metrics)
+
+    def _one_batch(self, mode: str, found: Any, reset_metrics: bool) -> Any:
+        outputs = self._function(mode)([array for part in found for array in part])
+        if reset_metrics:
+            self.reset_metrics()
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def predict_on_batch(self, x: Any) -> Any:
+        """Computes the outputs for one batch.
+
+        Args:
+          x: The inputs.
+
+        Returns:
+          An array, or a list of arrays.
+        """
+        inputs, _, _ = self._standardized(x, training=False)
+        outputs = self._function(loops.PREDICT)(inputs)
+        return outputs[0] if len(outputs) == 1 else outputs
+
+    def fit_generator(
+        self,
+        generator: Any,
+        steps_per_epoch: int | None = None,
+        epochs: int = 1,
+        verbose: int = 1,
+        callbacks: Sequence[Any] | None = None,
+        validation_data: Any = None,
+        validation_steps: int | None = None,
+        validation_freq: Any = 1,
+        class_weight: Any = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        shuffle: bool = True,
+        initial_epoch: int = 0,
+    ) -> Any:
+        """Trains the model with the batches of a generator.
+
+        Args:
+          generator: A generator of pairs of inputs and true values, or a `Sequence`.
+          steps_per_epoch: The number of batches of an epoch.
+          epochs: The number of the last epoch.
+          verbose: 0 for silence, 1 for a progress bar, 2 for a line an epoch.
+          callbacks: What is called while the model is trained.
+          validation_data: The data of validation: arrays, or a generator.
+          validation_steps: The number of batches of validation.
+          validation_freq: How many epochs lie between two validations, or a list of epochs.
+          class_weight: The weights of classes, by number.
+          max_queue_size: How many batches wait at most.
+          workers: How many threads or processes make batches; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+          shuffle: Whether the batches of a `Sequence` are shuffled.
+          initial_epoch: The number of epochs that were done before.
+
+        Returns:
+          The history.
+        """
+        return self.fit(
+            generator,
+            epochs=epochs,
+            verbose=verbose,
+            callbacks=callbacks,
+            validation_data=validation_data,
+            shuffle=shuffle,
+            class_weight=class_weight,
+            initial_epoch=initial_epoch,
+            steps_per_epoch=steps_per_epoch,
+            validation_steps=validation_steps,
+            validation_freq=validation_freq,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+        )
+
+    def evaluate_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """Computes the loss and the metrics of the batches of a generator.
+
+        Args:
+          generator: A generator of pairs of inputs and true values, or a `Sequence`.
+          steps: The number of batches.
+          callbacks: What is called meanwhile.
+          max_queue_size: How many batches wait at most.
+          workers: How many threads or processes make batches; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+          verbose: 0 for silence, 1 for a progress bar.
+
+        Returns:
+          The loss, or a list of the loss and the metrics.
+        """
+        return self.evaluate(
+            generator,
+            steps=steps,
+            callbacks=callbacks,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+            verbose=verbose,
+        )
+
+    def predict_generator(
+        self,
+        generator: Any,
+        steps: int | None = None,
+        callbacks: Sequence[Any] | None = None,
+        max_queue_size: int = 10,
+        workers: int = 1,
+        use_multiprocessing: bool = False,
+        verbose: int = 0,
+    ) -> Any:
+        """Computes the outputs for the batches of a generator.
+
+        Args:
+          generator: A generator of inputs, or a `Sequence`.
+          steps: The number of batches.
+          callbacks: What is called meanwhile.
+          max_queue_size: How many batches wait at most.
+          workers: How many threads or processes make batches; this thread if 0.
+          use_multiprocessing: Whether they are processes.
+          verbose: 0 for silence, 1 for a progress bar.
+
+        Returns:
+          An array, or a list of arrays.
+        """
+        return self.predict(
+            generator,
+            steps=steps,
+            callbacks=callbacks,
+            max_queue_size=max_queue_size,
+            workers=workers,
+            use_multiprocessing=use_multiprocessing,
+            verbose=verbose,
+        )
+
+    # ------------------------------------------------------------------ files
+
+    def save(
+        self,
+        filepath: str,
+        overwrite: bool = True,
+        include_optimizer: bool = True,
+        save_format: str | None = None,
+        signatures: Any = None,
+    ) -> None:
+        """Saves the model: its config, its weights, and the state of its optimizer.
+
+        Args:
+          filepath: The path.
+          overwrite: Whether a file that is there is replaced without asking.
+          include_optimizer: Whether the optimizer's state is saved too.
+          save_format: `"h5"`, or `"tf"`; what the path says if None.
+          signatures: Signatures of a SavedModel.
+        """
+        saving.save_model(self, filepath, overwrite, include_optimizer, save_format, signatures)
+
+    def save_weights(self, filepath: str, overwrite: bool = True, save_format: str | None = None) -> None:
+        """Saves the weights.
+
+        Args:
+          filepath: The path.
+          overwrite: Whether a file that is there is replaced without asking.
+          save_format: `"h5"`, or `"tf"` for a checkpoint; what the path says if None.
+        """
+        saving.save_weights(self, filepath, overwrite, save_format)
+
+    def load_weights(self, filepath: str, by_name: bool = False) -> Any:
+        """Loads weights.
+
+        Args:
+          filepath: The path of an HDF5 file or a checkpoint.
+          by_name: Whether layers are matched by their names, not by their order.
+
+        Returns:
+          For a checkpoint, the status of the restore.
+        """
+        return saving.load_weights(self, filepath, by_name)
+
+
+def _announce(source: loops.Source, validation: loops.Source | None) -> None:
+    def size(of: loops.Source) -> str | None:
+        if of.samples is not None and of.steps is None:
+            return f"{of.samples} samples"
+        return None if of.steps is None else f"{of.steps} steps"
+
+    if source.samples is None or source.steps is not None:
+        return
+    text = f"Train on {size(source)}"
+    if validation is not None and size(validation):
+        text += f", validate on {size(validation)}"
+    print(text)

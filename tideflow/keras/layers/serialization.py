@@ -1,0 +1,49 @@
+"""Layers as configs, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.export import export, symbols
+from tideflow.layers.base import Layer
+from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
+
+
+def _known() -> dict[str, Any]:
+    """The layers and models of Keras by class name."""
+    found = {}
+    for path, value in symbols.items():
+        space, _, name = path.rpartition(".")
+        if space in ("keras.layers", "keras", "keras.models") and isinstance(value, type):
+            found[name] = value
+    from tideflow.layers.op_layers import TensorFlowOpLayer  # loaded when asked for
+
+    found["TensorFlowOpLayer"] = TensorFlowOpLayer
+    return found
+
+
+@export("keras.layers.serialize")
+def serialize(layer: Layer) -> dict[str, Any]:
+    """Converts a layer to a dictionary.
+
+    Args:
+      layer: The layer.
+
+    Returns:
+      A dictionary of the class name and the arguments.
+    """
+    return serialize_keras_object(layer)
+
+
+@export("keras.layers.deserialize")
+def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
+    """Makes a layer from a dictionary that `serialize` has returned.
+
+    Args:
+      config: The dictionary.
+      custom_objects: The program's own layers, by class name.
+
+    Returns:
+      The layer.
+    """
+    return deserialize_keras_object(config, _known(), custom_objects, "layer")

@@ -1,0 +1,275 @@
+"""Layers that apply another layer: to each time step, or in both directions."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import tideflow as tf
+from tideflow.export import export
+from tideflow.graph import nest
+from tideflow.keras.layers import serialization
+from tideflow.layers.argument_docs import described
+from tideflow.layers.base import Layer
+from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.nodes import is_keras_tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tideflow.graph.typing import ShapeLike
+
+
+@export("keras.layers.Wrapper")
+@described("The base of layers that apply another layer.")
+class Wrapper(Layer):
+    def __init__(self, layer: Layer, **kwargs: Any):
+        super().__init__(**kwargs)
+        self.layer = layer
+
+    def build(self, input_shape: Any = None) -> None:
+        if not self.layer.built:
+            self.layer._dtype = self.layer._dtype or self._dtype
+            self.layer.build(input_shape)
+            self.layer.built = True
+        self.built = True
+
+    @property
+    def activity_regularizer(self) -> Any:
+        """The regularizer of the wrapped layer's output."""
+        return getattr(self.__dict__.get("layer"), "activity_regularizer", None)
+
+    @activity_regularizer.setter
+    def activity_regularizer(self, value: Any) -> None:
+        """The wrapped layer has it."""
+
+    def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
+        """The wrapped layer does so."""
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor, by name."""
+        inner = {"class_name": type(self.layer).__name__, "config": self.layer.get_config()}
+        return {**super().get_config(), "layer": inner}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
+        config = copy.deepcopy(config)
+        layer = serialization.deserialize(config.pop("layer"), custom_objects)
+        return cls(layer, **config)
+
+
+@export("keras.layers.TimeDistributed")
+@described("Applies a layer to each time step.")
+class TimeDistributed(Wrapper):
+    def __init__(self, layer: Layer, **kwargs: Any):
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                f"Please initialize `TimeDistributed` layer with a `Layer` instance. You passed: {layer}"
+            )
+        super().__init__(layer, **kwargs)
+        self.supports_masking = True
+
+    def build(self, input_shape: ShapeLike) -> None:
+        sizes = tf.TensorShape(input_shape).as_list()
+        if len(sizes) < 3:
+            raise ValueError(
+                "`TimeDistributed` Layer should be passed an `input_shape ` with at least 3 dimensions, "
+                "received: " + str(sizes)
+            )
+        self.input_spec = InputSpec(shape=[None, None, *sizes[2:]])
+        super().build(tf.TensorShape([sizes[0], *sizes[2:]]))
+
+    def compute_output_shape(self, input_shape: ShapeLike) -> Any:
+        sizes = tf.TensorShape(input_shape).as_list()
+        inner = tf.TensorShape(
+            self.layer.compute_output_shape(tf.TensorShape([sizes[0], *sizes[2:]]))
+        ).as_list()
+        return tf.TensorShape([inner[0], sizes[1], *inner[1:]])
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
+        given: dict[str, Any] = {}
+        if training is not None and self.layer._expects("training"):
+            given["training"] = training
+        sizes = inputs.shape.as_list()
+        steps = sizes[1] if sizes[1] is not None else tf.shape(inputs)[1]
+        flat = tf.reshape(inputs, [-1, *_open_sizes(inputs, 2)])
+        if mask is not None and self.layer._expects("mask"):
+            given["mask"] = tf.reshape(mask, [-1, *_open_sizes(mask, 2)])
+        output = self.layer.call(flat, **given)
+        batch = sizes[0] if sizes[0] is not None and sizes[1] is not None else -1
+        made = tf.reshape(output, [batch, steps, *_open_sizes(output, 1)])
+        made.set_shape([sizes[0], sizes[1], *output.shape.as_list()[1:]])
+        regularizer = getattr(self.layer, "activity_regularizer", None)
+        if regularizer is not None:
+            self.add_loss(regularizer(output), inputs)
+        return made
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        return mask
+
+
+def _open_sizes(x: Any, first: int) -> list[Any]:
+    full = None
+    sizes = []
+    for axis, size in enumerate(x.shape.as_list()[first:], first):
+        if size is None:
+            full = tf.shape(x) if full is None else full
+            size = full[axis]
+        sizes.append(size)
+    return sizes
+
+
+@export("keras.layers.Bidirectional")
+@described("Reads sequences in both directions.")
+class Bidirectional(Wrapper):
+    def __init__(
+        self,
+        layer: Layer,
+        merge_mode: str | None = "concat",
+        weights: Sequence[Any] | None = None,
+        backward_layer: Layer | None = None,
+        **kwargs: Any,
+    ):
+        if not isinstance(layer, Layer):
+            raise ValueError(
+                f"Please initialize `Bidirectional` layer with a `Layer` instance. You passed: {layer}"
+            )
+        if merge_mode not in ("sum", "mul", "ave", "concat", None):
+            raise ValueError(
+                'Invalid merge mode. Merge mode should be one of {"sum", "mul", "ave", "concat", None}'
+            )
+        super().__init__(layer, **kwargs)
+        del self.__dict__["_layers"][:]
+        self.__dict__["layer"] = layer
+        self.forward_layer = type(layer).from_config(layer.get_config())
+        self.forward_layer._name = f"forward_{layer.name}"
+        if backward_layer is None:
+            config = layer.get_config()
+            config["go_backwards"] = not config["go_backwards"]
+            self.backward_layer = type(layer).from_config(config)
+            self.backward_layer._name = f"backward_{layer.name}"
+            self._backward_config: Any = None
+        else:
+            self.backward_layer = backward_layer
+            self._backward_config = serialization.serialize(backward_layer)
+        self.merge_mode = merge_mode
+        self.stateful = layer.stateful
+        self.return_sequences = layer.return_sequences
+        self.return_state = layer.return_state
+        self.supports_masking = True
+        self.input_spec = None
+        if weights:
+            half = len(weights) // 2
+            self.forward_layer._initial_weights = weights[:half]
+            self.backward_layer._initial_weights = weights[half:]
+
+    def build(self, input_shape: Any = None) -> None:
+        for layer in (self.forward_layer, self.backward_layer):
+            with tf.name_scope(layer.name):
+                layer._dtype = layer._dtype or self._dtype
+                layer.build(input_shape)
+                layer.built = True
+        self.built = True
+
+    def __call__(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+        """Applies the layer.
+
+        Args:
+          inputs: The sequences, or a list of the sequences and the first states.
+          initial_state: The first states, those of the forward layer first.
+          **kwargs: `mask` and `training`.
+
+        Returns:
+          The output, and the last states if they are asked for.
+        """
+        if isinstance(inputs, (list, tuple)):
+            inputs, *rest = inputs
+            initial_state = rest or initial_state
+        if initial_state is None:
+            return super().__call__(inputs, **kwargs)
+        states = list(initial_state)
+        if len(states) % 2:
+            raise ValueError(
+                "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
+                "containing the "
+                f"states of the underlying RNNs. Found: {initial_state}"
+            )
+        if all(map(is_keras_tensor, states)):
+            return super().__call__([inputs, *states], **kwargs)
+        return super().__call__(inputs, initial_state=states, **kwargs)
+
+    def call(self, inputs: Any, training: Any = None, mask: Any = None, initial_state: Any = None) -> Any:
+        if isinstance(inputs, list):
+            inputs, *states = inputs
+            initial_state = states or None
+            mask = mask[0] if isinstance(mask, list) else mask
+        given: dict[str, Any] = {}
+        if self.layer._expects("training"):
+            given["training"] = training
+        if self.layer._expects("mask"):
+            given["mask"] = mask
+        half = len(initial_state) // 2 if initial_state else 0
+        firsts = (initial_state[:half], initial_state[half:]) if initial_state else (None, None)
+        made = []
+        for layer, first in zip((self.forward_layer, self.backward_layer), firsts, strict=True):
+            own = {**given, "initial_state": first} if first else given
+            with tf.name_scope(layer.name):
+                made.append(layer.call(inputs, **own))
+        states: list[Any] = []
+        if self.return_state:
+            states = [state for output in made for state in output[1:]]
+            made = [output[0] for output in made]
+        forward, backward = made
+        if self.return_sequences:
+            time = 0 if getattr(self.forward_layer, "time_major", False) else 1
+            backward = tf.reverse(backward, [time])
+        joined = {
+            "concat": lambda: tf.concat([forward, backward], axis=-1),
+            "sum": lambda: forward + backward,
+            "ave": lambda: (forward + backward) / 2,
+            "mul": lambda: forward * backward,
+            None: lambda: [forward, backward],
+        }[self.merge_mode]()
+        if not self.return_state:
+            return joined
+        return [*(joined if self.merge_mode is None else [joined]), *states]
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        shape = self.forward_layer.compute_output_shape(input_shape)
+        states: list[Any] = []
+        if self.return_state:
+            shape, *states = shape
+        if self.merge_mode == "concat":
+            sizes = shape.as_list()
+            shape = tf.TensorShape([*sizes[:-1], sizes[-1] * 2])
+        found = [shape, copy.copy(shape)] if self.merge_mode is None else [shape]
+        found += states + states
+        return found if len(found) > 1 else found[0]
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        mask = nest.flatten(mask)[0] if mask is not None else None
+        number = 2 if self.merge_mode is None else 1
+        masks = [mask if self.return_sequences else None] * number
+        if self.return_state:
+            masks += [None] * len(self.forward_layer.states) * 2
+        return masks if len(masks) > 1 else masks[0]
+
+    def reset_states(self) -> None:
+        """Resets the states of both directions."""
+        self.forward_layer.reset_states()
+        self.backward_layer.reset_states()
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor, by name."""
+        config = {**super().get_config(), "merge_mode": self.merge_mode}
+        if self._backward_config is not None:
+            config["backward_layer"] = self._backward_config
+        return config
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
+        config = copy.deepcopy(config)
+        if config.get("backward_layer"):
+            config["backward_layer"] = serialization.deserialize(config["backward_layer"], custom_objects)
+        layer = serialization.deserialize(config.pop("layer"), custom_objects)
+        return cls(layer, **config)

@@ -1,0 +1,112 @@
+"""Arrays of labels, and arrays in HDF5 files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tideflow.export import export
+from tideflow.keras.saving.hdf5 import require_h5py
+
+
+@export("keras.utils.to_categorical")
+def to_categorical(y: Any, num_classes: int | None = None, dtype: str = "float32") -> np.ndarray:
+    """Converts numbers of classes to one-hot rows.
+
+    Args:
+      y: The numbers, as an array.
+      num_classes: The number of classes; the largest number plus one if None.
+      dtype: The type of the result.
+
+    Returns:
+      An array with an axis more.
+    """
+    y = np.array(y, dtype="int")
+    shape = y.shape
+    if shape and shape[-1] == 1 and len(shape) > 1:
+        shape = tuple(shape[:-1])
+    y = y.ravel()
+    if not num_classes:
+        num_classes = int(np.max(y)) + 1
+    rows = np.zeros((y.shape[0], num_classes), dtype=dtype)
+    rows[np.arange(y.shape[0]), y] = 1
+    return np.reshape(rows, (*shape, num_classes))
+
+
+@export("keras.utils.normalize")
+def normalize(x: Any, axis: int = -1, order: int = 2) -> np.ndarray:
+    """Divides an array by its norm along an axis.
+
+    Args:
+      x: The array.
+      axis: The axis.
+      order: The order of the norm.
+
+    Returns:
+      An array of the same shape.
+    """
+    norm = np.atleast_1d(np.linalg.norm(x, order, axis))
+    norm[norm == 0] = 1
+    return x / np.expand_dims(norm, axis)
+
+
+@export("keras.utils.HDF5Matrix")
+class HDF5Matrix:
+    """A part of a dataset in an HDF5 file, in the place of an array.
+
+    Args:
+      datapath: The path of the file.
+      dataset: The name of the dataset in it.
+      start: The first row.
+      end: The end of the rows, which is not included; the last row if None.
+      normalizer: A function that is applied to what is read.
+    """
+
+    def __init__(
+        self,
+        datapath: str,
+        dataset: str,
+        start: int = 0,
+        end: int | None = None,
+        normalizer: Callable | None = None,
+    ):
+        self._file = require_h5py().File(datapath, "r")
+        self.data = self._file[dataset]
+        self.start = start
+        self.end = self.data.shape[0] if end is None else end
+        self.normalizer = normalizer
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, slice):
+            start, stop, _ = key.indices(len(self))
+            found = self.data[start + self.start : stop + self.start]
+        elif isinstance(key, (int, np.integer)):
+            found = self.data[int(key) + self.start]
+        else:
+            found = self.data[sorted(int(each) + self.start for each in key)]
+        return found if self.normalizer is None else self.normalizer(found)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the part."""
+        return (len(self), *self.data.shape[1:])
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the elements, normalized or not."""
+        return self[0:1].dtype
+
+    @property
+    def ndim(self) -> int:
+        """The rank."""
+        return self.data.ndim
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return int(np.prod(self.shape))
