@@ -163,3 +163,11 @@ def test_keras_text_learns():
     printed = run_example("keras_text.py", "--samples", 400, "--epochs", 3)
     assert "lstm (LSTM)" in printed
     assert float(re.search(r"new sentences: (\S+)", printed).group(1)) > 0.7
+
+
+def test_the_census_is_learned_exported_and_served(tmp_path):
+    printed = run_example("census_estimator.py", f"--model_dir={tmp_path}", "--people=400", "--steps=30")
+    accuracy, baseline, area = numbers(printed.splitlines()[0])
+    assert 0 < baseline < 1 and 0 < accuracy < 1 and area > 0.5
+    assert printed.count("more than 50K with probability") == 3
+    assert len(os.listdir(tmp_path / "export" / "census")) == 1

@@ -40,6 +40,12 @@ def test_arguments_end_with_the_flags():
     ]
 
 
+def test_an_evaluator_comes_last():
+    plan = Plan("train.py", has_chief=True, has_evaluator=True)
+    assert [str(task) for task in plan.tasks] == ["ps 0", "chief 0", "worker 0", "evaluator 0"]
+    assert plan.chief == Task("chief", 0)
+
+
 def test_those_who_compute_divide_the_cores(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: range(12))

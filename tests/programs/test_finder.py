@@ -17,7 +17,7 @@ def answered(monkeypatch):
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     finder.install()
     yield
-    for name in [name for name in sys.modules if name == "tensorflow" or name.startswith("tensorflow.")]:
+    for name in [name for name in sys.modules if name.partition(".")[0] in finder.ROOTS]:
         del sys.modules[name]
 
 
@@ -31,6 +31,13 @@ def answered(monkeypatch):
         ("from tensorflow import nn", "nn.relu", "nn.relu"),
         ("from tensorflow.python.framework import ops", "ops.convert_to_tensor", "convert_to_tensor"),
         ("from tensorflow.python.framework import ops", "ops.RegisterGradient", "RegisterGradient"),
+        ("from tensorflow.python.estimator import estimator", "estimator.Estimator", "estimator.Estimator"),
+        ("import tensorflow_estimator as te", "te.estimator.RunConfig", "estimator.RunConfig"),
+        (
+            "from tensorflow_estimator.python.estimator.canned import linear",
+            "linear.LinearClassifier",
+            "estimator.LinearClassifier",
+        ),
         ("from tensorflow.python.framework import dtypes", "dtypes.float32", "float32"),
         ("from tensorflow.python.framework import tensor_shape", "tensor_shape.TensorShape", "TensorShape"),
         (

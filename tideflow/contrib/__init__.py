@@ -22,6 +22,7 @@ from tideflow.export import load_when_asked_for
 load_when_asked_for("tideflow.contrib.crf", "contrib.crf")
 load_when_asked_for("tideflow.contrib.cudnn_rnn", "contrib.cudnn_rnn")
 load_when_asked_for("tideflow.contrib.eager", "contrib.eager")
+load_when_asked_for("tideflow.contrib.estimator", "contrib.estimator")
 load_when_asked_for("tideflow.contrib.factorization", "contrib.factorization")
 load_when_asked_for("tideflow.contrib.gan", "contrib.gan")
 load_when_asked_for("tideflow.contrib.graph_editor", "contrib.graph_editor")

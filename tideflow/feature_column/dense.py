@@ -132,7 +132,11 @@ class EmbeddingColumn(_OfCategories, _EmbeddingFields):
 
     def _tensor_and_ids(self, inputs: Inputs, weights: Weights) -> tuple[Tensor, SparseTensor | None]:
         ids = self.categorical_column.get_sparse_tensors(inputs)
-        table = get_variable(
+        return _embedded(self, ids, self.table(weights)), ids.id_tensor
+
+    def table(self, weights: Weights) -> Any:
+        """The variable of the column, made or found in the current scope."""
+        return get_variable(
             "embedding_weights",
             shape=(self.categorical_column.num_buckets, self.dimension),
             dtype=dtypes.float32,
@@ -140,7 +144,6 @@ class EmbeddingColumn(_OfCategories, _EmbeddingFields):
             trainable=self.trainable and weights.trainable,
             collections=weights.collections,
         )
-        return _embedded(self, ids, table), ids.id_tensor
 
 
 def _embedded(column: Any, ids: IdWeightPair, table: Any) -> Tensor:

@@ -16,6 +16,7 @@ from tideflow.feature_column.base import (
     check_batch_sizes,
     checked_columns,
 )
+from tideflow.feature_column.dense import EmbeddingColumn
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import (
     GraphKeys,
@@ -32,7 +33,7 @@ from tideflow.ops.nn import activations
 from tideflow.ops.sparse import construction
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.partitioned import PartitionedVariable
-from tideflow.variables.variable_scope import get_variable, get_variable_scope, variable_scope
+from tideflow.variables.variable_scope import AUTO_REUSE, get_variable, get_variable_scope, variable_scope
 
 
 def _by_name(columns: Any) -> list[FeatureColumn]:
@@ -64,13 +65,7 @@ def input_layer(
     Raises:
       ValueError: If a column is not a dense column.
     """
-    columns = _by_name(feature_columns)
-    for column in columns:
-        if not isinstance(column, DenseColumn):
-            raise ValueError(
-                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
-                f"embedding_column or indicator_column. Given: {column}"
-            )
+    columns = _dense_columns(feature_columns)
     weights = Weights.of_model(weight_collections, trainable)
     with variable_scope(None, default_name="input_layer", values=list(features.values())):
         inputs, tensors = Inputs(features), []
@@ -83,6 +78,34 @@ def input_layer(
                     cols_to_output_tensors[column] = tensors[-1]
         check_batch_sizes(tensors, columns)
         return joining.concat(tensors, 1)
+
+
+def dense_features(features: Mapping[str, Any], feature_columns: Iterable[FeatureColumn]) -> Tensor:
+    """As `input_layer`, as a layer of a model: tables are resource variables, made before anything else."""
+    columns = _dense_columns(feature_columns)
+    weights = Weights.of_model(None, trainable=True)
+    with variable_scope("input_layer", use_resource=True):
+        for column in columns:
+            if isinstance(column, EmbeddingColumn):
+                with variable_scope(column.variable_scope_name, auxiliary_name_scope=False):
+                    column.table(weights)
+        inputs, tensors = Inputs(features), []
+        for column in columns:
+            with variable_scope(column.variable_scope_name, reuse=AUTO_REUSE):
+                tensors.append(_as_matrix(column, column.get_dense_tensor(inputs, weights)))
+        check_batch_sizes(tensors, columns)
+        return joining.concat(tensors, 1)
+
+
+def _dense_columns(feature_columns: Any) -> list[DenseColumn]:
+    columns = _by_name(feature_columns)
+    for column in columns:
+        if not isinstance(column, DenseColumn):
+            raise ValueError(
+                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
+                f"embedding_column or indicator_column. Given: {column}"
+            )
+    return columns
 
 
 def _as_matrix(column: DenseColumn, tensor: Tensor) -> Tensor:

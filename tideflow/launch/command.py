@@ -22,6 +22,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--chief", action="store_true", help="a chief as a job of its own, beside the workers"
     )
     cluster.add_argument(
+        "--evaluator", action="store_true", help="an evaluator, for programs with tf.estimator"
+    )
+    cluster.add_argument(
         "--restarts",
         type=_count,
         metavar="N",
@@ -141,6 +144,7 @@ def plan_of(arguments: argparse.Namespace) -> Plan:
             "ps": Resources(arguments.ps_cpus, arguments.ps_gpus),
             "worker": Resources(arguments.worker_cpus, arguments.worker_gpus),
         },
+        arguments.evaluator,
     )
 
 

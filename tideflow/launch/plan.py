@@ -36,11 +36,12 @@ class Plan:
     restarts: int = 0
     grace: float = 30.0
     resources: Mapping[str, Resources] = field(default_factory=dict)  # by job
+    has_evaluator: bool = False  # whether a task evaluates the checkpoints that the others write
 
     @property
     def tasks(self) -> list[Task]:
-        """The tasks: parameter servers first, then the chief, then the workers."""
-        return tasks_of(self.ps, self.workers, self.has_chief)
+        """The tasks: parameter servers first, then the chief, the workers and the evaluator."""
+        return tasks_of(self.ps, self.workers, self.has_chief, self.has_evaluator)
 
     @property
     def chief(self) -> Task:
@@ -52,9 +53,9 @@ class Plan:
         return self.resources.get("ps" if task.serves else "worker", Resources())
 
 
-def tasks_of(ps: int, workers: int, has_chief: bool) -> list[Task]:
+def tasks_of(ps: int, workers: int, has_chief: bool, has_evaluator: bool = False) -> list[Task]:
     """The tasks of a cluster of this size."""
-    sizes = {"ps": ps, "chief": int(has_chief), "worker": workers}
+    sizes = {"ps": ps, "chief": int(has_chief), "worker": workers, "evaluator": int(has_evaluator)}
     return [Task(job, index) for job, size in sizes.items() for index in range(size)]
 
 

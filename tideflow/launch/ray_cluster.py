@@ -163,7 +163,7 @@ class Seats:
 
     def __init__(self, ray: Any, plan: Plan, min_workers: int) -> None:
         self.ray, self.plan = ray, plan
-        needed = tasks_of(plan.ps, min_workers, plan.has_chief)
+        needed = tasks_of(plan.ps, min_workers, plan.has_chief, plan.has_evaluator)
         further = [Task("worker", index) for index in range(min_workers, plan.workers)]
         self._groups: list[Any] = []
         self.needed = self._seats(needed)

@@ -16,6 +16,7 @@ from tideflow.programs import modules
 from tideflow.programs.namespace import Missing
 
 ROOT = "tensorflow"
+ROOTS = (ROOT, "tensorflow_estimator")  # in 1.15, estimators are a package of their own
 
 
 def install() -> None:
@@ -60,10 +61,10 @@ class Facade(types.ModuleType):
 
 
 class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds `tensorflow` and all modules below it."""
+    """Finds `tensorflow` and all modules below it, and `tensorflow_estimator`, which is part of it here."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name != ROOT and not name.startswith(f"{ROOT}."):
+        if name.partition(".")[0] not in ROOTS:
             return None
         if not modules.is_module(_path(name)):
             package, _, module = name.rpartition(".")
@@ -85,7 +86,7 @@ _NOTHING = object()
 
 
 def _path(module: str) -> str:
-    return module[len(ROOT) + 1 :]
+    return module.partition(".")[2]
 
 
 def _look_up(module: str, name: str) -> Any:

@@ -41,6 +41,29 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tfconfig_cluster_resolver",
     ),
     "python.eager": ("tf", "context"),
+    "python.estimator": (
+        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
+        "early_stopping estimator estimator_lib exporter extenders mode_keys model_fn run_config training "
+        "util",
+    ),
+    "python.estimator.canned": (
+        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys",
+        "baseline dnn dnn_linear_combined linear metric_keys parsing_utils prediction_keys",
+    ),
+    "python.estimator.export": (
+        "tf.estimator.export tf.estimator.experimental",
+        "export export_lib export_output",
+    ),
+    "python.estimator.head": (
+        "tf.estimator",
+        "base_head binary_class_head multi_class_head multi_head multi_label_head regression_head",
+    ),
+    "python.estimator.hooks": (
+        "tf.estimator tf.estimator.experimental",
+        "basic_session_run_hooks hooks session_run_hook",
+    ),
+    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io"),
+    "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.feature_column": (
         "tf.feature_column",
         "feature_column feature_column_lib feature_column_v2",
@@ -114,6 +137,11 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "contrib.crf.python": ("tf.contrib.crf", ""),
     "contrib.crf.python.ops": ("tf.contrib.crf", "crf"),
+    "contrib.estimator.python": ("tf.contrib.estimator", ""),
+    "contrib.estimator.python.estimator": (
+        "tf.contrib.estimator",
+        "early_stopping export extenders head hooks logit_fns multi_head",
+    ),
     "contrib.factorization.python": ("tf.contrib.factorization", ""),
     "contrib.factorization.python.ops": (
         "tf.contrib.factorization",
@@ -217,6 +245,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 resnet_v2 "
         "vgg",
     ),
+    "contrib.tpu.python": ("tf.contrib.tpu", ""),
+    "contrib.tpu.python.tpu": ("tf.contrib.tpu", "tpu_config tpu_estimator"),
     "contrib.training.python": ("tf.contrib.training", ""),
     "contrib.training.python.training": (
         "tf.contrib.training",

@@ -13,6 +13,7 @@ from typing import Any
 
 from tideflow.graph.graph_def import op_def_proto
 from tideflow.graph.op import definitions
+from tideflow.platform.function_arguments import fn_args  # noqa: F401 - looked up by programs
 
 
 def tf_export(*names: str, **options: Any) -> Callable:
@@ -49,12 +50,6 @@ def unwrap(maybe_tf_decorator: Callable) -> tuple[list[Callable], Callable]:
         wrappers.append(maybe_tf_decorator)
         maybe_tf_decorator = maybe_tf_decorator.__wrapped__
     return wrappers, maybe_tf_decorator
-
-
-def fn_args(fn: Callable) -> tuple[str, ...]:
-    """The names of a function's arguments; `self` of a bound method is none."""
-    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return tuple(p.name for p in inspect.signature(fn).parameters.values() if p.kind not in kinds)
 
 
 def has_kwargs(fn: Callable) -> bool:

@@ -6,6 +6,7 @@ from tideflow.io import saved_models
 ASSETS_KEY = "saved_model_assets"
 LEGACY_INIT_OP_KEY = "legacy_init_op"
 MAIN_OP_KEY = "saved_model_main_op"
+TRAIN_OP_KEY = "saved_model_train_op"
 INIT_OP_SIGNATURE_KEY = "__saved_model_init_op"
 TRAIN_OP_SIGNATURE_KEY = "__saved_model_train_op"
 
@@ -18,7 +19,7 @@ PREDICT_METHOD_NAME = "tensorflow/serving/predict"
 REGRESS_METHOD_NAME = "tensorflow/serving/regress"
 DEFAULT_SERVING_SIGNATURE_DEF_KEY = "serving_default"
 
-SERVING, TRAINING, GPU, TPU = "serve", "train", "gpu", "tpu"
+SERVING, TRAINING, EVAL, GPU, TPU = "serve", "train", "eval", "gpu", "tpu"
 
 _FILES = (
     "ASSETS_DIRECTORY SAVED_MODEL_FILENAME_PB SAVED_MODEL_FILENAME_PBTXT SAVED_MODEL_SCHEMA_VERSION "

@@ -6,6 +6,7 @@ from tideflow.train import (  # noqa: F401
     checkpoint_utils,
     coordinator,
     evaluation,
+    feeding,
     hook_timers,
     input,
     input_producers,

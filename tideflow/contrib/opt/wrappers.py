@@ -24,7 +24,7 @@ from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable
 
 
-class _Around(Optimizer):
+class Around(Optimizer):
     """An optimizer whose gradients and slots are another's, `self._opt`."""
 
     def __init__(self, opt: Optimizer, use_locking: bool, name: str):
@@ -43,7 +43,7 @@ class _Around(Optimizer):
 
 
 @export("contrib.opt.DropStaleGradientOptimizer")
-class DropStaleGradientOptimizer(_Around):
+class DropStaleGradientOptimizer(Around):
     """Another optimizer, without the gradients that too many other steps have overtaken.
 
     The variable `stale_counter` counts what was dropped.
@@ -149,7 +149,7 @@ def is_all_zeros(grad: Any) -> Tensor:
 
 
 @export("contrib.opt.VariableClippingOptimizer")
-class VariableClippingOptimizer(_Around):
+class VariableClippingOptimizer(Around):
     """Another optimizer, after each of whose steps variables are scaled to a norm of at most `max_norm`.
 
     Args:

@@ -4,7 +4,6 @@ from tideflow.contrib.training import (  # noqa: F401
     bucketing,
     device_setter,
     evaluation,
-    feeding,
     hyperparameters,
     sampling,
     sequence_batches,
