@@ -42,6 +42,7 @@ from tideflow import distribute as distribute
 from tideflow import distributions as distributions
 from tideflow import dtypes as dtypes
 from tideflow import errors as errors
+from tideflow import estimator as estimator
 from tideflow import feature_column as feature_column
 from tideflow import floormod as _mod
 from tideflow import gfile as gfile
@@ -95,6 +96,10 @@ from tideflow.autodiff.registry import not_differentiable_type as _NotDifferenti
 from tideflow.autodiff.registry import not_differentiable_type as _no_gradient
 from tideflow.contrib.slim.reading import _STRING as _string
 from tideflow.data.optional import OptionalSpec as OptionalSpec
+from tideflow.eager.context import disable_eager_execution as disable_eager_execution
+from tideflow.eager.context import enable_eager_execution as enable_eager_execution
+from tideflow.eager.python_functions import py_function as py_function
+from tideflow.eager.tape import GradientTape as GradientTape
 from tideflow.graph.composite import IndexedSlices as IndexedSlices
 from tideflow.graph.composite import SparseTensor as SparseTensor
 from tideflow.graph.composite import SparseTensorValue as SparseTensorValue
@@ -144,6 +149,7 @@ from tideflow.graph.scopes import colocate_with as colocate_with
 from tideflow.graph.scopes import container as container
 from tideflow.graph.scopes import control_dependencies as control_dependencies
 from tideflow.graph.scopes import device as device
+from tideflow.graph.scopes import executing_eagerly as executing_eagerly
 from tideflow.graph.scopes import get_collection as get_collection
 from tideflow.graph.scopes import get_collection_ref as get_collection_ref
 from tideflow.graph.scopes import get_default_graph as get_default_graph
@@ -454,16 +460,13 @@ from tideflow.ops.strings.strings import substr as substr
 from tideflow.platform import flags as flags
 from tideflow.platform.behavior import control_flow_v2_enabled as control_flow_v2_enabled
 from tideflow.platform.behavior import disable_control_flow_v2 as disable_control_flow_v2
-from tideflow.platform.behavior import disable_eager_execution as disable_eager_execution
 from tideflow.platform.behavior import disable_tensor_equality as disable_tensor_equality
 from tideflow.platform.behavior import disable_v2_behavior as disable_v2_behavior
 from tideflow.platform.behavior import disable_v2_tensorshape as disable_v2_tensorshape
 from tideflow.platform.behavior import enable_control_flow_v2 as enable_control_flow_v2
-from tideflow.platform.behavior import enable_eager_execution as enable_eager_execution
 from tideflow.platform.behavior import enable_tensor_equality as enable_tensor_equality
 from tideflow.platform.behavior import enable_v2_behavior as enable_v2_behavior
 from tideflow.platform.behavior import enable_v2_tensorshape as enable_v2_tensorshape
-from tideflow.platform.behavior import executing_eagerly as executing_eagerly
 from tideflow.platform.libraries import load_library as load_library
 from tideflow.platform.libraries import load_op_library as load_op_library
 from tideflow.platform.logging import get_logger as get_logger

@@ -2,10 +2,16 @@
 
 from tideflow.contrib import checkpoint as checkpoint
 from tideflow.contrib import crf as crf
+from tideflow.contrib import cudnn_rnn as cudnn_rnn
 from tideflow.contrib import data as data
 from tideflow.contrib import distributions as distributions
+from tideflow.contrib import eager as eager
+from tideflow.contrib import estimator as estimator
+from tideflow.contrib import factorization as factorization
 from tideflow.contrib import feature_column as feature_column
 from tideflow.contrib import framework as framework
+from tideflow.contrib import gan as gan
+from tideflow.contrib import graph_editor as graph_editor
 from tideflow.contrib import image as image
 from tideflow.contrib import layers as layers
 from tideflow.contrib import learn as learn
@@ -14,9 +20,11 @@ from tideflow.contrib import lookup as lookup
 from tideflow.contrib import losses as losses
 from tideflow.contrib import memory_stats as memory_stats
 from tideflow.contrib import metrics as metrics
+from tideflow.contrib import model_pruning as model_pruning
 from tideflow.contrib import opt as opt
 from tideflow.contrib import periodic_resample as periodic_resample
 from tideflow.contrib import predictor as predictor
+from tideflow.contrib import quantize as quantize
 from tideflow.contrib import resampler as resampler
 from tideflow.contrib import rnn as rnn
 from tideflow.contrib import seq2seq as seq2seq
@@ -26,5 +34,6 @@ from tideflow.contrib import staging as staging
 from tideflow.contrib import summary as summary
 from tideflow.contrib import tensorboard as tensorboard
 from tideflow.contrib import tfprof as tfprof
+from tideflow.contrib import tpu as tpu
 from tideflow.contrib import training as training
 from tideflow.contrib import util as util

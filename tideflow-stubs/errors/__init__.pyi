@@ -1,6 +1,5 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from builtins import bool as _bool
 from builtins import int as _int
 from tideflow.graph.errors import AbortedError as AbortedError
 from tideflow.graph.errors import AlreadyExistsError as AlreadyExistsError
@@ -35,7 +34,6 @@ OK: _int
 OUT_OF_RANGE: _int
 PERMISSION_DENIED: _int
 RESOURCE_EXHAUSTED: _int
-TYPE_CHECKING: _bool
 UNAUTHENTICATED: _int
 UNAVAILABLE: _int
 UNIMPLEMENTED: _int

@@ -10,7 +10,6 @@ from tideflow.graph.typing import InitializerLike as _InitializerLike
 from tideflow.graph.typing import RegularizerLike as _RegularizerLike
 from tideflow.graph.typing import TensorLike as _TensorLike
 from tideflow.layers import experimental as experimental
-from tideflow.layers.base import Layer as Layer
 from tideflow.layers.convolutional import Conv1D as Conv1D
 from tideflow.layers.convolutional import Conv2D as Conv2D
 from tideflow.layers.convolutional import Conv2DTranspose as Conv2DTranspose
@@ -33,6 +32,7 @@ from tideflow.layers.pooling import AveragePooling3D as AveragePooling3D
 from tideflow.layers.pooling import MaxPooling1D as MaxPooling1D
 from tideflow.layers.pooling import MaxPooling2D as MaxPooling2D
 from tideflow.layers.pooling import MaxPooling3D as MaxPooling3D
+from tideflow.layers.scoped import Layer as Layer
 
 def average_pooling1d(inputs: _TensorLike, pool_size: _int | _Sequence[_int], strides: _int | _Sequence[_int], padding: _str = 'valid', data_format: _str = 'channels_last', name: _str | None = None) -> _Tensor:
     """The mean of each window along one axis.

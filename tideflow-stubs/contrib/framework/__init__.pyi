@@ -7,6 +7,7 @@ from tideflow.contrib.framework.argument_scopes import arg_scope as arg_scope
 from tideflow.contrib.framework.argument_scopes import arg_scoped_arguments as arg_scoped_arguments
 from tideflow.contrib.framework.argument_scopes import current_arg_scope as current_arg_scope
 from tideflow.contrib.framework.argument_scopes import has_arg_scope as has_arg_scope
+from tideflow.contrib.framework.bounded_specs import BoundedTensorSpec as BoundedTensorSpec
 from tideflow.contrib.framework.conditions import smart_case as smart_case
 from tideflow.contrib.framework.from_checkpoints import assign_from_checkpoint as assign_from_checkpoint
 from tideflow.contrib.framework.from_checkpoints import assign_from_checkpoint_fn as assign_from_checkpoint_fn

@@ -8,6 +8,7 @@ from tideflow.contrib.losses import hinge_loss as hinge_loss
 from tideflow.contrib.losses import log_loss as log_loss
 from tideflow.contrib.losses import mean_pairwise_squared_error as mean_pairwise_squared_error
 from tideflow.contrib.losses import mean_squared_error as mean_squared_error
+from tideflow.contrib.losses import metric_learning as metric_learning
 from tideflow.contrib.losses import sigmoid_cross_entropy as sigmoid_cross_entropy
 from tideflow.contrib.losses import softmax_cross_entropy as softmax_cross_entropy
 from tideflow.contrib.losses import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy

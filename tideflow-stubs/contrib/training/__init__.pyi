@@ -7,13 +7,15 @@ from tideflow.contrib.training.device_setter import RandomStrategy as RandomStra
 from tideflow.contrib.training.device_setter import byte_size_load_fn as byte_size_load_fn
 from tideflow.contrib.training.evaluation import SummaryAtEndHook as SummaryAtEndHook
 from tideflow.contrib.training.evaluation import evaluate_repeatedly as evaluate_repeatedly
-from tideflow.contrib.training.feeding import FeedingQueueRunner as FeedingQueueRunner
 from tideflow.contrib.training.hyperparameters import HParams as HParams
 from tideflow.contrib.training.hyperparameters import parse_values as parse_values
 from tideflow.contrib.training.sampling import rejection_sample as rejection_sample
 from tideflow.contrib.training.sampling import resample_at_rate as resample_at_rate
 from tideflow.contrib.training.sampling import stratified_sample as stratified_sample
 from tideflow.contrib.training.sampling import weighted_resample as weighted_resample
+from tideflow.contrib.training.sequence_batches import batch_sequences_with_states as batch_sequences_with_states
+from tideflow.contrib.training.sequence_states import NextQueuedSequenceBatch as NextQueuedSequenceBatch
+from tideflow.contrib.training.sequence_states import SequenceQueueingStateSaver as SequenceQueueingStateSaver
 from tideflow.contrib.training.train_ops import add_gradients_summaries as add_gradients_summaries
 from tideflow.contrib.training.train_ops import clip_gradient_norms as clip_gradient_norms
 from tideflow.contrib.training.train_ops import clip_gradient_norms_fn as clip_gradient_norms_fn
@@ -25,3 +27,4 @@ from tideflow.train.checkpoint_utils import wait_for_new_checkpoint as wait_for_
 from tideflow.train.evaluation import StopAfterNEvalsHook as StopAfterNEvalsHook
 from tideflow.train.evaluation import evaluate_once as evaluate_once
 from tideflow.train.evaluation import get_or_create_eval_step as get_or_create_eval_step
+from tideflow.train.feeding import FeedingQueueRunner as FeedingQueueRunner

@@ -1,5 +1,6 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from builtins import int as _int
 from tideflow.contrib.layers import avg_pool2d as avg_pool2d
 from tideflow.contrib.layers import avg_pool3d as avg_pool3d
 from tideflow.contrib.layers import conv1d as _convolution1d
@@ -25,6 +26,31 @@ from tideflow.contrib.layers.arrangement import softmax as softmax
 from tideflow.contrib.layers.arrangement import spatial_softmax as spatial_softmax
 from tideflow.contrib.layers.arrangement import stack as stack
 from tideflow.contrib.layers.arrangement import unit_norm as unit_norm
+from tideflow.contrib.layers.columns.categories import crossed_column as crossed_column
+from tideflow.contrib.layers.columns.categories import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
+from tideflow.contrib.layers.columns.categories import sparse_column_with_integerized_feature as sparse_column_with_integerized_feature
+from tideflow.contrib.layers.columns.categories import sparse_column_with_keys as sparse_column_with_keys
+from tideflow.contrib.layers.columns.categories import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from tideflow.contrib.layers.columns.categories import weighted_sparse_column as weighted_sparse_column
+from tideflow.contrib.layers.columns.inputs import input_from_feature_columns as input_from_feature_columns
+from tideflow.contrib.layers.columns.inputs import joint_weighted_sum_from_feature_columns as joint_weighted_sum_from_feature_columns
+from tideflow.contrib.layers.columns.inputs import sequence_input_from_feature_columns as sequence_input_from_feature_columns
+from tideflow.contrib.layers.columns.inputs import weighted_sum_from_feature_columns as weighted_sum_from_feature_columns
+from tideflow.contrib.layers.columns.numbers import bucketized_column as bucketized_column
+from tideflow.contrib.layers.columns.numbers import real_valued_column as real_valued_column
+from tideflow.contrib.layers.columns.parsing import check_feature_columns as check_feature_columns
+from tideflow.contrib.layers.columns.parsing import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+from tideflow.contrib.layers.columns.parsing import infer_real_valued_columns as infer_real_valued_columns
+from tideflow.contrib.layers.columns.parsing import make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features
+from tideflow.contrib.layers.columns.parsing import parse_feature_columns_from_examples as parse_feature_columns_from_examples
+from tideflow.contrib.layers.columns.parsing import parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples
+from tideflow.contrib.layers.columns.parsing import transform_features as transform_features
+from tideflow.contrib.layers.columns.targets import multi_class_target as multi_class_target
+from tideflow.contrib.layers.columns.targets import regression_target as regression_target
+from tideflow.contrib.layers.columns.vectors import embedding_column as embedding_column
+from tideflow.contrib.layers.columns.vectors import one_hot_column as one_hot_column
+from tideflow.contrib.layers.columns.vectors import scattered_embedding_column as scattered_embedding_column
+from tideflow.contrib.layers.columns.vectors import shared_embedding_columns as shared_embedding_columns
 from tideflow.contrib.layers.convolutions import convolution as convolution
 from tideflow.contrib.layers.convolutions import convolution2d_in_plane as _conv2d_in_plane
 from tideflow.contrib.layers.convolutions import convolution2d_in_plane as convolution2d_in_plane
@@ -59,6 +85,9 @@ from tideflow.contrib.layers.penalties import l1_l2_regularizer as l1_l2_regular
 from tideflow.contrib.layers.penalties import l1_regularizer as l1_regularizer
 from tideflow.contrib.layers.penalties import l2_regularizer as l2_regularizer
 from tideflow.contrib.layers.penalties import sum_regularizer as sum_regularizer
+from tideflow.contrib.layers.reversible import RevBlock as RevBlock
+from tideflow.contrib.layers.reversible import recompute_grad as recompute_grad
+from tideflow.contrib.layers.reversible import rev_block as rev_block
 from tideflow.contrib.layers.scaling import variance_scaling_initializer as variance_scaling_initializer
 from tideflow.contrib.layers.scaling import xavier_initializer as _xavier_initializer_conv2d
 from tideflow.contrib.layers.scaling import xavier_initializer as xavier_initializer
@@ -68,6 +97,7 @@ from tideflow.contrib.layers.summaries import summarize_collection as summarize_
 from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tensor
 from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
 
+SPARSE_FEATURE_CROSS_DEFAULT_HASH_KEY: _int
 conv2d_in_plane = _conv2d_in_plane
 convolution1d = _convolution1d
 convolution2d = _convolution2d

@@ -1,0 +1,33 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from builtins import int as _int
+from tideflow.autodiff.custom import custom_gradient as custom_gradient
+from tideflow.contrib.eager import Saver as Saver
+from tideflow.contrib.eager import get_optimizer_variables as get_optimizer_variables
+from tideflow.contrib.eager import metrics as metrics
+from tideflow.contrib.eager import run as run
+from tideflow.data.iterator import EagerIterator as _Iterator
+from tideflow.eager.context import enable_eager_execution as enable_eager_execution
+from tideflow.eager.context import in_eager_mode as in_eager_mode
+from tideflow.eager.context import list_devices as list_devices
+from tideflow.eager.context import num_gpus as num_gpus
+from tideflow.eager.gradient_functions import gradients_function as gradients_function
+from tideflow.eager.gradient_functions import implicit_gradients as implicit_gradients
+from tideflow.eager.gradient_functions import implicit_value_and_gradients as implicit_value_and_gradients
+from tideflow.eager.gradient_functions import value_and_gradients_function as value_and_gradients_function
+from tideflow.eager.python_functions import py_function as _py_func
+from tideflow.eager.tape import GradientTape as GradientTape
+from tideflow.graph.scopes import executing_eagerly as executing_eagerly
+from tideflow.graph.type_spec import TensorSpec as TensorSpec
+from tideflow.train.checkpoint import Checkpoint as Checkpoint
+from tideflow.variables.base import Variable as Variable
+from tideflow.variables.eager_store import EagerVariableStore as EagerVariableStore
+from tideflow.variables.template import make_template as make_template
+
+ASYNC: _int
+DEVICE_PLACEMENT_EXPLICIT: _int
+DEVICE_PLACEMENT_SILENT: _int
+DEVICE_PLACEMENT_WARN: _int
+Iterator = _Iterator
+SYNC: _int
+py_func = _py_func

@@ -1,0 +1,27 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.estimator.extenders import build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn
+from tideflow.contrib.estimator.extenders import clip_gradients_by_norm as clip_gradients_by_norm
+from tideflow.contrib.estimator.extenders import export_all_saved_models as export_all_saved_models
+from tideflow.contrib.estimator.extenders import export_saved_model_for_mode as export_saved_model_for_mode
+from tideflow.contrib.estimator.extenders import forward_features as forward_features
+from tideflow.contrib.estimator.extenders import read_eval_metrics as read_eval_metrics
+from tideflow.contrib.estimator.heads import binary_classification_head as binary_classification_head
+from tideflow.contrib.estimator.heads import logistic_regression_head as logistic_regression_head
+from tideflow.contrib.estimator.heads import multi_class_head as multi_class_head
+from tideflow.contrib.estimator.heads import multi_head as multi_head
+from tideflow.contrib.estimator.heads import multi_label_head as multi_label_head
+from tideflow.contrib.estimator.heads import poisson_regression_head as poisson_regression_head
+from tideflow.contrib.estimator.heads import regression_head as regression_head
+from tideflow.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
+from tideflow.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
+from tideflow.estimator.canned.logits import call_logit_fn as call_logit_fn
+from tideflow.estimator.early_stopping import make_early_stopping_hook as make_early_stopping_hook
+from tideflow.estimator.early_stopping import stop_if_higher_hook as stop_if_higher_hook
+from tideflow.estimator.early_stopping import stop_if_lower_hook as stop_if_lower_hook
+from tideflow.estimator.early_stopping import stop_if_no_decrease_hook as stop_if_no_decrease_hook
+from tideflow.estimator.early_stopping import stop_if_no_increase_hook as stop_if_no_increase_hook
+from tideflow.estimator.export.receivers import build_raw_supervised_input_receiver_fn as build_raw_supervised_input_receiver_fn
+from tideflow.estimator.extenders import add_metrics as add_metrics
+from tideflow.estimator.hooks import InMemoryEvaluatorHook as InMemoryEvaluatorHook
+from tideflow.estimator.hooks import make_stop_at_checkpoint_step_hook as make_stop_at_checkpoint_step_hook

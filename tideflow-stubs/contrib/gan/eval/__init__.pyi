@@ -1,0 +1,34 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from builtins import int as _int
+from tideflow.contrib.gan.classifiers import get_graph_def_from_disk as get_graph_def_from_disk
+from tideflow.contrib.gan.classifiers import get_graph_def_from_resource as get_graph_def_from_resource
+from tideflow.contrib.gan.classifiers import get_graph_def_from_url_tarball as get_graph_def_from_url_tarball
+from tideflow.contrib.gan.classifiers import preprocess_image as preprocess_image
+from tideflow.contrib.gan.classifiers import run_image_classifier as run_image_classifier
+from tideflow.contrib.gan.classifiers import run_inception as run_inception
+from tideflow.contrib.gan.images import add_cyclegan_image_summaries as add_cyclegan_image_summaries
+from tideflow.contrib.gan.images import add_gan_model_image_summaries as add_gan_model_image_summaries
+from tideflow.contrib.gan.images import add_gan_model_summaries as add_gan_model_summaries
+from tideflow.contrib.gan.images import add_image_comparison_summaries as add_image_comparison_summaries
+from tideflow.contrib.gan.images import add_regularization_loss_summaries as add_regularization_loss_summaries
+from tideflow.contrib.gan.images import add_stargan_image_summaries as add_stargan_image_summaries
+from tideflow.contrib.gan.images import image_grid as image_grid
+from tideflow.contrib.gan.images import image_reshaper as image_reshaper
+from tideflow.contrib.gan.scores import classifier_score as classifier_score
+from tideflow.contrib.gan.scores import classifier_score_from_logits as classifier_score_from_logits
+from tideflow.contrib.gan.scores import diagonal_only_frechet_classifier_distance_from_activations as diagonal_only_frechet_classifier_distance_from_activations
+from tideflow.contrib.gan.scores import frechet_classifier_distance as frechet_classifier_distance
+from tideflow.contrib.gan.scores import frechet_classifier_distance_from_activations as frechet_classifier_distance_from_activations
+from tideflow.contrib.gan.scores import frechet_inception_distance as frechet_inception_distance
+from tideflow.contrib.gan.scores import inception_score as inception_score
+from tideflow.contrib.gan.scores import kernel_classifier_distance as kernel_classifier_distance
+from tideflow.contrib.gan.scores import kernel_classifier_distance_and_std as kernel_classifier_distance_and_std
+from tideflow.contrib.gan.scores import kernel_classifier_distance_and_std_from_activations as kernel_classifier_distance_and_std_from_activations
+from tideflow.contrib.gan.scores import kernel_classifier_distance_from_activations as kernel_classifier_distance_from_activations
+from tideflow.contrib.gan.scores import kernel_inception_distance as kernel_inception_distance
+from tideflow.contrib.gan.scores import kernel_inception_distance_and_std as kernel_inception_distance_and_std
+from tideflow.contrib.gan.scores import mean_only_frechet_classifier_distance_from_activations as mean_only_frechet_classifier_distance_from_activations
+from tideflow.contrib.gan.sliced_wasserstein import sliced_wasserstein_distance as sliced_wasserstein_distance
+
+INCEPTION_DEFAULT_IMAGE_SIZE: _int

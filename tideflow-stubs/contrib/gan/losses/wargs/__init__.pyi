@@ -1,0 +1,16 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.gan.losses_of_outputs import acgan_discriminator_loss as acgan_discriminator_loss
+from tideflow.contrib.gan.losses_of_outputs import acgan_generator_loss as acgan_generator_loss
+from tideflow.contrib.gan.losses_of_outputs import cycle_consistency_loss as cycle_consistency_loss
+from tideflow.contrib.gan.losses_of_outputs import least_squares_discriminator_loss as least_squares_discriminator_loss
+from tideflow.contrib.gan.losses_of_outputs import least_squares_generator_loss as least_squares_generator_loss
+from tideflow.contrib.gan.losses_of_outputs import minimax_discriminator_loss as minimax_discriminator_loss
+from tideflow.contrib.gan.losses_of_outputs import minimax_generator_loss as minimax_generator_loss
+from tideflow.contrib.gan.losses_of_outputs import modified_discriminator_loss as modified_discriminator_loss
+from tideflow.contrib.gan.losses_of_outputs import modified_generator_loss as modified_generator_loss
+from tideflow.contrib.gan.losses_of_outputs import mutual_information_penalty as mutual_information_penalty
+from tideflow.contrib.gan.losses_of_outputs import wasserstein_discriminator_loss as wasserstein_discriminator_loss
+from tideflow.contrib.gan.losses_of_outputs import wasserstein_generator_loss as wasserstein_generator_loss
+from tideflow.contrib.gan.penalties import combine_adversarial_loss as combine_adversarial_loss
+from tideflow.contrib.gan.penalties import wasserstein_gradient_penalty as wasserstein_gradient_penalty

@@ -1,0 +1,20 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.graph_editor.select import can_be_regex as can_be_regex
+from tideflow.contrib.graph_editor.select import check_cios as check_cios
+from tideflow.contrib.graph_editor.select import compute_boundary_ts as compute_boundary_ts
+from tideflow.contrib.graph_editor.select import filter_ops as filter_ops
+from tideflow.contrib.graph_editor.select import filter_ops_from_regex as filter_ops_from_regex
+from tideflow.contrib.graph_editor.select import filter_ts as filter_ts
+from tideflow.contrib.graph_editor.select import filter_ts_from_regex as filter_ts_from_regex
+from tideflow.contrib.graph_editor.select import get_backward_walk_ops as get_backward_walk_ops
+from tideflow.contrib.graph_editor.select import get_forward_walk_ops as get_forward_walk_ops
+from tideflow.contrib.graph_editor.select import get_name_scope_ops as get_name_scope_ops
+from tideflow.contrib.graph_editor.select import get_ops_ios as get_ops_ios
+from tideflow.contrib.graph_editor.select import get_walks_intersection_ops as get_walks_intersection_ops
+from tideflow.contrib.graph_editor.select import get_walks_union_ops as get_walks_union_ops
+from tideflow.contrib.graph_editor.select import get_within_boundary_ops as get_within_boundary_ops
+from tideflow.contrib.graph_editor.select import make_regex as make_regex
+from tideflow.contrib.graph_editor.select import select_ops as select_ops
+from tideflow.contrib.graph_editor.select import select_ops_and_ts as select_ops_and_ts
+from tideflow.contrib.graph_editor.select import select_ts as select_ts

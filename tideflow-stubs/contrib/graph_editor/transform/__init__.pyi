@@ -1,0 +1,12 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.graph_editor.transform import Transformer as Transformer
+from tideflow.contrib.graph_editor.transform import TransformerInfo as TransformerInfo
+from tideflow.contrib.graph_editor.transform import assign_renamed_collections_handler as assign_renamed_collections_handler
+from tideflow.contrib.graph_editor.transform import copy as copy
+from tideflow.contrib.graph_editor.transform import copy_op_handler as copy_op_handler
+from tideflow.contrib.graph_editor.transform import copy_with_input_replacements as copy_with_input_replacements
+from tideflow.contrib.graph_editor.transform import graph_replace as graph_replace
+from tideflow.contrib.graph_editor.transform import keep_t_if_possible_handler as keep_t_if_possible_handler
+from tideflow.contrib.graph_editor.transform import replace_t_with_placeholder_handler as replace_t_with_placeholder_handler
+from tideflow.contrib.graph_editor.transform import transform_op_if_inside_handler as transform_op_if_inside_handler

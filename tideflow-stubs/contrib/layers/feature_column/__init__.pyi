@@ -1,0 +1,17 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.layers.columns.categories import crossed_column as crossed_column
+from tideflow.contrib.layers.columns.categories import sparse_column_with_hash_bucket as sparse_column_with_hash_bucket
+from tideflow.contrib.layers.columns.categories import sparse_column_with_integerized_feature as sparse_column_with_integerized_feature
+from tideflow.contrib.layers.columns.categories import sparse_column_with_keys as sparse_column_with_keys
+from tideflow.contrib.layers.columns.categories import sparse_column_with_vocabulary_file as sparse_column_with_vocabulary_file
+from tideflow.contrib.layers.columns.categories import weighted_sparse_column as weighted_sparse_column
+from tideflow.contrib.layers.columns.numbers import bucketized_column as bucketized_column
+from tideflow.contrib.layers.columns.numbers import real_valued_column as real_valued_column
+from tideflow.contrib.layers.columns.parsing import create_feature_spec_for_parsing as create_feature_spec_for_parsing
+from tideflow.contrib.layers.columns.parsing import make_place_holder_tensors_for_base_features as make_place_holder_tensors_for_base_features
+from tideflow.contrib.layers.columns.vectors import DataFrameColumn as DataFrameColumn
+from tideflow.contrib.layers.columns.vectors import embedding_column as embedding_column
+from tideflow.contrib.layers.columns.vectors import one_hot_column as one_hot_column
+from tideflow.contrib.layers.columns.vectors import scattered_embedding_column as scattered_embedding_column
+from tideflow.contrib.layers.columns.vectors import shared_embedding_columns as shared_embedding_columns

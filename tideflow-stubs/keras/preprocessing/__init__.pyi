@@ -1,0 +1,4 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.keras.preprocessing import sequence as sequence
+from tideflow.keras.preprocessing import text as text
