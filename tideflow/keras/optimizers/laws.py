@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.export import export
-from tideflow.keras.optimizers.optimizer import Optimizer, scatter_add, scatter_update
+from tideflow.keras.optimizers.optimizer import Optimizer, operation_of, scatter_add, scatter_update
 from tideflow.keras.optimizers.schedules import LearningRateSchedule
 from tideflow.layers.argument_docs import described
 from tideflow.layers.keras_state import epsilon as default_epsilon
@@ -135,7 +135,7 @@ class RMSprop(Optimizer):
             mg = self.get_slot(var, "mg")
             mg_t = mg.assign(c["rho"] * mg + c["one_minus_rho"] * grad)
             denominator = rms_t - tf.square(mg_t)
-        return var.assign(var - c["lr_t"] * grad / (tf.sqrt(denominator) + c["epsilon"])).op
+        return operation_of(var.assign(var - c["lr_t"] * grad / (tf.sqrt(denominator) + c["epsilon"])))
 
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
         if self._momentum:
@@ -400,7 +400,7 @@ class Nadam(_Moments):
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_t = m.assign(c["beta_1_t"] * m + c["one_minus_beta_1_t"] * grad)
         v_t = v.assign(c["beta_2_t"] * v + c["one_minus_beta_2_t"] * tf.square(grad))
-        return var.assign(var - self._step(grad, m_t, v_t, c)).op
+        return operation_of(var.assign(var - self._step(grad, m_t, v_t, c)))
 
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
         c = apply_state[var.dtype.base_dtype]

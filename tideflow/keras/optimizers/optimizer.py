@@ -205,7 +205,7 @@ class Optimizer(Trackable):
             with tf.colocate_with(var):
                 slot = tf.Variable(
                     lambda: initial(sizes, dtype=dtype),
-                    name=f"{var.op.name}/{slot_name}",
+                    name=f"{_name_of(var)}/{slot_name}",
                     dtype=dtype,
                     trainable=False,
                     use_resource=True,
@@ -308,7 +308,7 @@ class Optimizer(Trackable):
                 inputs.append(self.get_slot(var, self._states[name]).handle)
             else:
                 inputs.append(coefficients[self._numbers.get(name, name)])
-        return op.node(*inputs, use_locking=True, **self._attributes())
+        return op(*inputs, use_locking=True, **self._attributes())
 
     def _resource_apply_dense(self, grad: TensorLike, var: Any, apply_state: dict[Any, Any]) -> Any:
         found = apply_state[var.dtype.base_dtype]
@@ -390,10 +390,11 @@ class Optimizer(Trackable):
         Returns:
           The operation.
         """
-        value = loss()
+        with tf.GradientTape() as tape:
+            value = loss()
         params = list(var_list() if callable(var_list) else var_list)
         with tf.name_scope(f"{self._name}/gradients"):
-            grads = self._clipped(tf.gradients(value, params, grad_ys=grad_loss))
+            grads = self._clipped(tape.gradient(value, params, output_gradients=grad_loss))
         return self.apply_gradients(zip(grads, params, strict=True), name=name)
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
@@ -422,10 +423,10 @@ class Optimizer(Trackable):
             with tf.name_scope(name or self._name):
                 updates = []
                 for grad, var in applied:
-                    with tf.name_scope(f"update_{var.op.name}"), tf.colocate_with(var):
+                    with tf.name_scope(f"update_{_name_of(var)}"), tf.colocate_with(var):
                         updates.append(self._updated(grad, var, apply_state))
                 with tf.control_dependencies(updates):
-                    return self.iterations.assign_add(1).op
+                    return operation_of(self.iterations.assign_add(1))
 
     def _updated(self, grad: Any, var: Any, apply_state: dict[Any, Any]) -> Any:
         if isinstance(grad, IndexedSlices):
@@ -482,3 +483,13 @@ def scatter_update(variable: Any, indices: TensorLike, values: TensorLike) -> An
         [variable_rows.resource_scatter_update_op(variable.handle, indices, values)]
     ):
         return variable.value()
+
+
+def _name_of(variable: Any) -> str:
+    """The name of a variable, of a graph or not, without its output."""
+    return variable.name.partition(":")[0]
+
+
+def operation_of(update: Any) -> Any:
+    """The operation of an update; None in eager mode, where it has run."""
+    return None if tf.executing_eagerly() else update.op
