@@ -122,6 +122,9 @@ class BaseResourceVariable(Variable):
 
     __nonzero__ = __bool__
 
+    def __int__(self) -> int:
+        return int(self.numpy())
+
     # ------------------------------------------------------------------------------------------------ reading
 
     def _read_variable_op(self) -> Tensor:
