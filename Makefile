@@ -21,8 +21,8 @@ check: $(READY)  ## lint, types, layering and the tests of what changed: run it 
 	@$(MAKE) --no-print-directory -j 2 --output-sync=target lint types changed
 
 test: $(READY)  ## run the tests, but for those that need TensorFlow
-	@echo "== Running the tests (two processes, one kernel thread each)"
-	OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 2 tests --ignore=tests/oracle
+	@echo "== Running the tests (three processes, one kernel thread each: some tests only wait)"
+	OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 3 tests --ignore=tests/oracle
 
 lint: $(READY)  ## check the code's style
 	$(RUN) -m ruff check .

@@ -193,7 +193,7 @@ def test_a_mistake_is_answered_in_one_sentence(arguments, sentence, tmp_path, mo
 def test_coverage_of_a_name(capsys):
     assert main(["coverage", "tf.nn.relu", "nn.elu"]) == 0
     assert capsys.readouterr().out == "tf.nn.relu is there\ntf.nn.elu is there\n"
-    assert main(["coverage", "tf.enable_eager_execution"]) == 1
-    assert capsys.readouterr().out == "tf.enable_eager_execution is missing\n"
+    assert main(["coverage", "tf.enable_v2_behavior"]) == 1
+    assert capsys.readouterr().out == "tf.enable_v2_behavior is missing\n"
     assert main(["coverage", "tf.nn.reluu"]) == 2
     assert "neither a namespace nor a symbol tf.nn.reluu" in capsys.readouterr().err

@@ -306,7 +306,8 @@ model = make()
 losses = tf.contrib.gan.losses
 print(losses.wasserstein_generator_loss(model).shape, losses.wasserstein_discriminator_loss(model).shape)
 
-# %% tf.contrib.gan.losses.least_squares_generator_loss
+# %% tf.contrib.gan.losses.least_squares_generator_loss,
+# %% tf.contrib.gan.losses.least_squares_discriminator_loss
 gan = tf.contrib.gan
 
 

@@ -101,9 +101,10 @@ IN_CHILD = {
     ),
     "a step that waits in another thread": (
         "session = tf.Session(); q = tf.FIFOQueue(9, tf.float32); out = q.dequeue(); put = q.enqueue(1.0)\n"
-        "import threading; threading.Thread(target=lambda: session.run(out), daemon=True).start()\n"
+        "import threading; waiting = threading.Thread(target=lambda: session.run(out), daemon=True)\n"
+        "waiting.start()\n"
         "while not any(queue._dequeues for queue in session._resources.all('queue')): pass",
-        "session.run(put)",
+        "session.run(put); waiting.join()",
     ),
     "an iterator with threads": (
         "session = tf.Session(); it = tf.data.Dataset.range(99).prefetch(3).make_one_shot_iterator()\n"

@@ -155,7 +155,8 @@ class Layer(base.Layer):
                 self._scope = captured
 
     def _check_graph(self, tensors: Sequence[Tensor]) -> None:
-        graph = tensors[0].graph if tensors and not tensors[0].is_eager else get_default_graph()
+        is_of_graph = tensors and not getattr(tensors[0], "is_eager", False)
+        graph = tensors[0].graph if is_of_graph else get_default_graph()
         if self._graph is not None and self._graph is not graph:
             raise ValueError(
                 f"Input graph and Layer graph are not the same: {graph!r} is not {self._graph!r}"

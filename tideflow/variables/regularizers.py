@@ -159,5 +159,6 @@ def get(identifier: str | dict | RegularizerLike | None) -> Any:
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if isinstance(identifier, str):
-        return deserialize({"class_name": identifier, "config": {}})
+        is_known = identifier in _BY_NAME
+        return deserialize({"class_name": identifier, "config": {}} if is_known else identifier)
     raise ValueError(f"Could not interpret regularizer identifier: {identifier}")

@@ -13,8 +13,8 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection
 from tideflow.graph.shapes import TensorShape
-from tideflow.layers.base import Layer
 from tideflow.layers.input_spec import InputSpec
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers.recurrent_layouts import GATES, Layout
 from tideflow.ops.nn import cudnn_params, cudnn_rnn

@@ -19,7 +19,7 @@ from tideflow.contrib.framework.argument_scopes import arg_scope, current_arg_sc
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph
-from tideflow.layers.base import Layer
+from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import reductions

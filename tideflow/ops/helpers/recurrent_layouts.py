@@ -18,6 +18,7 @@ from tideflow.graph import errors
 GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 Shape: TypeAlias = tuple[int, ...]
+MOST_LAYERS = 1024
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Layout:
         """The layout that the attributes of an op describe."""
         mode, input_mode = attrs["rnn_mode"], attrs["input_mode"]
         projection = num_proj or 0
+        if layers > MOST_LAYERS:
+            raise errors.invalid_argument(f"A stack has at most {MOST_LAYERS} recurrent layers, not {layers}")
         if projection and mode != "lstm":
             raise errors.invalid_argument(f"Only an LSTM can be projected, not {mode} (num_proj={num_proj})")
         skips = input_mode == "skip_input" or input_mode == "auto_select" and inputs == units

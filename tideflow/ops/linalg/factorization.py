@@ -140,6 +140,10 @@ def _masked_matmul_kernel(a, b, mask_indices, transpose_a, transpose_b):
         raise errors.invalid_argument(
             f"Matrix shapes are incompatible: a has shape {list(a.shape)}, while b has shape {list(b.shape)}."
         )
+    if mask_indices.shape[1] != 2:
+        raise errors.invalid_argument(
+            f"mask_indices must have two columns, but it has shape {list(mask_indices.shape)}."
+        )
     rows, columns = mask_indices[:, 0], mask_indices[:, 1]
     _check_places(rows, len(left), "the rows of mask_indices")
     _check_places(columns, len(right), "the columns of mask_indices")

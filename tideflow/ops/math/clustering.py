@@ -87,6 +87,8 @@ class _Chance:
         return drawn % count
 
 
+_MOST_RETRIES = 1000  # each is a pass over all points
+_MOST_DRAWS = 1000  # for one point that is not chosen yet
 kmeans_plus_plus_op = Op(
     "KmeansPlusPlusInitialization",
     "points: float, num_to_sample: int64, seed: int64, num_retries_per_sample: int64 -> samples: float",
@@ -112,17 +114,19 @@ def _spread_points(points: np.ndarray, count: int, seed: int, retries: int) -> l
         def draw(sums: np.ndarray = sums) -> int:
             if not chosen:
                 return chance.below(len(points))
-            while True:
+            for _ in range(_MOST_DRAWS):
                 place = int(np.searchsorted(sums, chance.fraction() * sums[-1], side="right"))
                 if min(place, len(points) - 1) not in chosen:
                     return min(place, len(points) - 1)
+            return next(i for i in range(len(points)) if i not in chosen)  # all others are like chosen ones
 
-        best = np.inf
+        best, taken, after = None, 0, nearest
         for _ in range(1 + retries):
             drawn = draw()
             halves = np.maximum(norms + norms[drawn] - points @ points[drawn], 0)
             distances = np.minimum(nearest, halves)
-            if (total := distances.sum()) < best:
+            total = distances.sum()
+            if best is None or total < best:
                 best, taken, after = total, drawn, distances
         chosen.append(taken)
         nearest = after
@@ -141,6 +145,10 @@ def _kmeans_plus_plus_kernel(points, num_to_sample, seed, num_retries_per_sample
         )
     if num_retries_per_sample < 0:
         raise errors.invalid_argument("Expected num_retries_per_sample >= 0.")
+    if num_retries_per_sample > _MOST_RETRIES:
+        raise errors.invalid_argument(
+            f"Expected num_retries_per_sample <= {_MOST_RETRIES}, but it is {num_retries_per_sample}."
+        )
     return points[_spread_points(to_numpy(points), num_to_sample, seed, num_retries_per_sample)]
 
 

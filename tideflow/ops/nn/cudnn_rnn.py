@@ -67,6 +67,8 @@ def _layout_of(batch: _Batch, attrs: dict[str, Any]) -> Layout:
 
 def _stack(batch: _Batch, params: torch.Tensor, layout: Layout, dropout: float, seed: int | None) -> Any:
     """Outputs and last states; without a seed, all layers in one call."""
+    if not 0 <= dropout < 1:
+        raise errors.invalid_argument(f"dropout must be at least 0 and less than 1, not {dropout}")
     weights = layout.by_layer(params)
     per_call = layout.layers if seed is None else 1
     generator = None if seed is None else torch.Generator(batch.x.device).manual_seed(seed)
