@@ -28,11 +28,11 @@ from collections.abc import Callable, Sequence
 from types import FunctionType
 from typing import Any, TypeVar, overload
 
-from tensorboard.compat.proto.types_pb2 import DataType
-
 from tideflow.graph import dtypes, errors, schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
+from tideflow.graph.op_errors import ShapeError as ShapeError
+from tideflow.graph.op_errors import shape_message, type_word
 from tideflow.graph.op_registry import definition as definition
 from tideflow.graph.op_registry import definitions as definitions
 from tideflow.graph.op_registry import register
@@ -67,25 +67,6 @@ def check_complete(ops: Sequence[Op] | None = None) -> None:
     for op in definitions().values() if ops is None else ops:
         is_tested = bool(op.sample_cases) or op.covered_by is not None
         op.check_parts({**op.parts(), "samples (.samples), or the tests that cover it": is_tested})
-
-
-class ShapeError(ValueError):
-    """The error of shape rules.
-
-    `Op.infer` adds the op, its input shapes and the user's line to the message. `in_step` is how a kernel of
-    TensorFlow says the same: in a step the message begins with it. NODE in it stands for the node's name.
-    """
-
-    NODE = "{node}"
-
-    def __init__(self, message: str, in_step: str = ""):
-        super().__init__(message)
-        self.in_step = in_step
-
-    @property
-    def step_message(self) -> str:
-        """What a step says."""
-        return f"{self.in_step}: {self}" if self.in_step else str(self)
 
 
 class Op:
@@ -567,7 +548,7 @@ class Op:
             if value is tensor and tensor.is_eager:
                 raise errors.invalid_argument(
                     f"cannot compute {self.name} as input #{self.inputs.index(arg)}(zero-based) was expected "
-                    f"to be a {_type_word(wanted)} tensor but is a {_type_word(tensor.dtype)} tensor "
+                    f"to be a {type_word(wanted)} tensor but is a {type_word(tensor.dtype)} tensor "
                     f"[Op:{self.name}]"
                 )
             raise self._type_mismatch(arg, tensor, wanted)
@@ -720,7 +701,7 @@ class Op:
         except ValueError as error:
             said = error.step_message if in_step and isinstance(error, ShapeError) else str(error)
             said = said.replace(ShapeError.NODE, name)
-            raise ValueError(_shape_message(said, self, name, inputs, frames)) from None
+            raise ValueError(shape_message(said, self, name, inputs, frames)) from None
 
     def _known(self, arg: Arg, value: Any) -> Any:
         if arg.name in self.host:
@@ -790,31 +771,9 @@ def _count(arg: Arg, attrs: dict[str, Any]) -> int:
     return len(attrs[arg.type_list_attr])
 
 
-def _type_word(dtype: DType) -> str:
-    """TensorFlow's word for a type in errors of kernels: that of its protocol message."""
-    name: str = DataType.Name(dtype.base_dtype.as_datatype_enum)
-    return name.removeprefix("DT_").lower()
-
-
 def _has_tensor(value: Any) -> bool:
     return isinstance(value, Tensor) or hasattr(value, "_as_graph_element")
 
 
 def _describe(value: Any) -> str:
     return value.name if isinstance(value, Tensor) else type(value).__name__
-
-
-def _shape_message(said: str, op: Op, name: str, inputs: list[Any], frames: tuple[Frame, ...]) -> str:
-    pairs = zip(op.inputs, inputs, strict=True)
-    flat = [(arg, v) for arg, value in pairs for v in (value if isinstance(value, list) else [value])]
-    shapes = ", ".join(_show_shape(value.shape) for _, value in flat)
-    known = [(i, partial_value(value)) for i, (arg, value) in enumerate(flat) if arg.name in op.host]
-    computed = ", ".join(f"input[{i}] = {value}" for i, value in known if value is not None)
-    tail = f" and with computed input tensors: {computed}" if computed else ""
-    line = f"\n    made at {user_line(frames)}" if frames else ""
-    return f"{said} for '{name}' (op: '{op.name}') with input shapes: {shapes}{tail}.{line}"
-
-
-def _show_shape(shape: TensorShape) -> str:
-    dims = shape.tuple
-    return "<unknown>" if dims is None else "[" + ",".join("?" if d is None else str(d) for d in dims) + "]"
