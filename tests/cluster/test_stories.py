@@ -64,7 +64,7 @@ def test_the_story_of_a_failed_step_has_the_reason_on_every_task(cluster):
         result = taken + 1.0
     with tf.Session(cluster["worker", 0].target) as session:
         with pytest.raises(tf.errors.DeadlineExceededError):
-            session.run(result, options=tf.RunOptions(timeout_in_ms=50))
+            session.run(result, options=tf.RunOptions(timeout_in_ms=1000))
     for name in (("ps", 0), ("worker", 1)):
         (moves,) = _moves(cluster[name]).values()
         assert _replayed(moves) == [move.state for move in moves]
