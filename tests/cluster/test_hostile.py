@@ -258,7 +258,7 @@ def test_a_server_without_file_descriptors_turns_connections_away():
     ) as process:
         place = ("127.0.0.1", int(process.stdout.readline()))
         strangers = [socket.create_connection(place, timeout=SOON) for _ in range(20)]
-        assert _is_hung_up(strangers[-1])  # those that were accepted are greeted
+        assert any(map(_is_hung_up, strangers))  # those that were accepted are greeted
         for stranger in strangers:
             stranger.close()
         peer = _connected(f"127.0.0.1:{place[1]}")
