@@ -8,13 +8,11 @@ the first one ended.
 import argparse
 import os
 
-import numpy as np
-from sklearn.datasets import load_digits
+from digits import load_pictures
 
 import tideflow as tf
 
 BATCH = 64
-TEST_SIZE = 360
 
 
 class Network(tf.train.Checkpoint):
@@ -33,15 +31,6 @@ class Network(tf.train.Checkpoint):
     @property
     def variables(self):
         return [v for layer in (self.first, self.second, self.logits) for v in layer.trainable_variables]
-
-
-def load_pictures(seed):
-    """Shuffled digits, pixels in 0..1: (pictures, answers) to train on, and as much to test with."""
-    digits = load_digits()
-    order = np.random.RandomState(seed).permutation(len(digits.target))
-    pictures = (digits.images[order, :, :, np.newaxis] / 16.0).astype(np.float32)
-    answers = digits.target[order].astype(np.int32)
-    return (pictures[TEST_SIZE:], answers[TEST_SIZE:]), (pictures[:TEST_SIZE], answers[:TEST_SIZE])
 
 
 def train_epoch(network, optimizer, batches):

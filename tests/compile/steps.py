@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.compile import inductor
 from tideflow.compile.build import build_program
 from tideflow.compile.compiler import compile_step
-from tideflow.compile.emit import emit
 from tideflow.compile.ir import Program
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.plan import LocalPlan
@@ -75,8 +75,7 @@ def as_kernels(stretch: Stretch, arguments: KernelArguments) -> Callable[..., An
     """The function of a stretch that calls its kernels: what a compiled one is compared with, and a quick
     stand-in for it.
     """
-    plan = emit(stretch.program(), arguments, implied=stretch.guards, in_place=False, fetch_to=stretch.device)
-    return plan.namespace["step"]
+    return inductor.on_kernels(stretch, arguments).namespace["step"]
 
 
 def types(program: Program) -> list[str]:

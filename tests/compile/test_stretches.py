@@ -120,7 +120,7 @@ def test_an_op_that_looks_at_values_stays_on_its_kernel():
     traced = []
 
     def prepare(stretches):
-        traced[:] = [inductor._traced(stretch, arguments) for stretch in stretches]
+        traced[:] = [inductor.traced(stretch, arguments) for stretch in stretches]
 
     compiled = in_stretches_of_kernels(step.plan, arguments, prepare)
     assert [node.type for node in compiled.program.nodes].count("UnsortedSegmentSum") == 1

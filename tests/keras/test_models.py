@@ -37,9 +37,10 @@ def mlp():
 
 def test_a_model_learns():
     x, y = data()
+    tf.set_random_seed(1)
     model = mlp()
-    history = model.fit(x, y, epochs=20, verbose=0).history
-    assert history["loss"][-1] < history["loss"][0] and history["acc"][-1] > 0.8
+    history = model.fit(x, y, epochs=40, verbose=0).history
+    assert history["loss"][-1] < 0.8 * history["loss"][0] and history["acc"][-1] > 0.8
     assert model.predict_classes(x).shape == (32, 1)
 
 

@@ -24,7 +24,7 @@ from tideflow.compile.emit import emit
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, walk
 from tideflow.compile.kernels import KernelArguments, kernel_for
 from tideflow.compile.plan import LocalPlan, Replace
-from tideflow.compile.stretches import depends_on_data, on_device
+from tideflow.compile.stretches import calling, depends_on_data, given_on
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays.buffers import deep_copy_op
@@ -170,30 +170,14 @@ def recorded_program(
     taken = list(dict.fromkeys(v for node in recorded for v in node.inputs if v not in there))
     wanted = {v for node in after for v in node.dependencies}.union(program.fetches)
     results = [v for node in recorded for v in node.outputs if v in wanted and not _is_state(v)]
-    feeds, nodes = _on_device(taken, recorded, device)
+    feeds, nodes = given_on(device, taken, recorded)
     nodes, fetches = _copying_reads(nodes, results)
     inner = Program(feeds, [*shared, *nodes], fetches)
     step = emit(inner, arguments, fetch_to=device).namespace["step"]
-    attrs = {
-        "Tin": [value.dtype.base_dtype for value in taken],
-        "Tout": [value.dtype.base_dtype for value in results],
-        "function": Recording(step, *_variables_of(recorded, arguments)),
-    }
-    node = Node(captured_op, f"{recorded[-1].name}/captured", taken, attrs, recorded[-1].source)
-    node.device, node.outputs = device, results
+    recording = Recording(step, *_variables_of(recorded, arguments))
+    node = calling(captured_op, recording, taken, results, recorded[-1], "captured")
     targets = program.targets.difference(recorded) | {node}
     return dataclasses.replace(program, nodes=[*shared, *before, node, *after], targets=targets)
-
-
-def _on_device(
-    taken: Sequence[Value], nodes: Sequence[Node], device: torch.device
-) -> tuple[list[Value], list[Node]]:
-    """The nodes, and the values that they are given on the device, wherever these come from."""
-    feeds = on_device(taken, device)
-    copies = [copy.copy(node) for node in nodes]
-    for node in copies:
-        node.replace_values(feeds)
-    return list(feeds.values()), copies
 
 
 def _copying_reads(nodes: Sequence[Node], results: Sequence[Value]) -> tuple[list[Node], list[Value]]:

@@ -141,12 +141,10 @@ def prepare(stretches: Sequence[Stretch], arguments: KernelArguments) -> None:
         if path in jobs or path.exists():
             continue
         try:
-            graph = _traced(stretch, arguments)
+            jobs[path] = _pickled(traced(stretch, arguments)), _inputs(stretch)
         except Untraceable as error:
             path.write_bytes(_REFUSED + error.op_type.encode())
             raise
-        inputs = [(_sizes(value), value.dtype.base_dtype.torch, stretch.device) for value in stretch.taken]
-        jobs[path] = _pickled(graph), inputs
     if jobs:
         _remove_oldest(next(iter(jobs)).parent)
         _worker.run(pickle.dumps(jobs), is_urgent=arguments.resources.compile_early)
@@ -166,24 +164,29 @@ def _refused_op(path: Path) -> str:
         return file.read().decode() if head == _REFUSED else ""
 
 
-def _sizes(value: Value) -> list[int]:
-    sizes = value.shape.tuple
-    assert sizes is not None and None not in sizes, "stretches have values of known sizes"
-    return [size for size in sizes if size is not None]
+def _inputs(stretch: Stretch) -> list[tuple[Any, ...]]:
+    """Sizes, type and device of what the function of the stretch takes."""
+    return [(v.shape.as_list(), v.dtype.base_dtype.torch, stretch.device) for v in stretch.taken]
 
 
-def _traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule:
+def on_kernels(stretch: Stretch, arguments: KernelArguments) -> LocalPlan:
+    """The stretch as a plan, from tensors on its device to tensors there."""
+    return emit(stretch.program(), arguments, implied=stretch.guards, in_place=False, fetch_to=stretch.device)
+
+
+def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule:
     """The graph of ATen's functions that the stretch's kernels call, for inputs of its sizes."""
     from torch._subclasses.fake_tensor import FakeTensorMode  # loaded when asked for
     from torch.fx.experimental.proxy_tensor import make_fx  # loaded when asked for
 
-    plan = emit(stretch.program(), arguments, implied=stretch.guards, in_place=False, fetch_to=stretch.device)
+    with no_recording:  # constants are copied to the device and back, which would break a recording
+        plan = on_kernels(stretch, arguments)
+        numbers = {
+            name: (value.shape, value.item(), value.dtype, value.device)
+            for name, value in plan.namespace.items()
+            if isinstance(value, torch.Tensor)
+        }
     step = plan.namespace["step"]
-    numbers = {
-        name: (value.shape, value.item(), value.dtype, value.device)
-        for name, value in plan.namespace.items()
-        if isinstance(value, torch.Tensor)
-    }
 
     def with_numbers(*inputs: torch.Tensor) -> Any:
         """The step. Its constants, all single numbers, are made where they can be traced."""
@@ -194,8 +197,7 @@ def _traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModul
     try:
         with FakeTensorMode():
             examples = [
-                torch.empty(_sizes(value), dtype=value.dtype.base_dtype.torch, device=stretch.device)
-                for value in stretch.taken
+                torch.empty(size, dtype=dtype, device=place) for size, dtype, place in _inputs(stretch)
             ]
             graph = make_fx(with_numbers, tracing_mode="real")(*examples)
     except Exception as error:

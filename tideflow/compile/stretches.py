@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import functools
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -57,7 +58,7 @@ class Stretch:
     def guards(self) -> Guards:
         return self.nodes[0].guards
 
-    @property
+    @functools.cached_property
     def taken(self) -> list[Value]:
         """The values that the nodes take, but for those that are written into the compiled function: what
         the host must know, and single numbers.
@@ -69,33 +70,41 @@ class Stretch:
 
     def program(self) -> Program:
         """The stretch as a program of its own, which is given all that it takes on its device."""
-        feeds = on_device(self.taken, self.device)
-        nodes = [copy.copy(node) for node in self.nodes]
+        feeds, nodes = given_on(self.device, self.taken, self.nodes)
         numbers = dict.fromkeys(v.op for node in nodes for v in node.inputs if _is_single_number(v))
-        for node in nodes:
-            node.replace_values(feeds)
-        return Program(list(feeds.values()), [*numbers, *nodes], self.results)
+        return Program(feeds, [*numbers, *nodes], self.results)
 
     def compiled_node(self, function: Any) -> Node:
         """The node that takes their place."""
-        last, taken = self.nodes[-1], self.taken
-        attrs = {
-            "Tin": [value.dtype.base_dtype for value in taken],
-            "Tout": [value.dtype.base_dtype for value in self.results],
-            "function": function,
-        }
-        node = Node(compiled_op, f"{last.name}/compiled", taken, attrs, last.source)
-        node.device, node.guards, node.outputs = self.device, self.guards, self.results
+        node = calling(compiled_op, function, self.taken, self.results, self.nodes[-1], "compiled")
+        node.guards = self.guards
         return node
 
 
-def on_device(values: Iterable[Value], device: torch.device) -> dict[Value, Value]:
-    """For each value one that is given on the device, wherever the first comes from."""
+def calling(op: Op, function: Any, taken: list[Value], results: list[Value], last: Node, suffix: str) -> Node:
+    """A node that calls a function in the place of several nodes, of which it has the last one's device."""
+    attrs = {
+        "Tin": [value.dtype.base_dtype for value in taken],
+        "Tout": [value.dtype.base_dtype for value in results],
+        "function": function,
+    }
+    node = Node(op, f"{last.name}/{suffix}", taken, attrs, last.source)
+    node.device, node.outputs = last.device, results
+    return node
+
+
+def given_on(
+    device: torch.device, taken: Iterable[Value], nodes: Iterable[Node]
+) -> tuple[list[Value], list[Node]]:
+    """Copies of the nodes, and the values that these are given on the device, wherever they come from."""
     feeds = {}
-    for value in values:
+    for value in taken:
         feeds[value] = given(value.op.name, value.dtype, value.shape, value.op.source)
         feeds[value].op.device = device
-    return feeds
+    copies = [copy.copy(node) for node in nodes]
+    for node in copies:
+        node.replace_values(feeds)
+    return list(feeds.values()), copies
 
 
 def depends_on_data(shape: TensorShape) -> bool:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 (PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE) = range(7, 12)
 (UNIMPLEMENTED, INTERNAL, UNAVAILABLE, DATA_LOSS, UNAUTHENTICATED) = range(12, 17)
 
-for _name in [name for name in globals() if name.isupper() and name != "TYPE_CHECKING"]:
-    expose(globals()[_name], f"errors.{_name}")
+for _name, _code in [(name, value) for name, value in globals().items() if type(value) is int]:
+    expose(_code, f"errors.{_name}")
 
 
 @export("errors.OpError", "OpError")

@@ -24,7 +24,7 @@ from tideflow.layers import keras_state
 from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
 from tideflow.layers.keras_session import batch_get_value, batch_set_value, track_variable
-from tideflow.layers.nodes import behind, comes_from_keras, is_keras_tensor, masks_of
+from tideflow.layers.nodes import as_tensors, behind, comes_from_keras, is_keras_tensor, masks_of
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.math import casting
 from tideflow.variables import constraints, keras_initializers, regularizers
@@ -262,9 +262,7 @@ class Layer(Connected, Module):
         Raises:
           ValueError: If the inputs do not fit the layer.
         """
-        inputs = nest.map_structure(
-            lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=self._dtype), inputs
-        )
+        inputs = as_tensors(inputs, self._dtype)
         given = dict(zip(self._call_arguments[1:], args, strict=False)) | kwargs
         masks = given["mask"] if "mask" in given else masks_of(inputs)
         if self._expects("mask") and masks is not None and "mask" not in given:

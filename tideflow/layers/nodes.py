@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tideflow.graph import nest
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
+
+
+def as_tensors(inputs: Any, dtype: DTypeLike | None) -> Any:
+    """A layer's inputs with tensors, of the layer's dtype where that fits, in the place of other values."""
+    return nest.map_structure(
+        lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=dtype), inputs
+    )
 
 
 class KerasHistory(NamedTuple):

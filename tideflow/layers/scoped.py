@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
-from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import (
     GraphKeys,
@@ -24,6 +23,7 @@ from tideflow.graph.scopes import (
 from tideflow.graph.stacks import replaced
 from tideflow.layers import base
 from tideflow.layers.base import snake_case
+from tideflow.layers.nodes import as_tensors
 from tideflow.variables import variable_scope as scopes
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 
@@ -134,9 +134,7 @@ class Layer(base.Layer):
                 raise ValueError("scope argument not allowed when keras style layers are enabled.")
             return super().__call__(inputs, *args, **kwargs)
         self._set_scope(given_scope)
-        inputs = nest.map_structure(
-            lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=self._dtype), inputs
-        )
+        inputs = as_tensors(inputs, self._dtype)
         self._check_graph(nest.flatten(inputs))
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:

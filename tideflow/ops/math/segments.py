@@ -366,14 +366,19 @@ def unsorted_shape(data, segment_ids, num_segments):
     return [rows, *data.tuple[segment_ids.ndims :]]
 
 
+def _rows(data: torch.Tensor, segment_ids: torch.Tensor, count: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Data and ids with one id a row."""
+    row_count(count, 2)
+    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
+    ids = segment_ids.reshape(-1).long()
+    return data.reshape(ids.shape[0], *data.shape[segment_ids.dim() :]), ids
+
+
 def _kept_rows(
     data: torch.Tensor, segment_ids: torch.Tensor, count: int
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Data and ids with one id a row; rows of a negative id are left out."""
-    row_count(count, 2)
-    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
-    ids = segment_ids.reshape(-1).long()
-    data = data.reshape(ids.shape[0], *data.shape[segment_ids.dim() :])
+    data, ids = _rows(data, segment_ids, count)
     beyond = torch.nonzero(ids >= count)
     if beyond.numel():
         at = np.unravel_index(int(beyond[0]), tuple(segment_ids.shape))
@@ -441,10 +446,7 @@ def _unsorted_segment_sum_cuda_kernel(data, segment_ids, num_segments):
     """Rows of no segment are added to one more, as the host does not know which they are."""
     if not data.is_floating_point():
         return unsorted_segment_sum_op.kernels[""](data, segment_ids, num_segments)
-    row_count(num_segments, 2)
-    _check_prefix(tuple(data.shape), tuple(segment_ids.shape))
-    ids = segment_ids.reshape(-1).long()
-    rows = data.reshape(ids.shape[0], *data.shape[segment_ids.ndim :])
+    rows, ids = _rows(data, segment_ids, num_segments)
     places = torch.where((ids >= 0) & (ids < num_segments), ids, num_segments)
     return rows.new_zeros([num_segments + 1, *rows.shape[1:]]).index_add_(0, places, rows)[:num_segments]
 
