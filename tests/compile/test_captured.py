@@ -73,6 +73,26 @@ def test_random_numbers_go_on() -> None:
 
 
 @gpu
+def test_a_recurrent_network_is_recorded_with_its_loops() -> None:
+    found = []
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.DEFAULT):
+        config = tf.ConfigProto()
+        config.graph_options.optimizer_options.global_jit_level = level
+        with tf.Graph().as_default(), tf.Session(config=config) as session:
+            tf.set_random_seed(3)
+            x = tf.constant(np.random.RandomState(5).rand(4, 6, 8), tf.float32)
+            outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.LSTMCell(8), x, dtype=tf.float32)
+            loss = tf.reduce_mean(tf.square(outputs))
+            train = tf.train.GradientDescentOptimizer(0.5).minimize(loss)
+            session.run(tf.global_variables_initializer())
+            found.append([session.run([loss, train])[0] for _ in range(8)])
+            (kept,) = [s for s in session._steps.steps.values() if loss in s._fetches.tensors]
+            (plan,) = kept.plans.values()
+    assert "unrolled" in plan.applied and "cuda_graph" in plan.applied
+    np.testing.assert_allclose(*found, rtol=1e-4)
+
+
+@gpu
 def test_a_variable_that_another_step_assigns() -> None:
     x = tf.placeholder(tf.float32, [8, 16])
     with tf.variable_scope("", use_resource=True):

@@ -25,6 +25,7 @@ from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, w
 from tideflow.compile.kernels import KernelArguments, kernel_for
 from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.stretches import calling, depends_on_data, given_on
+from tideflow.compile.unroll import unrolled
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays.buffers import deep_copy_op
@@ -63,10 +64,6 @@ def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> 
     device = only_gpu(plan.program)
     if plan.suspendable or device is None:
         return plan
-    program = _with_handles(plan.program)
-    phases = phases_of(program, lambda node: _can_be_recorded(node, device))
-    if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
-        return plan
     steps = 0
 
     def run(*args: Any) -> Any:
@@ -74,12 +71,24 @@ def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> 
         result = plan.function(*args)
         steps += 1
         if steps == _WARM_STEPS:
-            recorded = emit(recorded_program(program, phases, device, arguments), arguments)
-            applied = (*plan.applied, "cuda_graph")
-            replace(dataclasses.replace(recorded, applied=applied, compile_seconds=plan.compile_seconds))
+            recorded = _recording(plan, device, arguments)
+            if recorded is not None:
+                replace(recorded)
         return result
 
     return dataclasses.replace(plan, function=run)
+
+
+def _recording(plan: LocalPlan, device: torch.device, arguments: KernelArguments) -> LocalPlan | None:
+    """The plan with its work on the GPU recorded; None where that is too little."""
+    written_out = unrolled(plan.program)
+    program = _with_handles(written_out or plan.program)
+    phases = phases_of(program, lambda node: _can_be_recorded(node, device))
+    if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
+        return None
+    recorded = emit(recorded_program(program, phases, device, arguments), arguments)
+    applied = (*plan.applied, *(["unrolled"] if written_out else []), "cuda_graph")
+    return dataclasses.replace(recorded, applied=applied, compile_seconds=plan.compile_seconds)
 
 
 def _with_handles(program: Program) -> Program:

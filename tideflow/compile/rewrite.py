@@ -144,9 +144,9 @@ def _rewritten(
     node: Node, sweep: Sweep, phase: str, disabled: frozenset[str], applied: list[str]
 ) -> list[Value] | None:
     if phase == "simplify" and "fold" not in disabled:
-        folded = _folded(node, sweep)
-        if folded is not None:
-            return folded
+        constants = folded(node, sweep.constant)
+        if constants is not None:
+            return constants
     for entry in _rules[phase].get(node.type, ()):
         if entry.name in disabled:
             continue
@@ -167,15 +167,17 @@ def _rewritten(
 # ---------------------------------------------------------------------------------------- folding and merging
 
 
-def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
-    """Constants in, constants out; sizes that follow from shapes become constants."""
+def folded(node: Node, constant: Callable[[np.ndarray, Node], Value]) -> list[Value] | None:
+    """Constants in, constants out; sizes that follow from shapes become constants. `constant` makes one in
+    the place of a node.
+    """
     op = node.definition
     if op.role == "constant" or node.effects or op.handle or not node.outputs or node.choices:
         return None
     if op.value_rule is not None and all(value.dtype.is_integer for value in node.outputs):
         sizes = [size for value in node.outputs if (size := _known_sizes(value)) is not None]
         if len(sizes) == len(node.outputs):
-            return [sweep.constant(size, node) for size in sizes]
+            return [constant(size, node) for size in sizes]
     if (
         not node.inputs
         or any(value.op.definition.role != "constant" for value in node.inputs)
@@ -189,7 +191,7 @@ def _folded(node: Node, sweep: Sweep) -> list[Value] | None:
         return None
     if any(not hasattr(result, "shape") for result in results):
         return None
-    return [sweep.constant(_owned_array(result), node) for result in results]
+    return [constant(_owned_array(result), node) for result in results]
 
 
 def _unfolds(array: np.ndarray) -> bool:
