@@ -33,7 +33,8 @@ INTEGERS = (0, -1, 1, -(2**31), 2**31 - 1, 2**31 + 5, 2**40, -(2**62), 2**62, -(
 FLOATS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e30)
 _ROOM = 1 << 30  # bytes that a child may allocate; more fails as in a machine without memory
 _DEADLINE = 60  # seconds for all variants of an op
-_FEW = 1  # variants of a sample, with a seed
+_FEW = 1  # variants of a kind, of a sample, with a seed
+_FEW_SAMPLES = 2  # of an op, with a seed
 
 
 def main() -> None:
@@ -89,6 +90,8 @@ def _run_all(names: list[str], seed: int | None) -> None:
     for name, samples in wanted.items():
         print(f"OP {name}", flush=True)
         faulthandler.dump_traceback_later(_DEADLINE, exit=True)
+        if seed is not None:
+            samples = random.Random(f"{seed} {name}").sample(samples, min(_FEW_SAMPLES, len(samples)))
         for case in samples:
             for what, error in outcomes(case, None if seed is None else random.Random(f"{seed} {case.id}")):
                 if error is not None and is_raw(error):

@@ -6,8 +6,6 @@ import ast
 import importlib
 from pathlib import Path
 
-import pytest
-
 from tests.ops.cases import vocabulary
 from tideflow.graph.op import Op, definitions, not_differentiable
 
@@ -25,8 +23,6 @@ PARTS = (
     "samples",
     "refuses",
 )  # in this order
-
-of_modules = pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(OPS)))
 
 
 def module_of(path: Path):
@@ -61,41 +57,23 @@ def registrations(path: Path) -> list[tuple[str, str, int]]:
     return found
 
 
-@of_modules
-def test_the_parts_of_an_op_stand_together(path):
-    found = registrations(path)
-    for op in {op for op, _, _ in found}:
-        places = [place for name, _, place in found if name == op]
-        strangers = {name for name, _, place in found if min(places) < place < max(places)} - {op}
-        assert not strangers, f"between the parts of {op} stand parts of {', '.join(sorted(strangers))}"
-
-
-@of_modules
-def test_the_parts_of_an_op_are_in_order(path):
+def test_the_parts_of_an_op_stand_together_and_in_order():
     order = ("schema", *PARTS)
-    found = registrations(path)
-    for op in {op for op, _, _ in found}:
-        parts = [order.index(part) for name, part, _ in found if name == op]
-        assert parts == sorted(parts), f"the parts of {op} stand as {[order[part] for part in parts]}"
+    for path in MODULES:
+        found = registrations(path)
+        for op in {op for op, _, _ in found}:
+            places = [place for name, _, place in found if name == op]
+            strangers = {name for name, _, place in found if min(places) < place < max(places)} - {op}
+            assert not strangers, f"between the parts of {op} stand parts of {', '.join(sorted(strangers))}"
+            parts = [order.index(part) for name, part, _ in found if name == op]
+            assert parts == sorted(parts), f"the parts of {op} stand as {[order[part] for part in parts]}"
 
 
-@of_modules
-def test_no_op_type_is_assembled(path):
-    text = path.read_text()
-    missing = [
-        name for name, op in definitions().items() if op.place[0] == str(path) and f'"{name}"' not in text
-    ]
-    assert not missing, f"searching for {missing} does not find where they are defined"
-
-
-@of_modules
-def test_an_op_says_where_it_is_defined(path):
-    lines = path.read_text().splitlines()
+def test_an_op_says_where_it_is_defined_by_its_whole_name():
     for name, op in definitions().items():
         file, line = op.place
-        if file == str(path):
-            statement = "\n".join(lines[line - 1 : line + 30])
-            assert f'"{name}"' in statement, f"{name} says {path.name}:{line}"
+        statement = Path(file).read_text().splitlines()[line - 1 : line + 30]
+        assert f'"{name}"' in "\n".join(statement), f"{name} says {file}:{line}"
 
 
 def test_registered_functions_carry_their_op_s_name():
