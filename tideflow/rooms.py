@@ -5,6 +5,7 @@ import gc
 from tideflow import (  # noqa: F401
     autodiff,
     data,
+    distribute,
     eager,
     graph,
     image,
@@ -41,6 +42,14 @@ load_when_asked_for(
 )
 load_when_asked_for("tideflow.cluster.device_setter", "train.replica_device_setter")
 load_when_asked_for("tideflow.cluster.local_cluster", "test.create_local_cluster")
+load_when_asked_for(
+    "tideflow.cluster.multi_worker_strategy",
+    "distribute.experimental.CollectiveCommunication",
+    "distribute.experimental.MultiWorkerMirroredStrategy",
+)
+load_when_asked_for(
+    "tideflow.cluster.parameter_server_strategy", "distribute.experimental.ParameterServerStrategy"
+)
 load_when_asked_for("tideflow.cluster.resolvers", "distribute.cluster_resolver")
 load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Server")
 load_scheme_when_asked_for("tideflow.cluster.client", "grpc")

@@ -116,6 +116,8 @@ class Worker:
 
     def _new_session(self, isolated: bool, cluster: GivenCluster | None) -> _Session:
         resources = ResourceManager(None if isolated else self.resources)
+        if isolated and cluster is None:  # its state is its own, but it meets the other tasks
+            collectives.configure(resources, collectives.of(self.resources).others)
         if cluster is None:
             return _Session(resources, self.placement, self._others, gives=False)
         devices = renamed(self.placement.devices, cluster.task)

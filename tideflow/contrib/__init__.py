@@ -21,6 +21,7 @@ from tideflow.export import load_when_asked_for
 
 load_when_asked_for("tideflow.contrib.crf", "contrib.crf")
 load_when_asked_for("tideflow.contrib.cudnn_rnn", "contrib.cudnn_rnn")
+load_when_asked_for("tideflow.contrib.distribute", "contrib.distribute")
 load_when_asked_for("tideflow.contrib.eager", "contrib.eager")
 load_when_asked_for("tideflow.contrib.estimator", "contrib.estimator")
 load_when_asked_for("tideflow.contrib.factorization", "contrib.factorization")

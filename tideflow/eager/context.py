@@ -13,7 +13,7 @@ import torch
 
 from tideflow.eager.execute import BoundKernel, execute
 from tideflow.eager.gradient_functions import with_custom_gradient
-from tideflow.eager.tensor import EagerTensor, eager_tensor, torch_device
+from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor, torch_device
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.arrays import typed_array
@@ -21,9 +21,10 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op
 from tideflow.graph.scopes import get_default_graph, set_global_graph
 from tideflow.graph.stacks import default_graphs
-from tideflow.runtime.devices import CPU, local_devices
+from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.values import to_torch
+from tideflow.session.config import choice_of
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -61,7 +62,7 @@ class EagerGraph(Graph):
         self._global_seed: int | None = None
         self._random = random.Random()
         super().__init__()
-        accelerators = [device for device in local_devices() if device.device_type != "CPU"]
+        accelerators = [device for device in eager_devices() if device.device_type != "CPU"]
         self.accelerated = bool(accelerators)
         self._fastest = accelerators[0].torch_device if accelerators else CPU
 
@@ -238,6 +239,8 @@ def enable_eager_execution(
         return
     if current._ops:
         raise ValueError("tf.enable_eager_execution must be called at program startup.")
+    if config is not None:
+        choose_devices(choice_of(config))
     set_global_graph(eager_graph())
 
 
@@ -285,7 +288,7 @@ def num_gpus() -> int:
     Returns:
       The number of GPUs of this process.
     """
-    return sum(device.device_type == "GPU" for device in local_devices())
+    return sum(device.device_type == "GPU" for device in eager_devices())
 
 
 @export("contrib.eager.list_devices")
@@ -295,7 +298,7 @@ def list_devices() -> list[str]:
     Returns:
       Their full names.
     """
-    return [device.name for device in local_devices()]
+    return [device.name for device in eager_devices()]
 
 
 for _name in (

@@ -15,7 +15,7 @@ from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.runtime.devices import LOCAL_TASK, local_devices
+from tideflow.runtime.devices import EVERYTHING, LOCAL_TASK, Choice, Device, local_devices
 from tideflow.runtime.values import to_numpy
 
 if TYPE_CHECKING:
@@ -281,9 +281,23 @@ def _from_array(array: Any, name: str) -> Any:
 # ---------------------------------------------------------------------------------- devices
 
 
+class _Chosen:
+    devices: Choice = EVERYTHING
+
+
+def choose_devices(choice: Choice) -> None:
+    """Says which devices eager mode has."""
+    _Chosen.devices = choice
+
+
+def eager_devices() -> tuple[Device, ...]:
+    """The devices that eager mode has."""
+    return local_devices(_Chosen.devices)
+
+
 def device_name(device: torch.device) -> str:
     """TensorFlow's full name of a torch device."""
-    for known in local_devices():
+    for known in eager_devices():
         if known.torch_device == device:
             return known.name
     return f"{LOCAL_TASK}/device:{device.type.upper()}:{device.index or 0}"
@@ -293,7 +307,7 @@ def torch_device(name: str, refusal: str | None = None) -> torch.device:
     """The torch device of a full or partial name; RuntimeError where this process has none of it."""
     wanted = name.lower().replace("/device:", "/").rpartition("/")[2]
     kind, _, index = wanted.partition(":")
-    for known in local_devices():
+    for known in eager_devices():
         if known.device_type.lower() == kind and known.index == int(index or 0):
             return known.torch_device
     full = f"{LOCAL_TASK}/device:{kind.upper()}:{index or 0}"

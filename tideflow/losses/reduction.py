@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
+from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from tideflow.losses.collection import add_loss
 from tideflow.ops.arrays import creation, indexing, shapes
 from tideflow.ops.math import binary, casting, reductions
@@ -97,6 +97,7 @@ def compute_weighted_loss(
         dtype = losses.dtype.base_dtype
         losses, weights = casting.cast(losses, dtypes.float32), casting.cast(weights, dtypes.float32)
         loss = casting.cast(_reduced(losses, weights, reduction), dtype)
+        get_default_graph()._last_loss_reduction = reduction  # strategies ask for it
         add_loss(loss, loss_collection)
         return loss
 

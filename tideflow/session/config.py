@@ -61,10 +61,10 @@ def _placement(config: Any, task: str) -> Placement:
 
 def devices_for(config: Any, task: str = LOCAL_TASK) -> tuple[Device, ...]:
     """The devices of this process under a ConfigProto (or None), named as those of `task`."""
-    return local_devices(_choice(config), task)
+    return local_devices(choice_of(config), task)
 
 
-def _choice(config: Any) -> Choice:
+def choice_of(config: Any) -> Choice:
     visible, parts = dict(settings.visible_devices), dict(settings.virtual_devices)
     if config is None:
         return Choice({}, visible, parts)

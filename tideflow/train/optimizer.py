@@ -13,6 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.gradients import gradients
+from tideflow.distribute.context import get_replica_context, has_strategy
+from tideflow.distribute.reductions import ReduceOp
+from tideflow.distribute.values import container_of
 from tideflow.eager.tape import GradientTape
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -240,6 +243,13 @@ class Optimizer(Trackable):
         updated = [variable for grad, variable in pairs if grad is not None]
         if not updated:
             raise ValueError(f"No gradients provided for any variable: {[str(v) for _, v in pairs]}.")
+        if has_strategy():
+            replica = get_replica_context()
+            if replica is None:
+                raise RuntimeError(
+                    "Use `_distributed_apply()` instead of `apply_gradients()` in a cross-replica context."
+                )
+            return replica.merge_call(self._distributed_apply, args=(pairs, global_step, name))
         with init_scope():
             self._create_slots(updated)
             if executing_eagerly():
@@ -259,6 +269,27 @@ class Optimizer(Trackable):
         if train_op not in collection:
             collection.append(train_op)
         return train_op
+
+    def _distributed_apply(self, strategy: Any, pairs: Any, global_step: Any, name: str | None) -> Any:
+        """Applies the sum of the replicas' gradients to every copy of the variables."""
+        extended = strategy.extended
+        pairs = [(grad, variable) for grad, variable in pairs if grad is not None]
+        variables = [variable for _, variable in pairs]
+        grads = extended.batch_reduce_to(ReduceOp.SUM, pairs)
+        self._create_slots(variables)
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = [
+                extended.update(variable, lambda v, g: self._update_variable(g, v), args=(grad,), group=False)
+                for grad, variable in zip(grads, variables, strict=True)
+            ]
+            updates = nest.flatten(updates)
+            devices = extended.non_slot_devices(variables)
+            finished = extended.update_non_slot(devices, lambda: self._finish(updates, "update"), group=False)
+            if global_step is None:
+                return strategy.group(finished, name=scope)
+            with control_dependencies(nest.flatten(finished)):
+                return strategy.group(extended.update(global_step, _add_one))
 
     # -------------------------------------------------------------------------------- one variable's update
 
@@ -417,7 +448,11 @@ def _op_name(variable: Any) -> str:
 
 
 def _key(variable: Any) -> tuple[Any, Any]:
-    """What tells variables apart: names; in eager mode, where several may have one, the variable itself."""
+    """What tells variables apart: names; in eager mode, where several may have one, the variable itself. A
+    copy of a distributed variable is that variable.
+    """
+    container = container_of(variable)
+    variable = getattr(variable if container is None else container, "primary", variable)
     return (None, id(variable.handle)) if _is_eager(variable) else (variable.op.graph, variable.op.name)
 
 
@@ -471,6 +506,10 @@ def _as_gradient(grad: Any) -> Tensor | IndexedSlices | None:
     if not isinstance(converted, (Tensor, IndexedSlices)):
         raise TypeError(f"Gradient must be a Tensor, IndexedSlices, or None: {grad}")
     return converted
+
+
+def _add_one(variable: Any) -> Any:
+    return variable.assign_add(convert_to_tensor(1, dtype=variable.dtype.base_dtype), read_value=False)
 
 
 def _increment(global_step: Any, name: str) -> Any:

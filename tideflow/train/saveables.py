@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from tideflow.distribute.values import DistributedVariable
 from tideflow.graph.device import DeviceSpec
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import device
@@ -82,6 +83,20 @@ class ResourceVariableSaveable(SaveableObject):
             if not value.shape.is_compatible_with(known):
                 raise ValueError(f"Shapes {known} and {value.shape} are incompatible")
             return resource_variables.assign_variable_op(self._handle, value)
+
+
+class DistributedVariableSaveable(SaveableObject):
+    """A variable with copies on several devices: one value, which all of them get back."""
+
+    def __init__(self, variable: DistributedVariable, name: str):
+        self._variable = variable
+        spec = SaveSpec(variable._saved_value, "", name, variable.dtype, variable.primary.device)
+        super().__init__(variable, [spec], name)
+
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Any] | None) -> Operation:
+        """Gives every copy what was restored."""
+        (value,) = restored_tensors
+        return self._variable._restore(value)
 
 
 def _read_on_cpu(variable: Variable) -> Tensor:
@@ -172,6 +187,8 @@ def saveables_for(value: Any, name: str) -> Iterator[Any]:
         yield from _slices(value, name)
     elif is_saveable(value):
         yield value
+    elif isinstance(value, DistributedVariable):
+        yield DistributedVariableSaveable(value, name)
     elif isinstance(value, Variable) and hasattr(value, "handle"):
         yield ResourceVariableSaveable(value, "", name)
     elif isinstance(value, Variable):

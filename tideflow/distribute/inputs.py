@@ -1,0 +1,161 @@
+"""Input for replicas: datasets whose batches are divided, and iterators that give each replica its part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import tideflow as tf
+from tideflow.distribute.values import regroup
+from tideflow.graph import nest
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import control_dependencies, device, executing_eagerly
+from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.control_flow import grouping
+
+if TYPE_CHECKING:
+    from tideflow.distribute.strategy import Strategy
+
+
+def divided(dataset: Any, parts: int) -> Any:
+    """A dataset with so many smaller batches in the place of each batch."""
+    if parts == 1:
+        return dataset
+    static = {shape.as_list()[0] for shape in nest.flatten(dataset.output_shapes) if shape.ndims}
+    for size in static - {None}:
+        if size % parts:
+            raise ValueError(f"The batch size ({size}) is not divisible by the number of replicas ({parts}).")
+
+    def parts_of(*batch: Any) -> Any:
+        elements = batch if len(batch) > 1 else batch[0]
+        rows = shapes.shape(nest.flatten(elements)[0], out_type="int64")[0]
+        size = -(-rows // parts)
+        (known,) = static if len(static) == 1 else (None,)
+        smaller = tf.data.Dataset.from_tensor_slices(elements)
+        if known is not None:
+            return smaller.batch(known // parts, drop_remainder=True)
+        return smaller.batch(size)
+
+    return dataset.flat_map(parts_of)
+
+
+class DistributedDataset:
+    """A dataset each of whose elements has a part for each replica."""
+
+    def __init__(self, strategy: Strategy, dataset: Any):
+        self._strategy = strategy
+        self._dataset = dataset.prefetch(strategy.num_replicas_in_sync)
+
+    def make_initializable_iterator(self, shared_name: str | None = None) -> DistributedIterator:
+        """An iterator for a graph, which is initialized by running `initialize()`."""
+        if executing_eagerly():
+            return DistributedIterator(self._strategy, self._dataset.make_one_shot_iterator)
+        return DistributedIterator(self._strategy, self._dataset.make_initializable_iterator)
+
+    def make_one_shot_iterator(self) -> DistributedIterator:
+        """An iterator that needs no initialization."""
+        return DistributedIterator(self._strategy, self._dataset.make_one_shot_iterator)
+
+    def __iter__(self) -> Iterator[Any]:
+        if not executing_eagerly():
+            raise RuntimeError(
+                "__iter__() is only supported inside of tf.function or when eager execution is enabled."
+            )
+        return self.make_one_shot_iterator()
+
+    @property
+    def output_classes(self) -> Any:
+        """The classes of the elements' parts."""
+        return self._dataset.output_classes
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the elements' parts."""
+        return self._dataset.output_shapes
+
+    @property
+    def output_types(self) -> Any:
+        """The types of the elements' parts."""
+        return self._dataset.output_types
+
+
+class DistributedIterator:
+    """Takes an element for each replica, in the order of the replicas."""
+
+    def __init__(self, strategy: Strategy, make: Callable[[], Any]):
+        self._strategy = strategy
+        self._make = make
+        self._iterator = make()
+
+    @property
+    def initializer(self) -> Operation:
+        """The operation that begins with the first element."""
+        return self._iterator.initializer
+
+    def initialize(self) -> Any:
+        """Begins with the first element: in a graph, the operation that does so."""
+        if executing_eagerly():
+            self._iterator = self._make()
+            return []
+        return self.initializer
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The next element, with a part for each replica."""
+        devices = self._strategy.extended.worker_devices
+        parts: list[Any] = []
+        for place in devices:
+            earlier = [value for value in nest.flatten(parts[-1:]) if isinstance(value, Tensor)]
+            with control_dependencies([] if executing_eagerly() else earlier):
+                part = self._iterator.get_next()
+            with device(place or None):
+                parts.append(nest.map_structure(constants.identity, part))
+        return parts[0] if len(parts) == 1 else regroup(parts, devices)
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        from tideflow.graph.errors import OutOfRangeError  # loaded when asked for
+
+        try:
+            return self.get_next()
+        except OutOfRangeError:
+            raise StopIteration from None
+
+    next = __next__
+
+    @property
+    def output_classes(self) -> Any:
+        """The classes of the elements' parts."""
+        return self._iterator.output_classes
+
+    @property
+    def output_shapes(self) -> Any:
+        """The shapes of the elements' parts."""
+        return self._iterator.output_shapes
+
+    @property
+    def output_types(self) -> Any:
+        """The types of the elements' parts."""
+        return self._iterator.output_types
+
+
+class TensorsIterator:
+    """Calls a function that returns tensors, for each replica."""
+
+    def __init__(self, strategy: Strategy, function: Callable[[], Any]):
+        self._strategy = strategy
+        self._function = function
+
+    def initialize(self) -> Any:
+        """There is nothing to initialize."""
+        return [] if executing_eagerly() else grouping.group()
+
+    def get_next(self, name: str | None = None) -> Any:
+        """The tensors, for each replica."""
+        devices = self._strategy.extended.worker_devices
+        parts = []
+        for place in devices:
+            with device(place or None):
+                parts.append(self._function())
+        return parts[0] if len(parts) == 1 else regroup(parts, devices)
