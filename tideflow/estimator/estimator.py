@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tideflow as tf
+from tideflow.distribute.strategy import InputContext, Strategy
+from tideflow.estimator.distributed import input_of_replicas, spec_of_replicas
 from tideflow.estimator.export.writing import write_saved_model
 from tideflow.estimator.input_results import ends, features_and_labels
 from tideflow.estimator.predictions import chosen, examples_of
@@ -225,16 +228,35 @@ class Estimator:
     ) -> Any:
         with Graph().as_default() as graph, graph.device(self._device_fn):
             tf.set_random_seed(self._config.tf_random_seed)
-            self._create_and_assert_global_step(graph)
-            get_or_create_global_step_read(graph)
-            features, labels, input_hooks = features_and_labels(self._call_input_fn(input_fn, ModeKeys.TRAIN))
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+            strategy = self._config.train_distribute
+            if strategy is not None:
+                self._session_config = strategy.update_config_proto(self._session_config)
+            with contextlib.nullcontext() if strategy is None else strategy.scope():
+                self._create_and_assert_global_step(graph)
+                get_or_create_global_step_read(graph)
+                spec, input_hooks = self._training_spec(input_fn, strategy)
             if self._warm_start_settings:
                 apply_settings(self._warm_start_settings)
             if not any(summary.op.name == "loss" for summary in get_collection(GraphKeys.SUMMARIES)):
                 tf.summary.scalar("loss", spec.loss)
             add_to_collection(GraphKeys.LOSSES, spec.loss)
             return self._run_steps(spec, [*input_hooks, *hooks, *self._watching_hooks(spec)], listeners)
+
+    def _training_spec(
+        self, input_fn: Callable, strategy: Strategy | None
+    ) -> tuple[EstimatorSpec, list[SessionRunHook]]:
+        """What the model function returns, and the hooks of the input; with a strategy, for all replicas."""
+        mode = ModeKeys.TRAIN
+        if strategy is None:
+            features, labels, hooks = features_and_labels(self._call_input_fn(input_fn, mode))
+            return self._call_model_fn(features, labels, mode, self.config), hooks
+        features, labels, hooks = input_of_replicas(
+            strategy, lambda context: self._call_input_fn(input_fn, mode, context)
+        )
+        spec = spec_of_replicas(
+            strategy, lambda x, y: self._call_model_fn(x, y, mode, self.config), features, labels
+        )
+        return spec, hooks
 
     def _watching_hooks(self, spec: EstimatorSpec) -> list[SessionRunHook]:
         watching: list[SessionRunHook] = [step_hooks.NanTensorHook(spec.loss)]
@@ -353,7 +375,9 @@ class Estimator:
             return []
         if steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
-        return [StopAfterNEvalsHook(steps)]
+        # One device evaluates, on all the batches that the replicas of a strategy would have.
+        strategy = self._config.eval_distribute
+        return [StopAfterNEvalsHook(steps * (1 if strategy is None else strategy.num_replicas_in_sync))]
 
     def _newest(self, purpose: str) -> str | None:
         path = self.latest_checkpoint()
@@ -591,9 +615,12 @@ class Estimator:
         assert step is get_global_step(graph) and step.dtype.is_integer
         return step
 
-    def _call_input_fn(self, input_fn: Callable, mode: str) -> Any:
+    def _call_input_fn(self, input_fn: Callable, mode: str, context: InputContext | None = None) -> Any:
+        given = {"mode": mode, "params": self.params, "config": self.config}
+        if context is not None:
+            given["input_context"] = context
         with tf.device("/cpu:0"):
-            return input_fn(**those_taken(input_fn, mode=mode, params=self.params, config=self.config))
+            return input_fn(**those_taken(input_fn, **given))
 
     def _call_model_fn(self, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         if labels is not None and "labels" not in fn_args(self._model_fn):

@@ -25,11 +25,6 @@ def config_with_directory(config: RunConfig | None, model_dir: str | os.PathLike
         logging.info("Using default config.")
     if not isinstance(config, RunConfig):
         raise ValueError(f"config must be an instance of `RunConfig`, but provided {config}.")
-    if config.train_distribute or config.eval_distribute:
-        raise ValueError(
-            "Estimators take no distribution strategies: for several machines or processes, describe a "
-            "cluster with parameter servers in TF_CONFIG, as `tideflow launch` does."
-        )
     if config.session_config is None:
         config = RunConfig.replace(config, session_config=default_session_config())
     given = None if model_dir is None else os.fspath(model_dir)

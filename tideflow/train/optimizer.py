@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff.gradients import gradients
-from tideflow.distribute.context import get_replica_context, has_strategy
+from tideflow.distribute.context import get_replica_context, get_strategy, has_strategy
 from tideflow.distribute.reductions import ReduceOp
+from tideflow.distribute.strategy import get_loss_reduction
 from tideflow.distribute.values import container_of
 from tideflow.eager.tape import GradientTape
 from tideflow.export import export
@@ -177,6 +178,8 @@ class Optimizer(Trackable):
         if callable(loss):
             loss = loss()
             var_list = _variables_behind(loss) if var_list is None else var_list
+        if get_loss_reduction() is ReduceOp.MEAN:  # the gradients of all replicas will be added
+            loss = loss * (1.0 / get_strategy().num_replicas_in_sync)
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])

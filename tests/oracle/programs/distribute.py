@@ -395,3 +395,44 @@ def the_default_strategy(tf, np, kind):
         _run(tf, found, merged),
         tf.distribute.get_loss_reduction().name,
     ]
+
+
+def _line_model(tf, features, labels, mode, params):
+    y = tf.layers.dense(features, 1, kernel_initializer=tf.ones_initializer(), name="line")
+    loss = {
+        "mean": lambda: tf.losses.mean_squared_error(labels, y),
+        "sum": lambda: tf.losses.mean_squared_error(labels, y, reduction=tf.losses.Reduction.SUM),
+        "plain": lambda: tf.reduce_mean((labels - y) ** 2),
+    }[params["loss"]]()
+    optimizer = tf.train.MomentumOptimizer(0.01, 0.9)
+    train = optimizer.minimize(loss, global_step=tf.train.get_or_create_global_step())
+    metrics = {"error": tf.metrics.mean_absolute_error(labels, y)}
+    return tf.estimator.EstimatorSpec(mode, {"y": y}, loss, train, eval_metric_ops=metrics)
+
+
+@cases(*product(["mirrored", "one device"], ["mean", "sum", "plain"]))
+def estimators(tf, np, kind, loss):
+    import tempfile
+
+    x = np.linspace(0, 1, 16).reshape(16, 1).astype(np.float32)
+
+    def batches(input_context=None):
+        seen.append(None if input_context is None else input_context.num_replicas_in_sync)
+        return tf.data.Dataset.from_tensor_slices((x, 3 * x + 1)).repeat().batch(4)
+
+    seen = []
+    config = tf.estimator.RunConfig(
+        train_distribute=_STRATEGIES[kind](tf),
+        session_config=tf.ConfigProto(device_count={"CPU": 2}),
+        tf_random_seed=1,
+    )
+    estimator = tf.estimator.Estimator(
+        lambda features, labels, mode, params: _line_model(tf, features, labels, mode, params),
+        tempfile.mkdtemp(),
+        config,
+        {"loss": loss},
+    )
+    estimator.train(batches, steps=5)
+    weights = {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()}
+    found = estimator.evaluate(batches, steps=2)
+    return [seen, Close(weights, 1e-4, 1e-6), Close(found["error"], 1e-4), int(found["global_step"])]
