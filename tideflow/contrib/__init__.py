@@ -33,3 +33,5 @@ load_when_asked_for("tideflow.contrib.metric_learning", "contrib.losses.metric_l
 load_when_asked_for("tideflow.contrib.model_pruning", "contrib.model_pruning")
 load_when_asked_for("tideflow.contrib.quantize", "contrib.quantize")
 load_when_asked_for("tideflow.contrib.slim.nets", "contrib.slim.nets")
+load_when_asked_for("tideflow.contrib.session_bundle", "contrib.session_bundle")
+load_when_asked_for("tideflow.contrib.input_pipeline", "contrib.input_pipeline")

@@ -77,7 +77,11 @@ def deprecated_args(
     accepted = {a if isinstance(a, str) else a[0]: () if isinstance(a, str) else a[1:]
                 for a in deprecated_arg_names_or_tuples}  # fmt: skip
     return _on_arguments(
-        date, instructions, accepted, lambda name, value: value not in accepted[name], warn_once
+        date,
+        instructions,
+        accepted,
+        lambda name, value: not any(_same(value, ok) for ok in accepted[name]),
+        warn_once,
     )
 
 
@@ -99,8 +103,17 @@ def deprecated_arg_values(
     if not deprecated_kwargs:
         raise ValueError("Specify which argument values are deprecated.")
     return _on_arguments(
-        date, instructions, deprecated_kwargs, lambda name, value: value == deprecated_kwargs[name], warn_once
+        date,
+        instructions,
+        deprecated_kwargs,
+        lambda name, value: _same(value, deprecated_kwargs[name]),
+        warn_once,
     )
+
+
+def _same(value: Any, other: Any) -> bool:
+    """Whether two arguments are the same. Arrays and tensors, which compare element by element, are not."""
+    return value is other or (isinstance(value, (bool, int, float, str)) and value == other)
 
 
 def _on_arguments(

@@ -1,3 +1,31 @@
-"""tf.contrib.learn: what of it needs no estimator, the numbering of words and categories above all."""
+"""tf.contrib.learn: the estimators that came before tf.estimator, on its engine, and what is around them."""
 
-from tideflow.contrib.learn import categories, modes, tables, texts  # noqa: F401
+from tideflow.contrib.learn import (  # noqa: F401
+    categories,
+    clustering,
+    combined,
+    datasets,
+    dnn,
+    estimator,
+    experiment,
+    exports,
+    feeders,
+    frames,
+    graph_actions,
+    head,
+    learn_runner,
+    linear,
+    logistic,
+    models,
+    modes,
+    monitors,
+    ops,
+    readers,
+    rnn,
+    saved_models,
+    saving_monitors,
+    scikit,
+    tables,
+    texts,
+    watching_monitors,
+)

@@ -61,9 +61,32 @@ def enqueue_rows(
 ) -> QueueBase:
     """A queue of rows, which threads of the session fill; with a summary of how full it is."""
     _warn_of_threads(num_threads, shuffle, num_epochs)
+
+    def feed_fn_of(placeholders: Sequence[Any]) -> Callable[[], dict[Any, Any]]:
+        return _Batches(placeholders, rows, length, batch_size, shuffle, num_epochs)
+
+    return filled_queue(feed_fn_of, types, shapes, capacity, shuffle, num_threads, min_after_dequeue)
+
+
+def filled_queue(
+    feed_fn_of: Callable[[Sequence[Any]], Callable[[], dict[Any, Any]]],
+    types: Sequence[Any],
+    shapes: Sequence[Sequence[int | None]],
+    capacity: int,
+    shuffle: bool,
+    num_threads: int,
+    min_after_dequeue: float | None = None,
+) -> QueueBase:
+    """A queue that each thread fills with what its function of the thread's placeholders feeds.
+
+    Where sizes are open, what is dequeued together is filled up with zeros, and never shuffled.
+    """
     with tf.name_scope("enqueue_input"):
         queue: QueueBase
-        if shuffle:
+        if any(None in shape for shape in shapes):
+            least = 0
+            queue = tf.PaddingFIFOQueue(capacity, dtypes=types, shapes=shapes)
+        elif shuffle:
             least = int(capacity / 4 if min_after_dequeue is None else min_after_dequeue)
             queue = tf.RandomShuffleQueue(capacity, least, dtypes=types, shapes=shapes)
         else:
@@ -73,7 +96,7 @@ def enqueue_rows(
         for _ in range(num_threads):
             placeholders = [tf.placeholder(dtype) for dtype in types]
             enqueue_ops.append(queue.enqueue_many(placeholders))
-            feed_fns.append(_Batches(placeholders, rows, length, batch_size, shuffle, num_epochs))
+            feed_fns.append(feed_fn_of(placeholders))
         add_queue_runner(FeedingQueueRunner(queue, enqueue_ops, feed_fns=feed_fns))
         room = capacity - least
         fullness = tf.cast(tf.maximum(0, queue.size() - least), tf.float32) * (1.0 / room)

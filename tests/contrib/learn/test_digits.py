@@ -6,7 +6,7 @@ import struct
 import numpy as np
 import pytest
 
-from tideflow.programs import mnist
+from tideflow.contrib.learn import digits as mnist
 
 
 @pytest.fixture

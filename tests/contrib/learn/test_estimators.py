@@ -1,0 +1,156 @@
+"""Estimators of tf.contrib.learn: what the oracle's programs cannot see."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+from tideflow.contrib.learn import datasets, feeders
+from tideflow.contrib.learn.experiment import Experiment
+
+learn = tf.contrib.learn
+
+
+def _model_fn(features, labels, mode):
+    predictions = tf.layers.dense(features, 1, kernel_initializer=tf.ones_initializer())
+    loss = tf.losses.mean_squared_error(labels, predictions)
+    train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+    return learn.ModelFnOps(mode, {"y": predictions}, loss, train_op)
+
+
+def _input_fn():
+    return tf.constant([[1.0], [2.0]]), tf.constant([[2.0], [4.0]])
+
+
+def test_an_array_is_no_deprecated_value(tmp_path):
+    """Arguments that are compared with None may be arrays."""
+    x = np.ones([4, 1], np.float32)
+    estimator = learn.LinearRegressor(learn.infer_real_valued_columns_from_input(x), str(tmp_path))
+    assert estimator.fit(x, x, steps=2) is estimator
+    assert estimator.evaluate(x, x)["global_step"] == 2
+
+
+def test_a_dataset_is_an_input(tmp_path):
+    def input_fn():
+        return tf.data.Dataset.from_tensors(([[1.0]], [[2.0]])).repeat(3)
+
+    estimator = learn.Estimator(_model_fn, str(tmp_path))
+    estimator.fit(input_fn=input_fn)
+    assert estimator.get_variable_value("global_step") == 3
+
+
+def test_labels_of_classes_are_fed_as_ones():
+    x, y = np.zeros([3, 1], np.float32), np.array([2, 0, 1])
+    feeder = feeders.setup_train_data_feeder(x, y, n_classes=3, batch_size=3, shuffle=False, epochs=1)
+    with tf.Graph().as_default():
+        feeder.input_builder()
+        feed = feeder.get_feed_dict_fn()
+        assert feed()["output:0"].tolist() == [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
+        with pytest.raises(StopIteration):
+            feed()
+
+
+def test_streams_of_features_and_labels_end_together():
+    rows = [np.array([number], np.float32) for number in range(3)]
+    feeder = feeders.setup_train_data_feeder(iter(rows), iter(rows), None, batch_size=2)
+    with tf.Graph().as_default():
+        feeder.input_builder()
+        feed = feeder.get_feed_dict_fn()
+        assert [feed()["input:0"].tolist() for _ in range(2)] == [[[0], [1]], [[2]]]
+    with pytest.raises(ValueError, match="Both x and y should be iterators"):
+        feeders.setup_train_data_feeder(iter(rows), np.ones(3), None)
+
+
+def test_features_are_divided_into_batches():
+    parts = feeders.setup_predict_data_feeder(np.arange(5), 2)
+    assert [part.tolist() for part in parts] == [[[0], [1]], [[2], [3]], [[4]]]
+    assert [part.shape for part in feeders.setup_predict_data_feeder(iter(np.ones([3, 2])), 2)] == [
+        (2, 2),
+        (1, 2),
+    ]
+
+
+def test_the_irises_of_scikit_learn():
+    pytest.importorskip("sklearn")
+    iris = datasets.load_dataset("iris")
+    assert iris.data.shape == (150, 4) and set(iris.target) == {0, 1, 2}
+
+
+def test_a_set_that_is_not_there_says_where_it_is_looked_for(tmp_path, monkeypatch):
+    monkeypatch.setenv("TF_EXP_BASE_DIR", str(tmp_path))
+    with pytest.raises(FileNotFoundError, match="is not downloaded"):
+        datasets.load_dataset("dbpedia")
+
+
+def test_strings_are_taken_in_turn():
+    following = tf.contrib.input_pipeline.seek_next(["a", "b"], num_epochs=2)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert [session.run(following) for _ in range(4)] == [b"a", b"b", b"a", b"b"]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            session.run(following)
+
+
+def test_monitors_save_and_export(tmp_path):
+    columns = [tf.contrib.layers.real_valued_column("x")]
+    config = learn.RunConfig(save_checkpoints_steps=1)
+    estimator = learn.LinearRegressor(columns, str(tmp_path / "model"), config=config)
+    export = learn.monitors.ExportMonitor(2, str(tmp_path / "exports"), exports_to_keep=1)
+    counter = learn.monitors.StepCounter(every_n_steps=1, output_dir=str(tmp_path / "events"))
+    estimator.fit(
+        input_fn=lambda: ({"x": tf.constant([[1.0]])}, tf.constant([[2.0]])),
+        steps=4,
+        monitors=[export, counter],
+    )
+    assert os.listdir(tmp_path / "exports") == ["00000004"]
+    assert os.path.basename(export.last_export_dir) == b"00000004"
+    tf.contrib.learn.graph_actions.get_summary_writer(str(tmp_path / "events")).flush()
+    events = tf.contrib.testing.latest_summaries(str(tmp_path / "events"))
+    tags = [value.tag for event in events for value in event.summary.value]
+    assert tags and set(tags) == {"global_step/sec"}
+
+
+def test_an_experiment_in_a_cluster_starts_the_server_of_its_task(tmp_path, monkeypatch):
+    cluster = {"ps": ["localhost:0"], "worker": ["localhost:0"]}
+    task = {"type": "worker", "index": 0}
+    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task, "environment": "cloud"}))
+    started = []
+    monkeypatch.setattr(
+        "tideflow.contrib.learn.experiment.Server", lambda *args, **kwargs: started.append(kwargs)
+    )
+    estimator = learn.Estimator(_model_fn, str(tmp_path))
+    monkeypatch.setattr(estimator, "fit", lambda **arguments: started.append(arguments["max_steps"]))
+    experiment = Experiment(estimator, _input_fn, _input_fn, train_steps=3)
+    experiment.train(delay_secs=0)
+    assert started[0]["job_name"] == "worker" and started[1] == 3
+    assert estimator.config.master == "grpc://localhost:0" and estimator.config.num_ps_replicas == 1
+
+
+def test_a_predictor_of_either_kind_of_estimator(tmp_path):
+    old = learn.Estimator(_model_fn, str(tmp_path / "old"))
+    old.fit(input_fn=_input_fn, steps=1)
+
+    def old_inputs():
+        x = tf.placeholder(tf.float32, [None, 1])
+        return learn.InputFnOps({"x": x}, None, {"x": x})
+
+    columns = [tf.contrib.layers.real_valued_column("x")]
+    linear = learn.LinearRegressor(columns, str(tmp_path / "linear"))
+    linear.fit(input_fn=lambda: ({"x": tf.constant([[1.0]])}, tf.constant([[2.0]])), steps=1)
+    predict = tf.contrib.predictor.from_contrib_estimator(linear, old_inputs)
+    assert predict({"x": [[1.0], [2.0]]})["scores"].shape == (2,)
+    core = tf.estimator.LinearRegressor([tf.feature_column.numeric_column("x")], str(tmp_path / "core"))
+    core.train(lambda: ({"x": tf.constant([[1.0]])}, tf.constant([[2.0]])), steps=1)
+
+    def receiver():
+        x = tf.placeholder(tf.float32, [None, 1])
+        return tf.estimator.export.ServingInputReceiver({"x": x}, {"x": x})
+
+    answer = tf.contrib.predictor.from_estimator(core, receiver, output_key="predict")
+    assert answer({"x": [[1.0]]})["predictions"].shape == (1, 1)
+    with pytest.raises(TypeError, match="from_contrib_estimator"):
+        tf.contrib.predictor.from_estimator(old, receiver)
+    with pytest.raises(TypeError, match="from_estimator"):
+        tf.contrib.predictor.from_contrib_estimator(core, old_inputs)

@@ -1,0 +1,270 @@
+"""DynamicRnnEstimator: a recurrent model over sequences, with one prediction for each or for each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tideflow as tf
+from tideflow.contrib.learn.estimator import Estimator
+from tideflow.contrib.learn.model_fn import ModelFnOps
+from tideflow.contrib.learn.modes import ModeKeys, PredictionKey, ProblemType
+from tideflow.contrib.learn.run_config import RunConfig
+from tideflow.export import export
+
+_STATE = "rnn_cell_state"
+_LENGTH = "sequence_length"
+_CELLS = {"basic_rnn": "BasicRNNCell", "lstm": "LSTMCell", "gru": "GRUCell"}
+
+
+class PredictionType:
+    """Whether there is one prediction for a sequence, or one for each of its steps."""
+
+    SINGLE_VALUE = 1
+    MULTIPLE_VALUE = 2
+
+
+def _cell(num_units: Any, cell_type: Any, keep: Sequence[float] | None) -> Any:
+    rnn = tf.contrib.rnn
+    sizes = num_units if isinstance(num_units, (list, tuple)) else (num_units,)
+    kind = getattr(rnn, _CELLS[cell_type]) if cell_type in _CELLS else cell_type
+    if not isinstance(kind, type) or not issubclass(kind, rnn.RNNCell):
+        raise ValueError(f"The supported cell types are {list(_CELLS)}; got {cell_type}")
+    cells = [kind(num_units=size) for size in sizes]
+    if keep:
+        if len(keep) != len(cells) + 1:
+            raise ValueError(
+                "The number of dropout probabilities must be one greater than the number of cells. Got "
+                f"{len(cells)} cells and {len(keep)} dropout probabilities."
+            )
+        # The last probability is that of the outputs of the last cell.
+        outputs = [1.0] * (len(cells) - 1) + [keep[-1]]
+        cells = [
+            rnn.DropoutWrapper(cell, into, out)
+            for cell, into, out in zip(cells, keep[:-1], outputs, strict=True)
+        ]
+    return cells[0] if len(cells) == 1 else rnn.MultiRNNCell(cells)
+
+
+def _given_state(features: Mapping[str, Any], cell: Any) -> Any:
+    """The state to begin with, if the features hold one."""
+    sizes = tf.contrib.framework.nest.flatten(cell.state_size)
+    names = [f"{_STATE}_{number}" for number in range(len(sizes))]
+    parts = []
+    with tf.name_scope("dict_to_state_tuple"):
+        for number, (name, size) in enumerate(zip(names, sizes, strict=True)):
+            if features.get(name) is None:
+                continue
+            checks = [
+                tf.assert_rank(features[name], 2, name=f"check_state_{number}_rank"),
+                tf.assert_equal(tf.shape(features[name])[1], size, name=f"check_state_{number}_shape"),
+            ]
+            with tf.control_dependencies(checks):
+                parts.append(tf.identity(features[name], name=name))
+    if not parts:
+        return None
+    if len(parts) != len(sizes):
+        raise ValueError(
+            f"RNN state was partially specified.Expected zero or {len(sizes)} state Tensors; got {len(parts)}"
+        )
+    return tf.contrib.framework.nest.pack_sequence_as(cell.state_size, parts)
+
+
+def _sequence_input(
+    features: Mapping[str, Any], columns: Sequence[Any], context: Sequence[Any] | None
+) -> Any:
+    """The columns of each step, and after them those of the whole sequence."""
+    layers = tf.contrib.layers
+    features = {**features, **layers.transform_features(features, [*columns, *(context or ())])}
+    sequence = layers.sequence_input_from_feature_columns(features, columns)
+    if context is None:
+        return sequence
+    whole = layers.input_from_feature_columns(features, context)
+    checks = []
+    for name, tensor, rank in (("sequence_input", sequence, 3), ("context_input", whole, 2)):
+        found = [tf.shape(tensor)]
+        checks.append(tf.assert_rank(tensor, rank, message=f"{name} must have rank {rank}", data=found))
+        wanted = f"{name} must have dtype float32; got {tensor.dtype}."
+        checks.append(tf.assert_type(tensor, tf.float32, message=wanted))
+    with tf.control_dependencies(checks):
+        steps = tf.shape(sequence)[1]
+        repeated = tf.tile(tf.expand_dims(whole, 1), tf.concat([[1], [steps], [1]], 0))
+    return tf.concat([sequence, repeated], 2)
+
+
+def _last(activations: Any, lengths: Any) -> Any:
+    """The activations of the last step of each sequence."""
+    with tf.name_scope("select_last_activations", values=[activations, lengths]):
+        size, steps, width = (tf.shape(activations)[axis] for axis in range(3))
+        places = tf.range(size) * steps + (steps if lengths is None else lengths) - 1
+        last = tf.gather(tf.reshape(activations, [-1, width]), places)
+        last.set_shape([activations.get_shape()[0], activations.get_shape()[2]])
+        return last
+
+
+def _of_steps(activations: Any, labels: Any, lengths: Any) -> tuple[Any, Any]:
+    """The activations and labels of all steps, without those after the end of a sequence."""
+    with tf.name_scope("mask_activations_and_labels", values=[activations, labels, lengths]):
+        shape = tf.shape(labels)
+        if lengths is None:
+            count = shape[0] * shape[1]
+            return tf.reshape(activations, [count, -1]), tf.reshape(labels, [count])
+        mask = tf.sequence_mask(lengths, shape[1])
+        return tf.boolean_mask(activations, mask), tf.boolean_mask(labels, mask)
+
+
+def _single_predictions(last: Any, target: Any, key: str, with_probabilities: bool) -> dict[str, Any]:
+    with tf.name_scope("SingleValuePrediction"):
+        if not with_probabilities:
+            return {key: target.logits_to_predictions(last, proba=False)}
+        probabilities = target.logits_to_predictions(last, proba=True)
+        return {PredictionKey.PROBABILITIES: probabilities, key: tf.argmax(probabilities, 1)}
+
+
+def _step_predictions(activations: Any, target: Any, key: str, with_probabilities: bool) -> dict[str, Any]:
+    with tf.name_scope("MultiValuePrediction"):
+        shape = tf.shape(activations)
+        flat = tf.reshape(activations, [-1, shape[2]])
+        found = {}
+        if with_probabilities:
+            probabilities = target.logits_to_predictions(flat, proba=True)
+            predicted = tf.argmax(probabilities, 1)
+            whole = tf.concat([shape[:2], [2]], 0) if target.num_label_columns == 1 else shape
+            name = PredictionKey.PROBABILITIES
+            found[name] = tf.reshape(probabilities, whole, name=name)
+        else:
+            predicted = target.logits_to_predictions(flat, proba=False)
+        found[key] = tf.reshape(predicted, [shape[0], shape[1]], name=key)
+        return found
+
+
+@export("contrib.learn.DynamicRnnEstimator")
+class DynamicRnnEstimator(Estimator):
+    """A recurrent model over sequences.
+
+    Args:
+      problem_type: `ProblemType.CLASSIFICATION` or `ProblemType.LINEAR_REGRESSION`.
+      prediction_type: 1 for one prediction for each sequence, 2 for one for each of its steps.
+      sequence_feature_columns: The feature columns of the steps.
+      context_feature_columns: The feature columns of whole sequences.
+      num_classes: The number of classes.
+      num_units: The size of the cell, or the sizes of several.
+      cell_type: `"basic_rnn"`, `"lstm"`, `"gru"`, or a class of cells.
+      optimizer: The optimizer, its name, or a function that returns one.
+      learning_rate: The learning rate.
+      predict_probabilities: Whether probabilities of classes are predicted too.
+      momentum: The momentum of the optimizer `"Momentum"`.
+      gradient_clipping_norm: The greatest norm of all gradients together.
+      dropout_keep_probabilities: The probabilities that an input of each cell is kept in training, and
+        that an output of the last one is.
+      model_dir: The directory of the model.
+      feature_engineering_fn: A function of features and labels that returns those which the model gets.
+      config: A RunConfig.
+
+    Raises:
+      ValueError: If a type is unknown, or there is no number of classes.
+    """
+
+    def __init__(
+        self,
+        problem_type: int,
+        prediction_type: int,
+        sequence_feature_columns: Sequence[Any],
+        context_feature_columns: Sequence[Any] | None = None,
+        num_classes: int | None = None,
+        num_units: int | Sequence[int] | None = None,
+        cell_type: Any = "basic_rnn",
+        optimizer: Any = "SGD",
+        learning_rate: float = 0.1,
+        predict_probabilities: bool = False,
+        momentum: float | None = None,
+        gradient_clipping_norm: float | None = 5.0,
+        dropout_keep_probabilities: Sequence[float] | None = None,
+        model_dir: str | None = None,
+        feature_engineering_fn: Callable | None = None,
+        config: RunConfig | None = None,
+    ):
+        by_step = prediction_type == PredictionType.MULTIPLE_VALUE
+        if not by_step and prediction_type != PredictionType.SINGLE_VALUE:
+            raise ValueError(
+                "prediction_type must be one of PredictionType.MULTIPLE_VALUE or "
+                f"PredictionType.SINGLE_VALUE; got {prediction_type}"
+            )
+        name = "MultiValueDynamicRNN" if by_step else "SingleValueDynamicRNN"
+        if problem_type == ProblemType.LINEAR_REGRESSION:
+            name, key, target = (
+                f"{name}Regressor",
+                PredictionKey.SCORES,
+                tf.contrib.layers.regression_target(),
+            )
+        elif problem_type == ProblemType.CLASSIFICATION:
+            if not num_classes:
+                raise ValueError("For CLASSIFICATION problem_type, num_classes must be specified.")
+            target = tf.contrib.layers.multi_class_target(n_classes=num_classes)
+            name, key = f"{name}Classifier", PredictionKey.CLASSES
+        else:
+            raise ValueError(
+                "problem_type must be either ProblemType.LINEAR_REGRESSION or ProblemType.CLASSIFICATION; "
+                f"got {problem_type}"
+            )
+        if predict_probabilities and problem_type != ProblemType.CLASSIFICATION:
+            raise ValueError(
+                "predict_probabilities can only be set to True for problem_type ProblemType.CLASSIFICATION; "
+                f"got {problem_type}."
+            )
+        if isinstance(optimizer, str) and optimizer == "Momentum":
+            optimizer = tf.train.MomentumOptimizer(learning_rate, momentum)
+
+        def model_fn(features: Any, labels: Any, mode: str) -> ModelFnOps:
+            with tf.name_scope(name):
+                lengths = features.get(_LENGTH)
+                inputs = _sequence_input(features, sequence_feature_columns, context_feature_columns)
+                keep = dropout_keep_probabilities if mode == ModeKeys.TRAIN else None
+                cell = _cell(num_units, cell_type, keep)
+                state = _given_state(features, cell)
+                with tf.name_scope("RNN"):
+                    outputs, state = tf.nn.dynamic_rnn(
+                        cell, inputs, initial_state=state, dtype=tf.float32, swap_memory=True
+                    )
+                    activations = tf.contrib.layers.fully_connected(
+                        outputs, target.num_label_columns, activation_fn=None
+                    )
+                if by_step:
+                    predictions = _step_predictions(activations, target, key, predict_probabilities)
+                else:
+                    last = _last(activations, lengths)
+                    predictions = _single_predictions(last, target, key, predict_probabilities)
+                loss = train_op = metrics = None
+                if mode != ModeKeys.INFER:
+                    given = _of_steps(activations, labels, lengths) if by_step else (last, labels)
+                    loss = target.loss(*given, features)
+                    metrics = {}
+                    if problem_type == ProblemType.CLASSIFICATION:
+                        pair = (predictions[key], labels)
+                        found, wanted = _of_steps(*pair, lengths) if by_step else pair
+                        metrics["accuracy"] = tf.contrib.metrics.streaming_accuracy(found, wanted)
+                alternatives = None
+                if not by_step:
+                    alternatives = {"dynamic_rnn_output": (problem_type, dict(predictions))}
+                with tf.name_scope("state_tuple_to_dict"):
+                    for number, part in enumerate(tf.contrib.framework.nest.flatten(state)):
+                        predictions[f"{_STATE}_{number}"] = tf.identity(part, name=f"{_STATE}_{number}")
+                if mode == ModeKeys.TRAIN:
+                    train_op = tf.contrib.layers.optimize_loss(
+                        loss=loss,
+                        global_step=None,
+                        learning_rate=learning_rate,
+                        optimizer=optimizer,
+                        clip_gradients=gradient_clipping_norm,
+                        summaries=tf.contrib.layers.OPTIMIZER_SUMMARIES,
+                    )
+            return ModelFnOps(
+                mode=mode,
+                predictions=predictions,
+                loss=loss,
+                train_op=train_op,
+                eval_metric_ops=metrics,
+                output_alternatives=alternatives,
+            )
+
+        super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)
