@@ -62,6 +62,7 @@ load_when_asked_for("tideflow.feature_column", "feature_column", "contrib.featur
 load_when_asked_for("tideflow.keras", "keras")
 load_when_asked_for("tideflow.platform.pywrap", "pywrap_tensorflow")
 load_when_asked_for("tideflow.platform.testing", "test")
+load_when_asked_for("tideflow.platform.xla", "xla", "contrib.compiler")
 load_when_asked_for("tideflow.profiler", "profiler")
 load_when_asked_for("tideflow.saved_model", "saved_model")
 

@@ -71,6 +71,10 @@ class _Warming:
         self._ended = 0.0  # the time at which the last step ended
         self._is_hot = False
         self._is_compiled = False
+        # Operations made in a `jit_scope` are compiled as soon as they have run a few times.
+        self._is_early = arguments.resources.compile_early or any(
+            node.source is not None and node.source.attrs.get("_XlaCompile") for node in plan.program.nodes
+        )
 
     def counted(self, plan: LocalPlan) -> LocalPlan:
         """The plan, or its recording, with its steps counted."""
@@ -93,7 +97,7 @@ class _Warming:
         if self._steps == _LOAD_STEPS and inductor.can_load():
             _compiler.submit(self._load)
         if self._steps >= _HOT_STEPS and not self._is_hot:
-            self._is_hot = self._arguments.resources.compile_early or self._seconds >= _HOT_SECONDS
+            self._is_hot = self._is_early or self._seconds >= _HOT_SECONDS
             if self._is_hot:
                 if not self._is_compiled:
                     self._replace(self._current)

@@ -118,7 +118,7 @@ class ContribEstimatorPredictor(Predictor):
         graph: Graph | None = None,
         config: Any = None,
     ):
-        from tideflow.contrib.learn import saved_models
+        from tideflow.contrib.learn import saved_models  # loaded when asked for: few need it
 
         self.graph = graph or Graph()
         with self.graph.as_default():
@@ -264,6 +264,6 @@ def from_contrib_estimator(
 
 
 def _contrib_estimator() -> type:
-    from tideflow.contrib.learn.estimator import Estimator  # most programs need no tf.contrib.learn
+    from tideflow.contrib.learn.estimator import Estimator  # loaded when asked for: few need it
 
     return Estimator

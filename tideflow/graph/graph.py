@@ -277,7 +277,7 @@ class Graph(InnerNames):
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
         """Gives the operations made in a `with` block these attributes, in their stored form or as
-        AttrValues. None cancels one of a block outside.
+        AttrValues; or what a function of the node gives. None cancels one of a block outside.
         """
         local = self._local
         attrs = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in attr_map.items()}
@@ -368,7 +368,7 @@ class Graph(InnerNames):
     def _add_scope_attrs(self, op: Operation, local: Scopes) -> None:
         for key, value in local.attrs.items():
             if key != "_class" or not local.colocations:  # an explicit colocation takes precedence
-                op.attrs.setdefault(key, value)
+                op.attrs.setdefault(key, value(op.node_def) if callable(value) else value)
 
     def _add_scope_controls(
         self, op: Operation, stack: tuple[Controls, ...], given: Sequence[Tensor]

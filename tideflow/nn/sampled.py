@@ -58,7 +58,7 @@ def nce_loss(
     Returns:
       The loss of each example, a vector.
     """
-    logits, targets = _sampled_logits(
+    logits, targets = logits_of_samples(
         weights,
         biases,
         labels,
@@ -112,7 +112,7 @@ def sampled_softmax_loss(
     Returns:
       The loss of each example, a vector.
     """
-    logits, targets = _sampled_logits(
+    logits, targets = logits_of_samples(
         weights,
         biases,
         labels,
@@ -130,7 +130,7 @@ def sampled_softmax_loss(
     return softmax.softmax_cross_entropy_with_logits_v2(labels=targets, logits=logits)
 
 
-def _sampled_logits(
+def logits_of_samples(
     weights: Any,
     biases: Any,
     labels: Any,

@@ -429,9 +429,29 @@ _MODULES: dict[str, str] = {
     "python.util.tf_should_use": "tideflow.programs.utilities",
 }
 
+_ROWS = "read it with its own client, and give what that yields to tf.data.Dataset.from_generator."
 _REFUSED = {
     "compat.v2": "Tideflow is TensorFlow 1's graphs and sessions, tensorflow.compat.v1; it has nothing of "
     "TensorFlow 2.",
+    "contrib.bigtable": f"Tideflow has no client of Cloud Bigtable: {_ROWS}",
+    "contrib.cloud": f"Tideflow has no client of Google's cloud. A table of BigQuery: {_ROWS} Files of "
+    "Cloud Storage: copy or mount them, and give their paths.",
+    "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
+    "before the program, or in tf.py_func.",
+    "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
+    "contrib.ignite": f"Tideflow has no client of Apache Ignite: {_ROWS}",
+    "contrib.kafka": f"Tideflow has no client of Apache Kafka: {_ROWS}",
+    "contrib.kinesis": f"Tideflow has no client of Amazon Kinesis: {_ROWS}",
+    "contrib.meta_graph_transform": "Tideflow does not transform the graphs of SavedModels: change the "
+    "graph with tf.graph_util or tf.contrib.graph_editor, and save that.",
+    "contrib.remote_fused_graph": "Tideflow runs on CPUs and GPUs, and gives no part of a graph to a DSP: "
+    "run the graph as it is.",
+    "contrib.rpc": "Tideflow's operations call no RPC services: call yours in tf.py_func, and run steps on "
+    "other machines with tf.train.Server.",
+    "contrib.stat_summarizer": "Tideflow's steps are summed up by tf.profiler and by tf.RunMetadata.",
+    "contrib.tensorrt": "Tideflow uses no TensorRT: its own compiler makes hot steps faster "
+    "(TIDEFLOW_COMPILE, tf.xla.experimental.jit_scope).",
+    "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",
 }
 
 
@@ -525,8 +545,9 @@ def is_module(path: str) -> bool:
 def why_not(module: str, name: str) -> str:
     """What to say to a program that asks a module for something that is not there."""
     path = f"{module}.{name}" if module else name
-    if path in _REFUSED:
-        return _REFUSED[path]
+    for refused, sentence in _REFUSED.items():
+        if path == refused or path.startswith(f"{refused}."):
+            return sentence
     near = _nearest(module, name, path)
     remarks = [
         _whose(path.removeprefix("compat.v1.")),

@@ -541,6 +541,7 @@ def orthonormal(rows: int, columns: int, dtype: dtypes.DType, seed: Any) -> Tens
     return q * unary.sign(diagonals.diag_part(r))
 
 
+@export("contrib.framework.convolutional_delta_orthogonal")
 class ConvolutionDeltaOrthogonal(Initializer):
     """Initializes a convolution filter with an orthogonal matrix at its centre and zeros elsewhere.
 
@@ -568,7 +569,7 @@ class ConvolutionDeltaOrthogonal(Initializer):
         if sizes[-2] > sizes[-1]:
             raise ValueError("In_filters cannot be greater than out_filters.")
         q = orthonormal(sizes[-1], sizes[-1], self._type(dtype), self.seed)
-        q = q[: sizes[-2], :] * math.sqrt(self.gain)
+        q = q[: sizes[-2], :] * self.gain
         centre = [(size - 1) // 2 for size in sizes[:-2]]
         return scatter.scatter_nd([[centre]], q[None, None], sizes)
 

@@ -385,7 +385,6 @@ def monitors(tf, np):
         raises(parts.StopAtStep),
         raises(parts.StopAtStep, 1, 2),
         raises(parts.ValidationMonitor),
-        raises(parts.CheckpointSaver, "x"),
     ]
 
 

@@ -8,5 +8,6 @@ from tideflow.contrib.framework import (  # noqa: F401
     model_variables,
     names,
     nests,
+    orthogonal,
     tensors,
 )

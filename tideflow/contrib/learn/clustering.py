@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from tideflow.export import export
 from tideflow.platform.deprecation import deprecated
 from tideflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tideflow.variables.global_step import get_global_step
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _FACTORIZATION = (
     None,
@@ -119,7 +122,7 @@ class KMeansClustering(Estimator):
         self,
         num_clusters: int,
         model_dir: str | None = None,
-        initial_clusters: Any = RANDOM_INIT,
+        initial_clusters: str | TensorLike | Callable = RANDOM_INIT,
         distance_metric: str = SQUARED_EUCLIDEAN_DISTANCE,
         random_seed: int = 0,
         use_mini_batch: bool = True,

@@ -20,7 +20,7 @@ _SYNTHETIC = "Consider using synthetic datasets from scikits.learn."
 def _of_scikit(loader: str, target_dtype: Any) -> Dataset:
     """A set of data that scikit-learn comes with, if it is installed and still has it."""
     try:
-        import sklearn.datasets
+        import sklearn.datasets  # loaded when asked for: it need not be installed
 
         found = getattr(sklearn.datasets, loader)()
     except ImportError as error:

@@ -30,7 +30,7 @@ def _optimizer_of(given: Any, columns: Sequence[Any]) -> Any:
     return given() if callable(given) else given
 
 
-def _linear_model_fn(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> ModelFnOps:
+def linear_model_fn(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> ModelFnOps:
     head, columns = params["head"], params["feature_columns"]
     features = by_name(features)
     with tf.variable_scope(
@@ -87,7 +87,7 @@ class LinearEstimator(CannedEstimator):
             "gradient_clip_norm": gradient_clip_norm,
             "joint_weights": _joint_weights,
         }
-        super().__init__(_linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 @export("contrib.learn.LinearClassifier")

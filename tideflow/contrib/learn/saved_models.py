@@ -34,7 +34,13 @@ _DEFAULT_OUTPUT = "default_output_alternative"
 
 @export("contrib.learn.InputFnOps", "contrib.learn.utils.InputFnOps")
 class InputFnOps(NamedTuple):
-    """What an input function for serving returns: features, labels, and the tensors that a server feeds."""
+    """What an input function for serving returns.
+
+    Args:
+      features: The features of the model.
+      labels: None.
+      default_inputs: What a server feeds, by name.
+    """
 
     features: Any
     labels: Any

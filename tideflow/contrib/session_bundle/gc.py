@@ -14,7 +14,12 @@ from tideflow.platform.deprecation import deprecated
 
 @export("contrib.session_bundle.gc.Path")
 class Path(NamedTuple):
-    """The path of an export, and its version."""
+    """An export.
+
+    Args:
+      path: Its path.
+      export_version: Its version, or None.
+    """
 
     path: str
     export_version: int | None
