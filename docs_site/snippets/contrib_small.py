@@ -218,3 +218,12 @@ def new_inputs():
 
 print(tf.contrib.predictor.from_contrib_estimator(old, old_inputs)({"x": [[1.0]]})["scores"].shape)
 print(tf.contrib.predictor.from_estimator(new, new_inputs, "predict")({"x": [[1.0]]})["predictions"].shape)
+
+# %% tf.contrib.integrate.odeint, tf.contrib.integrate.odeint_fixed
+times = [0.0, 0.5, 1.0]
+decay = tf.contrib.integrate.odeint(lambda y, t: -y, tf.constant([1.0], tf.float64), times)
+fixed = tf.contrib.integrate.odeint_fixed(
+    lambda y, t: -y, tf.constant([1.0], tf.float64), times, dt=[0.1, 0.1]
+)
+with tf.Session() as session:
+    print(session.run([decay, fixed]))

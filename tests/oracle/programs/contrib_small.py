@@ -289,3 +289,49 @@ def kernel_methods(tf, np):
         raises(hinge, tf.constant([1.0]), logits),
         raises(hinge, tf.constant([1]), logits[0]),
     ]
+
+
+def _pendulum(tf):
+    return lambda y, t: tf.stack([y[1], -tf.sin(y[0])])
+
+
+def integrated(tf, np):
+    odeint = tf.contrib.integrate.odeint
+    times = np.linspace(0.0, 2.0, 5)
+    start = tf.constant([1.0, 0.0], tf.float64)
+    found, steps = odeint(_pendulum(tf), start, times, full_output=True)
+    loose = odeint(
+        lambda y, t: -y * tf.cast(t, tf.float32),
+        tf.constant([1.0, 2.0]),
+        times,
+        rtol=1e-3,
+        atol=1e-3,
+        method="dopri5",
+        options={"first_step": 0.1, "safety": 0.8},
+    )
+    complex_one = odeint(lambda y, t: 1j * y, tf.constant([1.0 + 0.0j], tf.complex128), times)
+    gradient = tf.gradients(found[-1, 0], start)[0]
+    return [
+        Close(_run(tf, [found, loose, complex_one, steps["integrate_points"], gradient]), 1e-4, 1e-6),
+        _run(tf, steps["num_func_evals"]),
+        found.shape.as_list(),
+        raises(odeint, _pendulum(tf), start, times, method="other"),
+        raises(odeint, _pendulum(tf), start, times, options={}),
+        raises(odeint, _pendulum(tf), [1, 2], times),
+        raises(odeint, _pendulum(tf), start, [1, 2]),
+    ]
+
+
+@cases("rk4", "midpoint")
+def integrated_by_fixed_steps(tf, np, method):
+    odeint = tf.contrib.integrate.odeint_fixed
+    times, start = np.array([0.0, 0.5, 2.0]), tf.constant([1.0, 0.0], tf.float64)
+    found = [
+        odeint(_pendulum(tf), start, times, method=method),
+        odeint(_pendulum(tf), start, times, dt=[0.1, 0.3], method=method),
+    ]
+    return [
+        Close(_run(tf, found), 1e-6),
+        raises(odeint, _pendulum(tf), start, times, method="other"),
+        raises(odeint, _pendulum(tf), start, [1, 2]),
+    ]
