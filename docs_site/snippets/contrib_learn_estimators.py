@@ -412,11 +412,13 @@ with tf.Session() as session:
     session.run(tf.global_variables_initializer())
     print(session.run([made[0], made[2], tf.shape(state), tf.shape(output[0])]))
 
-# %% tf.contrib.input_pipeline.seek_next
+# %% tf.contrib.input_pipeline.seek_next, tf.contrib.input_pipeline.obtain_next
 following = tf.contrib.input_pipeline.seek_next(["a", "b"])
+counter = tf.Variable(-1, dtype=tf.int64)
+taken = tf.contrib.input_pipeline.obtain_next(tf.constant(["c", "d"]), counter)
 with tf.Session() as session:
     session.run(tf.global_variables_initializer())
-    print([session.run(following) for _ in range(3)])
+    print([session.run([following, taken]) for _ in range(3)])
 
 # %% tf.contrib.session_bundle.exporter.Exporter, tf.contrib.session_bundle.exporter.generic_signature,
 # %% tf.contrib.session_bundle.exporter.classification_signature,

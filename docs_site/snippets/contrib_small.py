@@ -227,3 +227,13 @@ fixed = tf.contrib.integrate.odeint_fixed(
 )
 with tf.Session() as session:
     print(session.run([decay, fixed]))
+
+# %% tf.contrib.framework.RecordInput
+with tf.python_io.TFRecordWriter("letters.tfrecord") as writer:
+    for letter in "abcd":
+        writer.write(letter.encode())
+records = tf.contrib.framework.RecordInput(
+    "letters.tfrecord", batch_size=2, buffer_size=4, seed=1
+).get_yield_op()
+with tf.Session() as session:
+    print(sorted([*session.run(records), *session.run(records)]))

@@ -135,3 +135,17 @@ def test_deprecated_arguments(warnings):
     other(2)
     other(3)
     assert len(warnings) == 3
+
+
+def test_records_are_divided_among_batches(tmp_path):
+    kinds = tf.python_io.TFRecordCompressionType
+    with tf.python_io.TFRecordWriter(str(tmp_path / "a"), tf.python_io.TFRecordOptions(kinds.GZIP)) as writer:
+        for letter in "abcdef":
+            writer.write(letter.encode())
+    source = tf.contrib.framework.RecordInput(
+        str(tmp_path / "a"), 3, buffer_size=6, batches=2, compression_type=kinds.GZIP
+    )
+    with tf.Session() as session:
+        batches = session.run(source.get_yield_op())
+    assert [len(batch) for batch in batches] == [3, 3]
+    assert sorted(record for batch in batches for record in batch) == [letter.encode() for letter in "abcdef"]

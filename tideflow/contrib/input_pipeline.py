@@ -22,8 +22,17 @@ def _epochs(names: list[str], shuffle: bool, seed: int | None, num_epochs: int |
     return listed
 
 
+@export("contrib.input_pipeline.obtain_next")
 def obtain_next(string_list_tensor: Tensor, counter: Tensor) -> Tensor:
-    """The string after the last one that was taken; after the last of the list, the first."""
+    """Takes the string after the last one that was taken; after the last of the list, the first.
+
+    Args:
+      string_list_tensor: The strings, a vector.
+      counter: A variable of type int64: the place of the last string that was taken, -1 at first.
+
+    Returns:
+      The string.
+    """
     place = tf.assign(counter, tf.mod(counter + 1, tf.size(string_list_tensor, out_type=tf.int64)))
     return tf.gather(string_list_tensor, place)
 

@@ -9,5 +9,6 @@ from tideflow.contrib.framework import (  # noqa: F401
     names,
     nests,
     orthogonal,
+    record_inputs,
     tensors,
 )
