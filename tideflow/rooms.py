@@ -53,6 +53,7 @@ load_when_asked_for(
 load_when_asked_for("tideflow.cluster.resolvers", "distribute.cluster_resolver")
 load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Server")
 load_scheme_when_asked_for("tideflow.cluster.client", "grpc")
+load_when_asked_for("tideflow.autograph", "autograph", "contrib.autograph")
 load_when_asked_for("tideflow.contrib", "contrib")
 load_when_asked_for("tideflow.contrib.distributions", "contrib.distributions")
 load_when_asked_for("tideflow.contrib.learn", "contrib.learn")

@@ -99,6 +99,17 @@ def test_numbers_and_branches(session):
     assert [session.run(steps, {n: k}) for k in (1, 6, 27)] == [0, 8, 111]
 
 
+def test_numbers_of_branches_that_are_not_taken(session):
+    """A number becomes a tensor for a Merge only where the branch that has it is taken."""
+    x = tf.constant(2)
+
+    def body(i, s):
+        y = tf.cond(x > 3, lambda: x * i, lambda: x + i)
+        return i + 1, tf.cond(y > 3, lambda: s + y, lambda: s)
+
+    assert session.run(tf.while_loop(lambda i, s: i < 5, body, (0, 0))) == (5, 15)
+
+
 def test_variables_that_trade_places(session):
     a, b, c = tf.while_loop(lambda a, b, c: c < 5, lambda a, b, c: (b, a + b, c + 1), [0, 1, 0])
     assert session.run([a, b, c]) == [5, 8, 5]

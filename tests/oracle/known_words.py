@@ -3,6 +3,10 @@
 # Files of programs whose every error says TensorFlow's fixed phrase.
 PHRASED = {
     "messages",
+    "autograph",
+    "autograph_eager",
+    "autograph_features",
+    "autograph_refused",
     "bijectors",
     "candidates",
     "contrib_crf",

@@ -84,7 +84,7 @@ def test_a_function_that_only_refuses_does_not_count(measured):
     assert "enable_v2_behavior" in root.missing and "disable_eager_execution" in root.there
     assert "Variable" in root.there and "Session" in root.there
     assert "keras" not in root.missing  # there is something in it
-    assert "autograph" in root.missing
+    assert "lite" in root.missing
 
 
 class Thing:

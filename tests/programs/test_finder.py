@@ -276,7 +276,6 @@ def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
         ("estimator.experimental.call_logit_fn", "TensorFlow 1.15 has it, Tideflow does not"),
         ("estimator.DNNClassifier", "TensorFlow 1.15 has it, Tideflow does not"),
         ("distribute.MirroredStrategy", "TensorFlow 1.15 has it, Tideflow does not"),
-        ("autograph.to_code", "TensorFlow 1.15 has it, Tideflow does not"),
         ("contrib.labeled_tensor.slice", "TensorFlow 1.15 has it, Tideflow does not"),
         ("contrib.verbs", "does not have it either"),
         ("python_io.nothing", "does not have it either"),

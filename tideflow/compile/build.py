@@ -277,9 +277,9 @@ class Builder:
         """Adds a loop. `write` adds its body: from the variables to the predicate and their next values.
 
         A variable has the shape it enters with, if an iteration leaves it that way; where it does not, less
-        is known of it.
+        is known of it. What is known of the elements of a list is not: an iteration may change it.
         """
-        known = [value.shape for value in initial]
+        known = [TensorShape(value.shape.tuple) for value in initial]
         while True:
             inner = Builder(self.ops, self, self.implied | guards, prefix=self.prefix)
             variables = [

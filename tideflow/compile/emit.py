@@ -367,12 +367,11 @@ class _Emitter:
         self._line(f"{output}, {index} = {' else '.join(texts)}", node)
 
     def _chosen(self, value: Value, device: torch.device | None) -> str:
-        """The text of an input of a Merge, which exists only if it is chosen: so a copy to another device is
-        part of the choice.
+        """The text of an input of a Merge, which exists only if it is chosen: so a copy to another device, or
+        of a number to a tensor, is part of the choice.
         """
-        if value in self.numbers or not self._must_move(value, device):
-            return self._argument(value, device)
-        return f"{self.names[value]}.to({self._literal(device)})"
+        text = self._as_tensor(value) if value in self.numbers else self.names[value]
+        return f"{text}.to({self._literal(device)})" if self._must_move(value, device) else text
 
     def _assignment(self, node: Node) -> str:
         names = [self._name(value, "v") for value in node.outputs]

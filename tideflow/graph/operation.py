@@ -14,7 +14,7 @@ from tideflow.graph.device import canonical_name
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.graph_def import attr_from_proto, node_def_proto, op_def_proto
 from tideflow.graph.shapes import TensorShape, as_shape, mismatch
-from tideflow.graph.traceback import Frame, file_and_line, user_line
+from tideflow.graph.traceback import Frame, file_and_line, runs_converted, user_line
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.node_def_pb2 import NodeDef
@@ -398,19 +398,16 @@ class Tensor:
         return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
 
     def __bool__(self) -> bool:
-        raise OperatorNotAllowedInGraphError(
-            "using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution. Use Eager execution "
-            "or decorate this function with @tf.function, or tf.cond for what depends on the tensor's "
-            "value; whether a tensor is defined is asked by `if t is not None:`."
+        raise _not_in_graph(
+            "using a `tf.Tensor` as a Python `bool`",
+            "tf.cond for what depends on the tensor's value; whether a tensor is defined is asked by "
+            "`if t is not None:`.",
         )
 
     __nonzero__ = __bool__
 
     def __iter__(self) -> NoReturn:
-        raise OperatorNotAllowedInGraphError(
-            "iterating over `tf.Tensor` is not allowed in Graph execution. Use Eager execution or decorate "
-            "this function with @tf.function, or tf.unstack for its parts along the first axis."
-        )
+        raise _not_in_graph("iterating over `tf.Tensor`", "tf.unstack for its parts along the first axis.")
 
     def __len__(self) -> int:
         raise TypeError(
@@ -459,3 +456,17 @@ class Tensor:
         def __abs__(self) -> Tensor: ...
         def __invert__(self) -> Tensor: ...
         def __getitem__(self, key: Any) -> Tensor: ...
+
+
+def _not_in_graph(what: str, instead: str) -> OperatorNotAllowedInGraphError:
+    """The error for what Python cannot do with a tensor that has no value yet."""
+    converted = runs_converted()
+    if converted is None:
+        return OperatorNotAllowedInGraphError(
+            f"{what} is not allowed in Graph execution. Use Eager execution or decorate this function with "
+            f"@tf.function, or {instead}"
+        )
+    why = "AutoGraph did not convert this function" if converted else "AutoGraph is disabled in this function"
+    return OperatorNotAllowedInGraphError(
+        f"{what} is not allowed: {why}. Try decorating it directly with @tf.function, or use {instead}"
+    )

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import weakref
 from types import CodeType, FrameType
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -50,6 +51,20 @@ def _kind(code: CodeType) -> int:
     kind = _STOP if file.endswith(_ENTRANCES) else _SKIP if file.startswith(_MACHINERY) else _KEEP
     _kinds[code] = kind
     return kind
+
+
+# Code that AutoGraph has made (True), or that says that what it calls is not to be converted (False).
+converted: weakref.WeakKeyDictionary[CodeType, bool] = weakref.WeakKeyDictionary()
+
+
+def runs_converted() -> bool | None:
+    """Whether AutoGraph converts the code that runs; None where nobody has said so."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code in converted:
+            return converted[frame.f_code]
+        frame = frame.f_back
+    return None
 
 
 def file_and_line(frame: Frame) -> tuple[str, int]:
