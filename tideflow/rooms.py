@@ -29,6 +29,7 @@ from tideflow import (  # noqa: F401
     train,
     variables,
 )
+from tideflow.data.functions import load_converter_when_asked_for
 from tideflow.export import load_when_asked_for, publish
 from tideflow.graph.op import check_complete
 from tideflow.session.targets import load_scheme_when_asked_for
@@ -54,6 +55,7 @@ load_when_asked_for("tideflow.cluster.resolvers", "distribute.cluster_resolver")
 load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Server")
 load_scheme_when_asked_for("tideflow.cluster.client", "grpc")
 load_when_asked_for("tideflow.autograph", "autograph", "contrib.autograph")
+load_converter_when_asked_for("tideflow.autograph")
 load_when_asked_for("tideflow.contrib", "contrib")
 load_when_asked_for("tideflow.contrib.distributions", "contrib.distributions")
 load_when_asked_for("tideflow.contrib.learn", "contrib.learn")

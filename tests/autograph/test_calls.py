@@ -3,6 +3,7 @@
 import asyncio
 import gc
 import linecache
+import sys
 import threading
 import traceback
 import weakref
@@ -108,6 +109,7 @@ def test_a_cell_that_is_run_again():
             del linecache.cache[cell]
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="code has no columns before Python 3.11")
 def test_lambdas_of_one_line_are_told_apart():
     both = [lambda x: x * 2 if x > 0 else x, lambda x: x * 5 if x > 0 else x]
     assert [run(tf.autograph.to_graph(f)(tf.constant(3))) for f in both] == [6, 15]
@@ -275,3 +277,32 @@ def test_many_operations_of_a_python_loop_are_warned_of(warnings):
 
     tf.autograph.to_graph(f)(tf.constant(1))
     assert ["ops are being created in a Python loop" in w for w in warnings] == [True]
+
+
+def test_classes():
+    class Counter:
+        """Counts."""
+
+        def __init__(self, start):
+            self.value = start
+
+        def add(self, n):
+            if n > 2:
+                self.value = self.value + n
+            return self.value
+
+        @property
+        def twice(self):
+            return self.value * 2
+
+    made = tf.autograph.to_graph(Counter)
+    counter = made(5)
+    x = tf.placeholder(tf.int32, [])
+    result = counter.add(x)
+    with tf.Session() as session:
+        assert [session.run(result, {x: value}) for value in (1, 4)] == [5, 9]
+    assert made.__name__ == "TfCounter" and made.__doc__ == "Counts."
+    assert isinstance(counter, Counter) and made(2).twice == 4
+    assert "def tf__add(self, n):" in tf.autograph.to_code(Counter)
+    with pytest.raises(tf.contrib.autograph.AutoGraphError, match="no member methods"):
+        tf.autograph.to_graph(type("Empty", (), {}))

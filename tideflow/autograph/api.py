@@ -37,14 +37,15 @@ def to_graph(
     """Converts a function to one that makes graph of the `if`, `for` and `while` that depend on tensors.
 
     Args:
-      entity: A function or a method; a method becomes a function whose first argument is the object.
+      entity: A function, a method or a class. A method becomes a function whose first argument is the object;
+        a class becomes one that inherits from it, and whose own methods are converted.
       recursive: Whether functions that it calls are converted too.
       arg_values: Has no effect.
       arg_types: Has no effect.
       experimental_optional_features: A `tf.autograph.experimental.Feature`, or several, to use.
 
     Returns:
-      The converted function.
+      The converted function or class.
 
     Raises:
       AutoGraphError: If the function cannot be converted; its source cannot be had, for example.
@@ -116,17 +117,27 @@ def contrib_to_code(
 
 
 def _converted(entity: Any, recursive: bool, features: FeaturesLike) -> Any:
-    function = _function_of(entity)
     options = ConversionOptions(recursive, user_requested=True, optional_features=features)
     with _explained(entity):
-        return calls.convert_function(function, options)
+        if not inspect.isclass(entity):
+            return calls.convert_function(_function_of(entity), options)
+        members = {name: calls.convert_function(f, options) for name, f in _methods(entity).items()}
+        about = {"__module__": entity.__module__, "__doc__": entity.__doc__}
+        return type(entity)(f"Tf{entity.__name__}", (entity,), {**about, **members})
 
 
 def _code(entity: Any, recursive: bool, features: FeaturesLike) -> str:
-    function = _function_of(entity)
     options = ConversionOptions(recursive, user_requested=True, optional_features=features)
     with _explained(entity):
-        return converted_code(function, options).text
+        functions = _methods(entity).values() if inspect.isclass(entity) else [_function_of(entity)]
+        return "\n".join(converted_code(function, options).text for function in functions)
+
+
+def _methods(entity: type) -> dict[str, types.FunctionType]:
+    found = {name: f for name, f in vars(entity).items() if isinstance(f, types.FunctionType)}
+    if not found:
+        raise ValueError(f"cannot convert {entity}: no member methods")
+    return found
 
 
 def _function_of(entity: Any) -> types.FunctionType:

@@ -66,8 +66,8 @@ def _lines(code: CodeType, module_globals: dict) -> list[str]:
             f"Unable to locate the source code of {code.co_name}. Note that functions defined in certain "
             "environments, like the interactive Python shell do not expose their source code. If that is the "
             "case, you should to define them in a .py source file. If you are certain the code is "
-            "graph-compatible, wrap the call using @tf.autograph.do_not_convert. Original error: could not get "
-            "source code"
+            "graph-compatible, wrap the call using @tf.autograph.do_not_convert. Original error: could not "
+            "get source code"
         )
     return lines
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -30,6 +31,15 @@ _SHARED = (
 _BY_VALUE = (assert_op, py_func_op)  # effects that a one-shot iterator's function may have
 
 
+_converter = ""  # the module whose `tf_convert` makes graph of a function's control flow
+
+
+def load_converter_when_asked_for(module: str) -> None:
+    """The first function of elements loads the module that converts such functions."""
+    global _converter
+    _converter = module
+
+
 class Traced:
     """A function in the library: its name, what it captures, and the structure of what it returns."""
 
@@ -54,7 +64,8 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
         flat = structure.flat_specs(spec)
         inputs = [body.add_input(s.dtype, s.shape, f"args_{i}") for i, s in enumerate(flat)]
         given = structure.from_tensors(spec, inputs)
-        result = function(*given) if isinstance(given, tuple) else function(given)
+        called = importlib.import_module(_converter).tf_convert(function) if _converter else function
+        result = called(*given) if isinstance(given, tuple) else called(given)
         if isinstance(result, list):
             result = tuple(result)
         try:

@@ -232,6 +232,41 @@ def methods(tf, np):
         return [session.run(results, {x: v}) for v in (1, 4)]
 
 
+def functions_of_datasets(tf, np):
+    """They are converted unless the user says otherwise."""
+
+    def clip(v):
+        if v > 3:
+            v = v * 10
+        return v
+
+    def even(v):
+        return tf.equal(v % 2, 0) if v > 1 else False
+
+    def total(state, v):
+        if v > 1:
+            state += v
+        return state
+
+    def many(v):
+        if v > 2:
+            n = v
+        else:
+            n = tf.constant(1, tf.int64)
+        return tf.data.Dataset.range(n)
+
+    @tf.autograph.experimental.do_not_convert
+    def plain(v):
+        return clip(v)
+
+    numbers = tf.data.Dataset.range(6)
+    datasets = [numbers.map(clip), numbers.filter(even), numbers.flat_map(many)]
+    rows = [d.batch(20).make_one_shot_iterator().get_next() for d in datasets]
+    with tf.Session() as session:
+        values = session.run(rows + [numbers.reduce(np.int64(0), total)])
+    return values, raises(numbers.map, plain)
+
+
 def lambdas(tf, np):
     double = lambda x: x * 2 if x > 0 else x
     x = tf.placeholder(tf.int32, [])

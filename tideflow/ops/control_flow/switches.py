@@ -20,6 +20,7 @@ from tideflow.graph.scopes import colocate_with, control_dependencies, name_scop
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import contexts
+from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.math import binary, casting
 from tideflow.ops.state import resource_variables
 
@@ -102,7 +103,7 @@ def _map_parts(value: Any, function: Any) -> Any:
 
 
 def _switch_shape(data, pred):
-    pred.with_rank(0)
+    of_rank(pred, 0)
     return [data, data]
 
 
@@ -363,7 +364,7 @@ loop_cond_op = Op("LoopCond", "input: bool -> output: bool", differentiable=Fals
 
 @loop_cond_op.shape
 def _loop_cond_shape(input):
-    return input.with_rank(0)
+    return of_rank(input, 0)
 
 
 loop_cond_op.kernel(lambda input: input)
