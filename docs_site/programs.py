@@ -6,6 +6,7 @@ import ast
 import contextlib
 import copy
 import io
+import linecache
 import os
 import re
 import signal
@@ -13,6 +14,7 @@ import tempfile
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -50,7 +52,7 @@ def run(program: str) -> Ran:
     """Runs a program in a graph and an empty folder of its own; its errors are the caller's."""
     printed = io.StringIO()
     with _apart(printed) as graph:
-        exec(compile(program, "example.py", "exec"), {"__name__": "__main__"})
+        exec(_compiled(program), {"__name__": "__main__"})
     return Ran(program, printed.getvalue().rstrip(), tuple(graph.get_operations()))
 
 
@@ -65,14 +67,24 @@ def run_shown(body: str) -> Ran:
     with _apart(printed) as graph:
         scope: dict[str, Any] = {"__name__": "__main__"}
         start = with_imports(body).removesuffix(body)  # the imports, and an empty line
-        exec(compile(start + "\n".join(before), "example.py", "exec"), scope)
-        scope["y"] = value = eval(compile(f"({expression}\n)", "example.py", "eval"), scope)
+        begin = start + "\n".join([*before, ""])
+        exec(_compiled(begin), scope)
+        scope["y"] = value = eval(_compiled(f"({expression}\n)", "eval", begin), scope)
         shown = _shown(expression, value, graph)
-        exec(compile("\n".join(shown[1:]), "example.py", "exec"), scope)
+        exec(_compiled("\n".join(shown[1:])), scope)
         if shown == [f"print({expression})"]:
             print(value)
     program = with_imports("\n".join([*before, *shown]))
     return Ran(program, printed.getvalue().rstrip(), tuple(graph.get_operations()))
+
+
+def _compiled(text: str, mode: str = "exec", before: str = "") -> CodeType:
+    """The text as code, which comes after what is `before` it in its file. The file is known to linecache, as
+    a notebook's cells are: AutoGraph looks for the source of functions there.
+    """
+    file = "example.py"
+    linecache.cache[file] = len(before + text), None, (before + text).splitlines(True), file
+    return compile("\n" * before.count("\n") + text, file, mode)
 
 
 def _shown(expression: str, value: Any, graph: tf.Graph) -> list[str]:

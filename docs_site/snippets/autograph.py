@@ -40,8 +40,8 @@ def halved(x):
 tf.autograph.to_graph(halved)(tf.constant(100))
 
 # %% tf.autograph.set_verbosity
-tf.autograph.set_verbosity(1)  # names what is converted
-tf.autograph.to_graph(lambda x: x + 1)
+tf.autograph.set_verbosity(1)  # the log names what is converted
+print(tf.autograph.to_graph(lambda x: x + 1)(2))
 tf.autograph.set_verbosity(0)
 
 # %% tf.autograph.experimental.do_not_convert, tf.contrib.autograph.do_not_convert
@@ -102,7 +102,8 @@ def sign(x):
 
 
 with tf.contrib.autograph.StackTraceMapper(sign):
-    print(sign(tf.constant(-5)))
+    y = sign(tf.constant(-5))
+y
 
 # %% tf.contrib.autograph.converted_call, tf.contrib.autograph.ConversionOptions
 options = tf.contrib.autograph.ConversionOptions(recursive=True)
@@ -113,4 +114,4 @@ tf.contrib.autograph.converted_call(abs, options, (tf.constant(-3),), {})
 try:
     tf.autograph.to_graph(eval("lambda x: x"))
 except tf.contrib.autograph.AutoGraphError as error:
-    print(str(error)[:60])
+    print("cannot be converted:", str(error).partition("ValueError: ")[2][:45])

@@ -9,7 +9,7 @@ import tideflow as tf
 from tideflow.export import export
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import DTypeLike, ShapeLike
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
 _UNKNOWN_SHAPE = -1
 _UNSPECIFIED: Any = object()
@@ -125,7 +125,7 @@ def _check_is_list(target: tf.Tensor) -> None:
 
 
 @export("contrib.autograph.stack")
-def stack(list_or_tensor: Any, element_dtype: DTypeLike | None = None, strict: bool = True) -> Any:
+def stack(list_or_tensor: TensorLike, element_dtype: DTypeLike | None = None, strict: bool = True) -> Any:
     """The elements of a tensor list or a TensorArray as one tensor; a tensor as it is.
 
     Args:
