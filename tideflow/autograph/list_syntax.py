@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from tideflow.autograph.syntax import Names, load, loaded, operator, placed, stored
+from tideflow.autograph.syntax import BlockTransformer, Names, load, loaded, operator, placed, stored
 
 Resolve = Callable[[ast.expr], str]  # the directive ("set_element_type") that an expression is, or ""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -25,7 +25,7 @@ def rewrite_lists(function: ast.FunctionDef, names: Names, operators: str, resol
     function.body = rewriter.block(function.body)
 
 
-class _Lists(ast.NodeTransformer):
+class _Lists(BlockTransformer):
     def __init__(self, names: Names, operators: str):
         self.names = names
         self.operators = operators
@@ -47,16 +47,6 @@ class _Lists(ast.NodeTransformer):
             done += [placed(s, statement) for s in (*self.pops, made)]
             self.pops = outer
         return done
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(node, name, self.block(value))
-            elif isinstance(value, list):
-                value[:] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
-            elif isinstance(value, ast.AST):
-                setattr(node, name, self.visit(value))
-        return node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.expr:
         return node

@@ -21,6 +21,7 @@ from tideflow.autograph.list_syntax import Resolve, rewrite_lists
 from tideflow.autograph.liveness import Effects, Liveness, in_scope, roots
 from tideflow.autograph.options import ConversionOptions, Feature
 from tideflow.autograph.syntax import (
+    BlockTransformer,
     Names,
     assign,
     define,
@@ -43,7 +44,7 @@ _DEBUGGERS = {"pdb.set_trace", "ipdb.set_trace"}
 _BOUND_TO_FRAME = (ast.NamedExpr, ast.Await, ast.Yield, ast.YieldFrom)
 
 
-class Rewriter(ast.NodeTransformer):
+class Rewriter(BlockTransformer):
     """Rewrites one function, and the functions inside of it."""
 
     def __init__(
@@ -109,16 +110,6 @@ class Rewriter(ast.NodeTransformer):
     def visit(self, node: ast.AST) -> Any:
         made = super().visit(node)
         return placed(made, node) if isinstance(made, ast.expr) and hasattr(node, "lineno") else made
-
-    def generic_visit(self, node: ast.AST) -> ast.AST:
-        for name, value in ast.iter_fields(node):
-            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
-                setattr(node, name, self.block(value) or [placed(ast.Pass(), value[0])])
-            elif isinstance(value, list):
-                value[:] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
-            elif isinstance(value, ast.AST):
-                setattr(node, name, self.visit(value))
-        return node
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
         inside = self.live.of_block(node.body).either(self.live.of_block(node.orelse))

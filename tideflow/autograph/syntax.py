@@ -30,6 +30,23 @@ class Names:
         return name
 
 
+class BlockTransformer(ast.NodeTransformer):
+    """Visits statements a block at a time, so that a statement can become several, or none."""
+
+    def block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
+        raise NotImplementedError
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list) and value and isinstance(value[0], ast.stmt):
+                setattr(node, name, self.block(value) or [placed(ast.Pass(), value[0])])
+            elif isinstance(value, list):
+                value[:] = [self.visit(item) if isinstance(item, ast.AST) else item for item in value]
+            elif isinstance(value, ast.AST):
+                setattr(node, name, self.visit(value))
+        return node
+
+
 def load(name: str) -> ast.Name:
     return ast.Name(name, ast.Load())
 
