@@ -1,7 +1,7 @@
 """Hashes of byte strings on which TensorFlow's files and models depend, bit for bit.
 
 `fingerprint64` is FarmHash's Fingerprint64, which never changes; `hash64` is the older hash behind
-`tf.strings.to_hash_bucket`, a Murmur hash; `keyed_hash64` is SipHash-2-4.
+`tf.strings.to_hash_bucket`, a Murmur hash; `keyed_hash64` is SipHash-2-4; `fingerprint128` is CityHash128.
 
 The arithmetic is modulo 2**64. The same code serves Python integers and arrays of uint64: many strings of one
 length are hashed together, a single string without NumPy.
@@ -18,6 +18,7 @@ Word: TypeAlias = Any  # an int below 2**64, or an array of uint64
 
 _ALL = 2**64 - 1
 _K0, _K1, _K2 = 0xC3A5C85C97CB3127, 0xB492B66FBE98F273, 0x9AE16A3B2F90404F
+_CITY = 0x9DDFEA08EB382D69
 _MURMUR, _MURMUR_SEED = 0xC6A4A7935BD1E995, 0xDECAFCAFFE
 _FEW = 16  # fewer strings of one length are hashed one by one, which is faster
 
@@ -35,6 +36,15 @@ def hash64(data: bytes) -> int:
 def keyed_hash64(data: bytes, key: tuple[int, int]) -> int:
     """SipHash-2-4 of the bytes under a key of two 64-bit numbers, as an unsigned number."""
     return int(_sip(_OneString(data), key))
+
+
+def fingerprint128(data: bytes) -> tuple[int, int]:
+    """CityHash128 of the bytes: the low and the high half, as unsigned numbers."""
+    text = _OneString(data)
+    if len(data) < 16:
+        return _city_short(data, _K0, _K1)
+    seeds = text.word(0), text.word(8) + _K0 & _ALL
+    return _city_short(data[16:], *seeds) if len(data) < 144 else _city_long(text, 16, *seeds)
 
 
 def fingerprints(strings: np.ndarray) -> np.ndarray:
@@ -203,6 +213,70 @@ def _weak(data: _Bytes, start: int, a: Word, b: Word) -> tuple[Word, Word]:
     c = a + second + third & _ALL
     b = _rotate(b + a + last & _ALL, 21) + _rotate(c, 44) & _ALL
     return c + last & _ALL, b + a & _ALL
+
+
+# ------------------------------------------------------------------------------------------------ CityHash
+
+
+def _city_mix(u: int, v: int) -> int:
+    mixed: int = _mix(u & _ALL, v & _ALL, _CITY)
+    return mixed
+
+
+def _city_short(data: bytes, a: int, b: int) -> tuple[int, int]:
+    """The hash of fewer than 128 bytes, after two seeds."""
+    text = _OneString(data)
+    if len(data) <= 16:
+        a = _shift_mix(a * _K1 & _ALL) * _K1 & _ALL
+        c = b * _K1 + _farm(text) & _ALL
+        d = _shift_mix(a + (text.word(0) if len(data) >= 8 else c) & _ALL)
+    else:
+        c = _city_mix(text.word(-8) + _K1, a)
+        d = _city_mix(b + len(data), c + text.word(-16))
+        a = a + d & _ALL
+        for start in range(0, len(data) - 16, 16):
+            a = (a ^ _shift_mix(text.word(start) * _K1 & _ALL) * _K1 & _ALL) * _K1 & _ALL
+            b ^= a
+            c = (c ^ _shift_mix(text.word(start + 8) * _K1 & _ALL) * _K1 & _ALL) * _K1 & _ALL
+            d ^= c
+    a, b = _city_mix(a, c), _city_mix(d, b)
+    return a ^ b, _city_mix(b, a)
+
+
+def _city_long(data: _OneString, start: int, x: int, y: int) -> tuple[int, int]:
+    """The hash of 128 bytes or more from `start` on, after two seeds: blocks of 64 bytes, then of 32 from the
+    end.
+    """
+    z = (data.length - start) * _K1 & _ALL
+    first = _rotate(y ^ _K1, 49) * _K1 + data.word(start) & _ALL
+    v = first, _rotate(first, 42) * _K1 + data.word(start + 8) & _ALL
+    w = _rotate(y + z & _ALL, 35) * _K1 + x & _ALL, _rotate(x + data.word(start + 88) & _ALL, 53) * _K1 & _ALL
+    rest = (data.length - start) % 128
+    for at in range(start, data.length - rest, 64):
+        x = _rotate(x + y + v[0] + data.word(at + 8) & _ALL, 37) * _K1 & _ALL
+        y = _rotate(y + v[1] + data.word(at + 48) & _ALL, 42) * _K1 & _ALL
+        x ^= w[1]
+        y = y + v[0] + data.word(at + 40) & _ALL
+        z = _rotate(z + w[0] & _ALL, 33) * _K1 & _ALL
+        v = _weak(data, at, v[1] * _K1, x + w[0])
+        w = _weak(data, at + 32, z + w[1], y + data.word(at + 16))
+        z, x = x, z
+    x = x + _rotate(v[0] + z & _ALL, 49) * _K0 & _ALL
+    y = y * _K0 + _rotate(w[1], 37) & _ALL
+    z = z * _K0 + _rotate(w[0], 27) & _ALL
+    w = w[0] * 9 & _ALL, w[1]
+    v = v[0] * _K0 & _ALL, v[1]
+    for done in range(32, rest + 32, 32):
+        at = data.length - done
+        y = _rotate(x + y & _ALL, 42) * _K0 + v[1] & _ALL
+        w = w[0] + data.word(at + 16) & _ALL, w[1]
+        x = x * _K0 + w[0] & _ALL
+        z = z + w[1] + data.word(at) & _ALL
+        w = w[0], w[1] + v[0] & _ALL
+        v = _weak(data, at, v[0] + z, v[1])
+        v = v[0] * _K0 & _ALL, v[1]
+    x, y = _city_mix(x, v[0]), _city_mix(y + z, w[0])
+    return _city_mix(x + v[1], w[1]) + y & _ALL, _city_mix(x + w[1], y + v[1])
 
 
 # ------------------------------------------------------------------------------------------------ Murmur

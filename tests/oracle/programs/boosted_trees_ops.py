@@ -185,6 +185,20 @@ def statistics(tf, np, features):
     )
 
 
+def more_buckets_than_room(tf, np):
+    return _run(
+        tf,
+        tf.raw_ops.BoostedTreesMakeStatsSummary(
+            node_ids=[0, 1, 0, 1],
+            gradients=[[1.0], [2.0], [4.0], [8.0]],
+            hessians=[[1.0], [2.0], [4.0], [8.0]],
+            bucketized_features_list=[[0, 2, 3, 4]],
+            max_splits=4,
+            num_buckets=3,
+        ),
+    )
+
+
 @cases(0, 3, 40)
 def sparse_statistics(tf, np, entries):
     chance = np.random.RandomState(entries)

@@ -1,6 +1,4 @@
-"""`tf.contrib.factorization`: clusters of points, mixtures of normal distributions, factors of matrices.
+"""`tf.contrib.factorization`: clusters of points, mixtures of normal distributions, factors of matrices."""
 
-Its estimators are not here.
-"""
-
-from tideflow.contrib.factorization import kmeans, matrices, mixtures  # noqa: F401
+from tideflow.contrib.factorization import matrices, mixtures  # noqa: F401
+from tideflow.estimator.canned import kmeans  # noqa: F401

@@ -10,13 +10,18 @@ import tideflow as tf
 from tideflow.estimator.canned.heads import CannedRegressionHead, class_head
 from tideflow.estimator.canned.logits import check_features, partitioner_of
 from tideflow.estimator.canned.optimizers import optimizer_of
+from tideflow.estimator.canned.sdca import LinearSDCA, SdcaModel
 from tideflow.estimator.estimator import Estimator
 from tideflow.estimator.heads.base import Head
+from tideflow.estimator.heads.classes import BinaryClassHead
+from tideflow.estimator.heads.regression import RegressionHead
 from tideflow.estimator.run_config import RunConfig
-from tideflow.estimator.spec import EstimatorSpec
+from tideflow.estimator.spec import EstimatorSpec, ModeKeys
 from tideflow.export import export
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.losses.reduction import Reduction
+from tideflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunHook
+from tideflow.variables.global_step import get_global_step
 
 _LEARNING_RATE = 0.2  # at most: less where there are many columns
 
@@ -77,6 +82,8 @@ def linear_model_fn(
 ) -> EstimatorSpec:
     """The model function of linear models."""
     check_features(features)
+    if isinstance(optimizer, LinearSDCA):
+        return sdca_model_fn(features, labels, mode, head, feature_columns, optimizer)
     partitioner = partitioner or partitioner_of(config, 64 << 20)
     with tf.variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
         logits = linear_logit_fn_builder(head.logits_dimension, feature_columns, sparse_combiner)(features)
@@ -89,6 +96,62 @@ def linear_model_fn(
             optimizer=optimizer_of(optimizer, _LEARNING_RATE),
             logits=logits,
         )
+
+
+class _WeightsOfColumns:
+    """The weights of a linear model by feature column, as an optimizer asks for them."""
+
+    def __init__(self, weights: dict[Any, list[Any]]):
+        self._weights = weights
+
+    def get_variable(self, column: Any, name: str) -> list[Any]:
+        return self._weights[column]
+
+
+class _TakeOverWeights(SessionRunHook):
+    """Has the chief take over the weights that a step of dual ascent has trained."""
+
+    def __init__(self, model: SdcaModel, train_op: Operation):
+        self._model, self._train_op = model, train_op
+
+    def begin(self) -> None:
+        self._update = self._model.update_weights(self._train_op)
+
+    def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
+        return SessionRunArgs(self._update)
+
+
+def sdca_model_fn(
+    features: Any, labels: Any, mode: str, head: Head, feature_columns: tuple, optimizer: LinearSDCA
+) -> EstimatorSpec:
+    """The model function of linear models that dual ascent trains."""
+    if isinstance(head, BinaryClassHead):
+        loss_type = "logistic_loss"
+    elif isinstance(head, RegressionHead) and head.logits_dimension == 1:
+        loss_type = "squared_loss"
+    else:
+        raise ValueError(f"Unsupported head type: {head}")
+    weights: dict[Any, list[Any]] = {}
+    logits = tf.feature_column.linear_model(features, feature_columns, cols_to_vars=weights)
+    bias = weights.pop("bias")
+    tf.summary.scalar("bias", bias[0][0])
+    every = [each for of_column in weights.values() for each in of_column]
+    tf.summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(every))
+    if mode != ModeKeys.TRAIN:
+        return head.create_estimator_spec(features, mode, logits, labels)
+    model, train_op = optimizer.get_train_step(
+        _WeightsOfColumns(weights),
+        head._weight_column,
+        loss_type,
+        feature_columns,
+        features,
+        labels,
+        bias,
+        get_global_step(),
+    )
+    spec = head.create_estimator_spec(features, mode, logits, labels, train_op_fn=lambda loss: train_op)
+    hook = _TakeOverWeights(model, train_op)
+    return spec._replace(training_chief_hooks=(*spec.training_chief_hooks, hook))
 
 
 @export("estimator.LinearClassifier")
@@ -124,6 +187,8 @@ class LinearClassifier(Estimator):
         loss_reduction: str = Reduction.SUM,
         sparse_combiner: str = "sum",
     ):
+        if isinstance(optimizer, LinearSDCA) and n_classes > 2:
+            raise ValueError("LinearSDCA cannot be used in a multi-class setting.")
         head = class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
         model_fn = _linear(head, feature_columns, optimizer, partitioner, sparse_combiner)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
@@ -198,6 +263,8 @@ def _linear(
     head: Head, feature_columns: Iterable[Any], optimizer: Any, partitioner: Any, sparse_combiner: str
 ) -> Callable[..., EstimatorSpec]:
     columns = tuple(feature_columns or ())
+    if isinstance(optimizer, LinearSDCA) and sparse_combiner != "sum":
+        raise ValueError('sparse_combiner must be "sum" when optimizer is a LinearSDCA object.')
 
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         return linear_model_fn(

@@ -43,7 +43,13 @@ def _examples(
 
 
 def _sums(places: np.ndarray, count: int, statistics: np.ndarray) -> np.ndarray:
-    """The sums of the rows at each place, added up in double precision."""
+    """The sums of the rows at each place, added up in double precision.
+
+    Quantiles may give a numeric feature more buckets than there is room for. TensorFlow then counts examples
+    for the first buckets of the next node, or for none behind the last node.
+    """
+    inside = places < count
+    places, statistics = places[inside], statistics[inside]
     summed = [np.bincount(places, column, minlength=count) for column in statistics.T]
     return np.stack(summed, 1).astype(np.float32)
 
@@ -88,7 +94,7 @@ def _make_stats_summary_kernel(
             raise errors.invalid_argument(
                 f"a feature must have a bucket for each of {len(nodes)} examples, but has {len(buckets)}"
             )
-        _in_range(buckets, num_buckets, "bucketized_features_list")
+        _in_range(buckets, np.iinfo(np.int32).max, "bucketized_features_list")
         summaries.append(_sums(nodes * num_buckets + buckets, max_splits * num_buckets, statistics))
     return to_torch(np.stack(summaries).reshape(shape))
 

@@ -1,0 +1,1 @@
+"""Boosted trees: the features, the state, growing, the estimators."""
