@@ -73,3 +73,34 @@ def extended(tf, np):
             raises(lambda: next(make.forward_features(estimator, "missing").predict(input_fn))),
             raises(make.multi_head, []),
         ]
+
+
+def from_estimator(tf, np):
+    x = np.arange(6, dtype="f").reshape(3, 2)
+
+    def model_fn(features, labels, mode):
+        w = tf.get_variable("w", [2, 1], initializer=tf.constant_initializer([[1.0], [2.0]]))
+        out = tf.matmul(features["x"], w)
+        outputs = {
+            "serving_default": tf.estimator.export.PredictOutput({"out": out}),
+            "twice": tf.estimator.export.PredictOutput({"out": 2 * out, "in": features["x"]}),
+        }
+        loss = tf.reduce_sum(out)
+        train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, {"out": out}, loss, train_op, export_outputs=outputs)
+
+    def receiver():
+        given = tf.placeholder(tf.float32, [None, 2])
+        return tf.estimator.export.ServingInputReceiver({"x": given}, {"given": given})
+
+    with folder_of_its_own() as folder:
+        estimator = tf.estimator.Estimator(model_fn, folder)
+        estimator.train(lambda: ({"x": tf.constant(x)}, None), steps=2)
+        make = tf.contrib.predictor.from_estimator
+        twice = make(estimator, receiver, "twice")
+        return [
+            make(estimator, receiver)({"given": x}),
+            twice({"given": x[:1]}),
+            raises(twice, {"other": x}),
+            raises(make, estimator, receiver, "thrice"),
+        ]

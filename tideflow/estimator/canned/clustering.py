@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
@@ -30,11 +29,6 @@ RANDOM_INIT = "random"
 KMEANS_PLUS_PLUS_INIT = "kmeans_plus_plus"
 _KMC2_INIT = "kmc2"
 
-expose(SQUARED_EUCLIDEAN_DISTANCE, "contrib.factorization.SQUARED_EUCLIDEAN_DISTANCE")
-expose(COSINE_DISTANCE, "contrib.factorization.COSINE_DISTANCE")
-expose(RANDOM_INIT, "contrib.factorization.RANDOM_INIT")
-expose(KMEANS_PLUS_PLUS_INIT, "contrib.factorization.KMEANS_PLUS_PLUS_INIT")
-
 
 class _State(NamedTuple):
     """The variables of a clustering. Where updates wait for some steps, they collect in `updated`."""
@@ -46,7 +40,6 @@ class _State(NamedTuple):
     steps_left: Any
 
 
-@export("contrib.factorization.KMeans")
 class KMeans:
     """Finds clusters of points by Lloyd's algorithm, or by its form for mini-batches.
 

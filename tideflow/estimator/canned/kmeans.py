@@ -75,7 +75,7 @@ def _points(features: Any, feature_columns: Iterable[Any] | None) -> Tensor:
     return tf.concat([features[key] for key in sorted(features)], axis=1)
 
 
-@export("estimator.experimental.KMeans", "contrib.factorization.KMeansClustering")
+@export("estimator.experimental.KMeans")
 class KMeansClustering(Estimator):
     """Finds clusters of points.
 

@@ -21,7 +21,6 @@ _LOSSES = ("logistic_loss", "squared_loss", "hinge_loss", "smooth_hinge_loss", "
 _WEIGHTS = ("sparse_features_weights", "dense_features_weights")
 
 
-@export("contrib.linear_optimizer.SparseFeatureColumn")
 class SparseFeatureColumn:
     """A sparse feature of a batch: which examples have which features, and with which values.
 
@@ -124,7 +123,6 @@ class _Table:
         return tf.add_n([tf.reduce_sum(tf.cast(s.export()[1], tf.float64), 0) for s in self._shards])
 
 
-@export("contrib.linear_optimizer.SdcaModel")
 class SdcaModel:
     """A linear model that stochastic dual coordinate ascent trains.
 

@@ -99,7 +99,7 @@ def _cached_buckets(
         return [variable.read_value() for variable in cached]
 
     is_read = tf.logical_and(are_cached, tf.logical_not(are_boundaries_ready))
-    buckets = tf.cond(is_read, read, compute)
+    buckets = tf.cond(is_read, read, compute, strict=True)  # a list, of one feature too
 
     def keep() -> Operation:
         kept = [variable.assign(bucket) for variable, bucket in zip(cached, buckets, strict=True)]
