@@ -1,45 +1,64 @@
 """Boosted trees, dual ascent and clusters: estimators beyond linear models and networks."""
 
-import tempfile
-
 import numpy as np
 
 import tideflow as tf
 
+# %% tf.estimator.BoostedTreesClassifier
 sizes = np.linspace(-2, 2, 40).astype("float32")
+labels = (sizes > 0.5).astype("float32")
 
 
 def everything():
-    return {"size": tf.constant(sizes)}, tf.constant((sizes > 0.5).astype("float32"))
+    return {"size": tf.constant(sizes)}, tf.constant(labels)
 
 
 def once():
-    return tf.data.Dataset.from_tensors(({"size": sizes}, (sizes > 0.5).astype("float32")))
+    return tf.data.Dataset.from_tensors(({"size": sizes}, labels))
 
 
-# %% tf.estimator.BoostedTreesClassifier
 column = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("size"), [-1.0, 0.0, 0.5, 1.0])
-classifier = tf.estimator.BoostedTreesClassifier(
-    [column], 1, tempfile.mkdtemp(), n_trees=2, max_depth=2, train_in_memory=True
-)
+classifier = tf.estimator.BoostedTreesClassifier([column], 1, n_trees=2, max_depth=2, train_in_memory=True)
 classifier.train(everything, steps=10)
 print(classifier.evaluate(once)["accuracy"])
 
 # %% tf.estimator.BoostedTreesRegressor
+sizes = np.linspace(-2, 2, 40).astype("float32")
+labels = (sizes > 0.5).astype("float32")
+
+
+def everything():
+    return {"size": tf.constant(sizes)}, tf.constant(labels)
+
+
 column = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("size"), [-1.0, 0.0, 0.5, 1.0])
-regressor = tf.estimator.BoostedTreesRegressor([column], 1, tempfile.mkdtemp(), n_trees=2, max_depth=2)
+regressor = tf.estimator.BoostedTreesRegressor([column], 1, n_trees=2, max_depth=2)
 regressor.train(everything, steps=10)
 print(list(regressor.experimental_feature_importances(normalize=True)))
 
 # %% tf.estimator.BoostedTreesEstimator
+sizes = np.linspace(-2, 2, 40).astype("float32")
+labels = (sizes > 0.5).astype("float32")
+
+
+def everything():
+    return {"size": tf.constant(sizes)}, tf.constant(labels)
+
+
 column = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("size"), [-1.0, 0.0, 0.5, 1.0])
-trees = tf.estimator.BoostedTreesEstimator(
-    [column], 1, tf.estimator.RegressionHead(), tempfile.mkdtemp(), n_trees=1, max_depth=2
-)
+trees = tf.estimator.BoostedTreesEstimator([column], 1, tf.estimator.RegressionHead(), n_trees=1, max_depth=2)
 trees.train(everything, steps=10)
 print(trees.get_variable_value("global_step"))
 
 # %% tf.contrib.estimator.boosted_trees_classifier_train_in_memory
+sizes = np.linspace(-2, 2, 40).astype("float32")
+labels = (sizes > 0.5).astype("float32")
+
+
+def once():
+    return tf.data.Dataset.from_tensors(({"size": sizes}, labels))
+
+
 column = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("size"), [-1.0, 0.0, 0.5, 1.0])
 trained = tf.contrib.estimator.boosted_trees_classifier_train_in_memory(
     once, [column], n_trees=1, max_depth=1
@@ -47,6 +66,14 @@ trained = tf.contrib.estimator.boosted_trees_classifier_train_in_memory(
 print(trained.evaluate(once)["accuracy"])
 
 # %% tf.contrib.estimator.boosted_trees_regressor_train_in_memory
+sizes = np.linspace(-2, 2, 40).astype("float32")
+labels = (sizes > 0.5).astype("float32")
+
+
+def once():
+    return tf.data.Dataset.from_tensors(({"size": sizes}, labels))
+
+
 column = tf.feature_column.bucketized_column(tf.feature_column.numeric_column("size"), [-1.0, 0.0, 0.5, 1.0])
 trained = tf.contrib.estimator.boosted_trees_regressor_train_in_memory(once, [column], n_trees=1, max_depth=1)
 print(trained.get_variable_value("global_step"))
@@ -55,7 +82,6 @@ print(trained.get_variable_value("global_step"))
 features = {"x": np.float32([[1.0], [-1.0]]), "id": np.array(["a", "b"])}
 classifier = tf.estimator.LinearClassifier(
     [tf.feature_column.numeric_column("x")],
-    tempfile.mkdtemp(),
     optimizer=tf.estimator.experimental.LinearSDCA("id"),
 )
 classifier.train(lambda: tf.data.Dataset.from_tensors((features, [1, 0])).repeat(5))
@@ -116,12 +142,12 @@ with tf.Session() as sess:
 
 # %% tf.estimator.experimental.KMeans, tf.contrib.factorization.KMeansClustering
 points = np.float32([[0, 0], [0, 1], [9, 9], [9, 8]])
-kmeans = tf.estimator.experimental.KMeans(2, tempfile.mkdtemp(), points[[0, 2]], use_mini_batch=False)
+kmeans = tf.estimator.experimental.KMeans(2, None, points[[0, 2]], use_mini_batch=False)
 kmeans.train(lambda: tf.data.Dataset.from_tensors(points).repeat(3))
 print(kmeans.cluster_centers().tolist())
 
 # %% tf.contrib.predictor.from_estimator
-baseline = tf.estimator.BaselineRegressor(tempfile.mkdtemp())
+baseline = tf.estimator.BaselineRegressor()
 baseline.train(lambda: ({"x": tf.zeros([4, 1])}, tf.ones([4, 1])), steps=50)
 receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
     {"x": tf.placeholder(tf.float32, [None, 1])}
