@@ -85,7 +85,7 @@ classifier = tf.estimator.LinearClassifier(
     optimizer=tf.estimator.experimental.LinearSDCA("id"),
 )
 classifier.train(lambda: tf.data.Dataset.from_tensors((features, [1, 0])).repeat(5))
-print(classifier.get_variable_value("linear_model/x/weights").shape)
+print(classifier.get_variable_value("linear/linear_model/x/weights").shape)
 
 # %% tf.contrib.linear_optimizer.SdcaModel, tf.contrib.linear_optimizer.SparseFeatureColumn
 weights = tf.Variable([0.0, 0.0])

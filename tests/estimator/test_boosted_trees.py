@@ -74,7 +74,7 @@ def test_dual_ascent_and_clusters(tmp_path):
         optimizer=tf.estimator.experimental.LinearSDCA("id", num_table_shards=2),
     )
     regressor.train(lambda: tf.data.Dataset.from_tensors((features, VALUES)).repeat(25))
-    assert abs(regressor.get_variable_value("linear_model/size/weights")[0, 0] - 2) < 0.1
+    assert abs(regressor.get_variable_value("linear/linear_model/size/weights")[0, 0] - 2) < 0.1
     points = np.stack([SIZES, VALUES], 1)
     kmeans = tf.estimator.experimental.KMeans(2, str(tmp_path / "kmeans"), points[[0, -1]])
     kmeans.train(lambda: tf.data.Dataset.from_tensors(points).repeat(5))

@@ -82,10 +82,10 @@ def linear_model_fn(
 ) -> EstimatorSpec:
     """The model function of linear models."""
     check_features(features)
-    if isinstance(optimizer, LinearSDCA):
-        return sdca_model_fn(features, labels, mode, head, feature_columns, optimizer)
     partitioner = partitioner or partitioner_of(config, 64 << 20)
     with tf.variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
+        if isinstance(optimizer, LinearSDCA):
+            return sdca_model_fn(features, labels, mode, head, feature_columns, optimizer)
         logits = linear_logit_fn_builder(head.logits_dimension, feature_columns, sparse_combiner)(features)
         if not optimizer:
             optimizer = optimizer_of("Ftrl", min(_LEARNING_RATE, 1.0 / math.sqrt(len(feature_columns))))
