@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tideflow as tf
-from tideflow.contrib.factorization import kmeans
 from tideflow.contrib.learn.estimator import Estimator
 from tideflow.contrib.learn.model_fn import ModelFnOps
 from tideflow.contrib.learn.run_config import RunConfig
+from tideflow.estimator.canned import clustering as kmeans
 from tideflow.export import export
 from tideflow.platform.deprecation import deprecated
 from tideflow.train.session_run_hook import SessionRunArgs, SessionRunHook
