@@ -105,6 +105,34 @@ _LAYERS = {
     "time distributed": ([2, 5, 3], lambda l: l.TimeDistributed(l.Dense(4))),
     "bidirectional": ([2, 5, 3], lambda l: l.Bidirectional(l.LSTM(4, return_sequences=True))),
     "bidirectional sum": ([2, 5, 3], lambda l: l.Bidirectional(l.GRU(4), merge_mode="sum")),
+    "conv lstm": ([2, 3, 5, 4, 2], lambda l: l.ConvLSTM2D(3, 3, padding="same", return_sequences=True)),
+    "conv lstm valid": ([1, 3, 5, 5, 2], lambda l: l.ConvLSTM2D(2, (2, 3), strides=2, use_bias=False)),
+    "conv lstm state": (
+        [2, 2, 4, 4, 2],
+        lambda l: l.ConvLSTM2D(
+            2, 3, dilation_rate=1, unit_forget_bias=False, return_state=True, go_backwards=True
+        ),
+    ),
+    "local 1d": ([2, 7, 3], lambda l: l.LocallyConnected1D(4, 3, strides=2, activation="relu")),
+    "local 1d matrix": ([2, 7, 3], lambda l: l.LocallyConnected1D(4, 3, padding="same", implementation=2)),
+    "local 1d sparse": ([2, 7, 3], lambda l: l.LocallyConnected1D(4, 4, padding="same", implementation=3)),
+    "local 1d channels first": (
+        [2, 3, 7],
+        lambda l: l.LocallyConnected1D(4, 3, data_format="channels_first", implementation=3),
+    ),
+    "local 2d": ([2, 5, 6, 2], lambda l: l.LocallyConnected2D(3, (2, 3), strides=(1, 2))),
+    "local 2d matrix": (
+        [2, 5, 6, 2],
+        lambda l: l.LocallyConnected2D(3, (2, 3), strides=(2, 1), padding="same", implementation=2),
+    ),
+    "local 2d sparse": (
+        [2, 5, 6, 2],
+        lambda l: l.LocallyConnected2D(3, 3, padding="same", implementation=3, use_bias=False),
+    ),
+    "local 2d matrix first": (
+        [2, 2, 5, 6],
+        lambda l: l.LocallyConnected2D(3, 3, data_format="channels_first", implementation=2),
+    ),
     "rnn of cells": ([2, 5, 3], lambda l: l.RNN([l.LSTMCell(4), l.GRUCell(3)])),
 }
 
@@ -190,7 +218,44 @@ def operations_between_layers(tf, np):
     return [Close(model.predict(np.ones((2, 3))), 1e-6), len(names), model.count_params()]
 
 
+def _cudnn(tf, np, layer):
+    """Its weights and its config: TensorFlow computes it on GPUs alone."""
+    outputs = layer(tf.keras.Input((4, 3)))
+    flat = outputs if isinstance(outputs, list) else [outputs]
+    return {
+        "weights": [(w.name, w.shape.as_list()) for w in layer.weights],
+        "shapes": [y.shape.as_list() for y in flat],
+        "config": _plain(layer.get_config()),
+        "params": layer.count_params(),
+    }
+
+
+@cases({"lstm": "CuDNNLSTM", "gru": "CuDNNGRU"})
+def cudnn_layers(tf, np, name):
+    kind = getattr(tf.keras.layers, name)
+    return [_cudnn(tf, np, kind(5)), _cudnn(tf, np, kind(5, return_sequences=True, return_state=True))]
+
+
+def images_stay_from_batch_to_batch(tf, np):
+    l = tf.keras.layers
+    layer = l.ConvLSTM2D(2, 3, padding="same", stateful=True, batch_input_shape=(1, 2, 4, 4, 2))
+    model = tf.keras.Sequential([layer])
+    _weights(np, layer)
+    x = normal(np, 1, 2, 4, 4, 2).astype(np.float32)
+    first, second = model.predict(x, batch_size=1), model.predict(x, batch_size=1)
+    model.reset_states()
+    return Close([first, second, model.predict(x, batch_size=1)], 1e-4, 1e-5)
+
+
 _BAD = {
+    "local same": lambda l, tf: l.LocallyConnected1D(3, 3, padding="same"),
+    "local open": lambda l, tf: l.LocallyConnected2D(3, 3)(tf.keras.Input((None, 4, 2))),
+    "local implementation": lambda l, tf: l.LocallyConnected1D(3, 3, implementation=4)(
+        tf.keras.Input((5, 2))
+    ),
+    "conv lstm unrolled": lambda l, tf: l.ConvLSTM2D(3, 3, unroll=True),
+    "conv lstm rank": lambda l, tf: l.ConvLSTM2D(3, 3)(tf.keras.Input((5, 4, 2))),
+    "cudnn mask": lambda l, tf: l.CuDNNLSTM(3)(l.Masking()(tf.keras.Input((5, 4)))),
     "units": lambda l, tf: l.Dense(3)(tf.keras.Input((None,))),
     "rank": lambda l, tf: l.Conv2D(3, 3)(tf.keras.Input((3, 4))),
     "keyword": lambda l, tf: l.Dense(3, colour="red"),

@@ -17,12 +17,12 @@ from tideflow.ops.control_flow.conditionals import smart_cond
 if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike
 
-_WEIGHTS = (
+WEIGHTS = (
     "kernel_initializer",
     "recurrent_initializer",
     "bias_initializer",
 )
-_BOUNDS = (
+BOUNDS = (
     "kernel_regularizer",
     "recurrent_regularizer",
     "bias_regularizer",
@@ -32,7 +32,48 @@ _BOUNDS = (
 )
 
 
-class _Cell(Configured):
+def add_weights(layer: Any, kernel: Any, recurrent: Any, bias: Any, bias_initializer: Any) -> None:
+    """Makes the weights of a cell, of these shapes, by the layer's initializers and so on."""
+    layer.kernel = layer.add_weight(
+        "kernel",
+        kernel,
+        initializer=layer.kernel_initializer,
+        regularizer=layer.kernel_regularizer,
+        constraint=layer.kernel_constraint,
+    )
+    layer.recurrent_kernel = layer.add_weight(
+        "recurrent_kernel",
+        recurrent,
+        initializer=layer.recurrent_initializer,
+        regularizer=layer.recurrent_regularizer,
+        constraint=layer.recurrent_constraint,
+    )
+    layer.bias = None
+    if bias is not None:
+        layer.bias = layer.add_weight(
+            "bias",
+            bias,
+            initializer=bias_initializer,
+            regularizer=layer.bias_regularizer,
+            constraint=layer.bias_constraint,
+        )
+
+
+def forgetful(initializer: Callable, units: int, before: int = 1) -> Callable:
+    """An initializer of biases that are one for the forget gate, which comes after `before` other gates."""
+
+    def initialize(_: Any, *args: Any, **kwargs: Any) -> Any:
+        parts = [
+            initializer((units * before,), *args, **kwargs),
+            tf.ones_initializer()((units,), *args, **kwargs),
+            initializer((units * 2,), *args, **kwargs),
+        ]
+        return tf.concat(parts, axis=-1)
+
+    return initialize
+
+
+class Cell(Configured):
     """What cells share: weights for input and state, and dropout that is the same in all time steps."""
 
     _gates = 1
@@ -41,52 +82,68 @@ class _Cell(Configured):
         self._keep(**{name: given[name] for name in self._config})
         self.dropout = min(1.0, max(0.0, self.dropout))
         self.recurrent_dropout = min(1.0, max(0.0, self.recurrent_dropout))
-        self._reset_dropout()
+        self.reset_dropout_mask()
+        self.reset_recurrent_dropout_mask()
 
-    def _reset_dropout(self) -> None:
-        self.__dict__["_kept_masks"] = None
+    def reset_dropout_mask(self) -> None:
+        """Forgets which inputs are dropped: a new sequence begins."""
+        self.__dict__["_input_masks"] = None
 
-    def _mask(self, x: Any, rate: float, training: Any, number: int) -> list[Any]:
-        training = keras_state.learning_phase() if training is None else training
-        ones = tf.ones_like(x)
-        return [
-            smart_cond(training, lambda: tf.nn.dropout(ones, rate=rate), lambda: ones) for _ in range(number)
-        ]
+    def reset_recurrent_dropout_mask(self) -> None:
+        """Forgets which parts of the state are dropped: a new sequence begins."""
+        self.__dict__["_state_masks"] = None
+
+    def get_dropout_mask_for_cell(self, inputs: Any, training: Any, count: int = 1) -> list[Any] | None:
+        """The factors of the inputs, the same in all time steps of a sequence.
+
+        Args:
+          inputs: The inputs of a time step.
+          training: Whether inputs are dropped at all.
+          count: The number of masks.
+
+        Returns:
+          The masks, or None if nothing is dropped.
+        """
+        return self._masks_in("_input_masks", inputs, self.dropout, training, count)
+
+    def get_recurrent_dropout_mask_for_cell(
+        self, inputs: Any, training: Any, count: int = 1
+    ) -> list[Any] | None:
+        """The factors of the state, the same in all time steps of a sequence.
+
+        Args:
+          inputs: The state.
+          training: Whether anything is dropped.
+          count: The number of masks.
+
+        Returns:
+          The masks, or None if nothing is dropped.
+        """
+        return self._masks_in("_state_masks", inputs, self.recurrent_dropout, training, count)
+
+    def _masks_in(self, place: str, x: Any, rate: float, training: Any, count: int) -> list[Any] | None:
+        if not 0 < rate < 1:
+            return None
+        if self.__dict__[place] is None:
+            training = keras_state.learning_phase() if training is None else training
+            ones = tf.ones_like(x)
+            self.__dict__[place] = [
+                smart_cond(training, lambda: tf.nn.dropout(ones, rate=rate), lambda: ones)
+                for _ in range(count)
+            ]
+        return self.__dict__[place]
 
     def _masks(self, inputs: Any, state: Any, training: Any) -> tuple[Any, Any]:
-        if self.__dict__["_kept_masks"] is None:
-            rates = (inputs, self.dropout), (state, self.recurrent_dropout)
-            self.__dict__["_kept_masks"] = tuple(
-                self._mask(x, rate, training, self._gates) if 0 < rate < 1 else None for x, rate in rates
-            )
-        return self.__dict__["_kept_masks"]
+        return (
+            self.get_dropout_mask_for_cell(inputs, training, self._gates),
+            self.get_recurrent_dropout_mask_for_cell(state, training, self._gates),
+        )
 
     def _add_weights(self, input_shape: Any, bias_shape: Any = None) -> None:
         width = tf.TensorShape(input_shape).as_list()[-1]
         size = self.units * self._gates
-        self.kernel = self.add_weight(
-            "kernel",
-            (width, size),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
-        self.recurrent_kernel = self.add_weight(
-            "recurrent_kernel",
-            (self.units, size),
-            initializer=self.recurrent_initializer,
-            regularizer=self.recurrent_regularizer,
-            constraint=self.recurrent_constraint,
-        )
-        self.bias = None
-        if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                bias_shape or (size,),
-                initializer=self._bias_initializer(),
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+        bias = (bias_shape or (size,)) if self.use_bias else None
+        add_weights(self, (width, size), (self.units, size), bias, self._bias_initializer())
 
     def _bias_initializer(self) -> Any:
         return self.bias_initializer
@@ -107,13 +164,13 @@ class _Cell(Configured):
 
 @export("keras.layers.SimpleRNNCell")
 @described("The cell of `SimpleRNN`: `activation(inputs @ kernel + state @ recurrent_kernel + bias)`.")
-class SimpleRNNCell(_Cell):
+class SimpleRNNCell(Cell):
     _config = (
         "units",
         "activation",
         "use_bias",
-        *_WEIGHTS,
-        *_BOUNDS,
+        *WEIGHTS,
+        *BOUNDS,
         "dropout",
         "recurrent_dropout",
     )
@@ -158,16 +215,16 @@ class SimpleRNNCell(_Cell):
 
 @export("keras.layers.LSTMCell")
 @described("The cell of `LSTM`.")
-class LSTMCell(_Cell):
+class LSTMCell(Cell):
     _gates = 4
     _config = (
         "units",
         "activation",
         "recurrent_activation",
         "use_bias",
-        *_WEIGHTS,
+        *WEIGHTS,
         "unit_forget_bias",
-        *_BOUNDS,
+        *BOUNDS,
         "dropout",
         "recurrent_dropout",
         "implementation",
@@ -200,18 +257,9 @@ class LSTMCell(_Cell):
         self.output_size = self.units
 
     def _bias_initializer(self) -> Any:
-        if not self.unit_forget_bias:
-            return self.bias_initializer
-
-        def forgetful(_: Any, *args: Any, **kwargs: Any) -> Any:
-            parts = [
-                self.bias_initializer((self.units,), *args, **kwargs),
-                tf.ones_initializer()((self.units,), *args, **kwargs),
-                self.bias_initializer((self.units * 2,), *args, **kwargs),
-            ]
-            return tf.concat(parts, axis=-1)
-
-        return forgetful
+        return (
+            forgetful(self.bias_initializer, self.units) if self.unit_forget_bias else self.bias_initializer
+        )
 
     def build(self, input_shape: ShapeLike) -> None:
         self._add_weights(input_shape)
@@ -275,15 +323,15 @@ class PeepholeLSTMCell(LSTMCell):
 
 @export("keras.layers.GRUCell")
 @described("The cell of `GRU`.")
-class GRUCell(_Cell):
+class GRUCell(Cell):
     _gates = 3
     _config = (
         "units",
         "activation",
         "recurrent_activation",
         "use_bias",
-        *_WEIGHTS,
-        *_BOUNDS,
+        *WEIGHTS,
+        *BOUNDS,
         "dropout",
         "recurrent_dropout",
         "implementation",
@@ -360,10 +408,34 @@ class GRUCell(_Cell):
 _LAYER_OPTIONS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
 
 
-class _OfCell(RNN):
+class WithStates(RNN):
+    """A recurrent layer that knows the rank of its inputs, which may come with first states."""
+
+    _input_rank = 3
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        number = len(inputs) if isinstance(inputs, (list, tuple)) else 1
+        states = kwargs.get("initial_state", args[0] if args else None)
+        extra = len(states) if isinstance(states, (list, tuple)) else int(states is not None)
+        spec = InputSpec(ndim=self._input_rank)
+        self.input_spec = [spec, *[None] * (number - 1 + extra)]
+        if extra and number == 1 and not hasattr(nested_first(states), "_keras_history"):
+            self.input_spec = [spec]
+        return super().__call__(inputs, *args, **kwargs)
+
+
+def _of_cell(name: str) -> property:
+    return property(lambda layer: getattr(layer.cell, name), doc=f"The cell's `{name}`.")
+
+
+class OfCell(WithStates):
     """A recurrent layer of one kind of cell, whose arguments it has."""
 
-    _cell: type[_Cell]
+    _cell: type[Cell]
+
+    def __init_subclass__(cls) -> None:
+        for name in cls._cell._config:
+            setattr(cls, name, _of_cell(name))
 
     def _init(self, given: dict[str, Any], kwargs: dict[str, Any]) -> None:
         own = {name: given[name] for name in self._cell._config if name in given}
@@ -372,27 +444,10 @@ class _OfCell(RNN):
         trainable = {"trainable": kwargs["trainable"]} if "trainable" in kwargs else {}
         super().__init__(self._cell(**own, **dtype, **trainable), **options, **kwargs)
         self._keep(activity_regularizer=given["activity_regularizer"])
-        self.input_spec = [InputSpec(ndim=3)]
+        self.input_spec = [InputSpec(ndim=self._input_rank)]
 
     def call(self, inputs: Any, mask: Any = None, training: Any = None, initial_state: Any = None) -> Any:
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
-
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        number = len(inputs) if isinstance(inputs, (list, tuple)) else 1
-        states = kwargs.get("initial_state", args[0] if args else None)
-        extra = len(states) if isinstance(states, (list, tuple)) else int(states is not None)
-        self.input_spec = (
-            [InputSpec(ndim=3), *[None] * (number - 1 + extra)] if number + extra > 1 else [InputSpec(ndim=3)]
-        )
-        if extra and number == 1 and not hasattr(nested_first(states), "_keras_history"):
-            self.input_spec = [InputSpec(ndim=3)]
-        return super().__call__(inputs, *args, **kwargs)
-
-    def __getattr__(self, name: str) -> Any:
-        cell = self.__dict__.get("cell")
-        if cell is not None and (name in self._cell._config or name in ("units",)):
-            return getattr(cell, name)
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
@@ -427,7 +482,7 @@ def _serialized(regularizer: Any) -> Any:
 
 @export("keras.layers.SimpleRNN")
 @described("A recurrent layer whose output is its state.")
-class SimpleRNN(_OfCell):
+class SimpleRNN(OfCell):
     _cell = SimpleRNNCell
 
     def __init__(
@@ -460,7 +515,7 @@ class SimpleRNN(_OfCell):
 
 @export("keras.layers.LSTM")
 @described("Long short-term memory (Hochreiter and Schmidhuber, 1997).")
-class LSTM(_OfCell):
+class LSTM(OfCell):
     _cell = LSTMCell
 
     def __init__(
@@ -495,7 +550,7 @@ class LSTM(_OfCell):
 
 @export("keras.layers.GRU")
 @described("Gated recurrent units (Cho et al., 2014).")
-class GRU(_OfCell):
+class GRU(OfCell):
     _cell = GRUCell
 
     def __init__(

@@ -360,8 +360,9 @@ class RNN(Configured):
         """Cells that drop a part of their inputs drop the same in all time steps."""
         cells = self.cell.cells if isinstance(self.cell, StackedRNNCells) else [self.cell]
         for cell in cells:
-            if hasattr(cell, "_reset_dropout"):
-                cell._reset_dropout()
+            if hasattr(cell, "reset_dropout_mask"):
+                cell.reset_dropout_mask()
+                cell.reset_recurrent_dropout_mask()
 
     def reset_states(self, states: Any = None) -> None:
         """Sets the states that are kept from batch to batch.
@@ -394,10 +395,7 @@ class RNN(Configured):
                 "passing a "
                 "`batch_shape` argument to your Input layer."
             )
-        sizes = [
-            tf.TensorShape(size).as_list() if isinstance(size, tf.TensorShape) else [size]
-            for size in _flat_sizes(self.cell.state_size)
-        ]
+        sizes = self._sizes_of_states()
         if self.states_value is None:
             made = [
                 tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
@@ -428,6 +426,12 @@ class RNN(Configured):
                     f"shape={np.shape(value)}"
                 )
         batch_set_value(list(zip(nest.flatten(self.states_value), states, strict=True)))
+
+    def _sizes_of_states(self) -> list[list[int]]:
+        return [
+            tf.TensorShape(size).as_list() if isinstance(size, tf.TensorShape) else [size]
+            for size in _flat_sizes(self.cell.state_size)
+        ]
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
