@@ -61,6 +61,12 @@ load_when_asked_for("tideflow.contrib.distributions", "contrib.distributions")
 load_when_asked_for("tideflow.contrib.learn", "contrib.learn")
 load_when_asked_for("tideflow.distributions", "distributions")
 load_when_asked_for("tideflow.estimator", "estimator", "contrib.tpu")
+load_when_asked_for(
+    "tideflow.estimator.keras_models",
+    "keras.estimator",
+    "keras.experimental.export_saved_model",
+    "keras.experimental.load_from_saved_model",
+)
 load_when_asked_for("tideflow.feature_column", "feature_column", "contrib.feature_column")
 load_when_asked_for("tideflow.keras", "keras")
 load_when_asked_for("tideflow.platform.pywrap", "pywrap_tensorflow")

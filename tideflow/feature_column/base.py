@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tideflow.graph import dtypes
@@ -42,6 +43,7 @@ class Weights(NamedTuple):
 
     collections: list[Any]
     trainable: bool
+    tables: Mapping[Any, Any] = MappingProxyType({})  # those that a layer has made before, by column
 
     @classmethod
     def of_model(cls, collections: Sequence[Any] | None, trainable: bool) -> Weights:
@@ -263,13 +265,14 @@ def checked_columns(columns: Any) -> list[FeatureColumn]:
         raise ValueError("feature_columns must not be empty.")
     by_name: dict[str, FeatureColumn] = {}
     for column in columns:
-        other = by_name.setdefault(column.name, column)
-        if other is not column:
+        if column.name in by_name:
+            other = by_name[column.name]
             raise ValueError(
                 f"Duplicate feature column name found for columns: {column} and {other}. This usually means "
                 "that these columns refer to same base feature. Either one must be discarded or a duplicated "
                 "but renamed item must be inserted in features dict."
             )
+        by_name[column.name] = column
     return list(columns)
 
 

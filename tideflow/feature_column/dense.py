@@ -135,7 +135,9 @@ class EmbeddingColumn(_OfCategories, _EmbeddingFields):
         return _embedded(self, ids, self.table(weights)), ids.id_tensor
 
     def table(self, weights: Weights) -> Any:
-        """The variable of the column, made or found in the current scope."""
+        """The variable of the column: the layer's own, or one made or found in the current scope."""
+        if self in weights.tables:
+            return weights.tables[self]
         return get_variable(
             "embedding_weights",
             shape=(self.categorical_column.num_buckets, self.dimension),

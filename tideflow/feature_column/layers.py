@@ -36,7 +36,8 @@ from tideflow.variables.partitioned import PartitionedVariable
 from tideflow.variables.variable_scope import AUTO_REUSE, get_variable, get_variable_scope, variable_scope
 
 
-def _by_name(columns: Any) -> list[FeatureColumn]:
+def by_name(columns: Any) -> list[FeatureColumn]:
+    """The columns in the order of their names."""
     return sorted(checked_columns(columns), key=lambda column: column.name)
 
 
@@ -98,7 +99,7 @@ def dense_features(features: Mapping[str, Any], feature_columns: Iterable[Featur
 
 
 def _dense_columns(feature_columns: Any) -> list[DenseColumn]:
-    columns = _by_name(feature_columns)
+    columns = by_name(feature_columns)
     for column in columns:
         if not isinstance(column, DenseColumn):
             raise ValueError(
@@ -149,7 +150,7 @@ def linear_model(
     """
     with variable_scope(None, "linear_model") as scope:
         model_name = _last_part(scope.name)
-    columns = _by_name(feature_columns)
+    columns = by_name(feature_columns)
     weights = Weights.of_model(weight_collections, trainable)
     by_layer_name = {}
     for column in columns:  # a column's layer is named before the layers are called, outside the model
@@ -234,7 +235,7 @@ def sequence_input_layer(
     Raises:
       ValueError: If a column is not a sequence column.
     """
-    columns = _by_name(feature_columns)
+    columns = by_name(feature_columns)
     for column in columns:
         if not isinstance(column, SequenceDenseColumn):
             raise ValueError(
@@ -254,10 +255,10 @@ def sequence_input_layer(
                 lengths.append(length)
         check_batch_sizes(tensors, columns)
         check_batch_sizes(lengths, columns)
-        return joining.concat(tensors, -1), _all_equal(lengths)
+        return joining.concat(tensors, -1), all_equal(lengths)
 
 
-def _all_equal(tensors: Sequence[Tensor]) -> Tensor:
+def all_equal(tensors: Sequence[Tensor]) -> Tensor:
     """The first of them, after the step has found all of them equal."""
     with name_scope(None, "assert_all_equal", tensors):
         if len(tensors) == 1:

@@ -7,6 +7,7 @@ from tideflow.keras import (  # noqa: F401
     metrics,
     models,
     optimizers,
+    premade,
     preprocessing,
 )
 from tideflow.keras.backend import arrays, math, neural, recurrence  # noqa: F401
@@ -17,14 +18,18 @@ from tideflow.keras.layers import (  # noqa: F401
     conv_recurrent,
     core,
     cudnn,
+    feature_layers,
     local,
     merge,
     recurrent,
     resizing,
-    wrappers,
 )
+from tideflow.keras.layers import wrappers as _layer_wrappers  # noqa: F401
 from tideflow.keras.saving import models as _saving  # noqa: F401
 from tideflow.keras.utils import arrays as _arrays  # noqa: F401
+from tideflow.keras.utils import drawing as _drawing  # noqa: F401
+from tideflow.keras.utils import replicas as _replicas  # noqa: F401
 
 load_when_asked_for("tideflow.keras.applications", "keras.applications")
 load_when_asked_for("tideflow.keras.datasets", "keras.datasets")
+load_when_asked_for("tideflow.keras.wrappers", "keras.wrappers")

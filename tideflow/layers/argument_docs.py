@@ -137,7 +137,7 @@ def explained(summary: str, returns: str = "A tensor.", **own: str) -> Callable[
     """Gives a function its docstring, as `described` does for classes."""
 
     def explain(function: F) -> F:
-        parameters = list(inspect.signature(function).parameters.values())
+        parameters = [p for p in inspect.signature(function).parameters.values() if p.name != "self"]
         lines = _argument_lines(parameters, own, function.__name__)
         function.__doc__ = "\n".join([summary, *lines, "", "Returns:", f"  {returns}", ""])
         return function

@@ -436,7 +436,7 @@ class Layer(Connected, Module):
           use_resource: Whether it is a resource variable.
           synchronization: When copies on several devices are synchronized.
           aggregation: How the writes of several devices are combined.
-          **kwargs: Options of TensorFlow that have no effect here.
+          **kwargs: `collections`, those that the variable is added to; and options that have no effect here.
 
         Returns:
           The variable.
@@ -465,6 +465,7 @@ class Layer(Connected, Module):
             name=name,
             dtype=dtype.base_dtype,
             trainable=trainable,
+            collections=kwargs.get("collections"),
             constraint=constraint,
             use_resource=True if use_resource is None else use_resource,
             synchronization=synchronization,

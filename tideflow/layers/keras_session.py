@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -64,7 +65,7 @@ def _session(graph: Graph) -> Session:
     if default is not None:
         return default
     if _Current.session is None or _Current.session.graph is not graph:
-        _Current.session = Session(graph=graph)
+        _Current.session = Session(graph=graph, config=ConfigProto(allow_soft_placement=True))
     return _Current.session
 
 

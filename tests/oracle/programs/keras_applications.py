@@ -43,7 +43,6 @@ _SMALL = {
     "InceptionV3": 75,
     "MobileNet": 40,
     "MobileNetV2": 37,
-    "NASNetMobile": 32,
     "Xception": 71,
 }
 

@@ -11,6 +11,7 @@ import tideflow as tf
 from tideflow.keras.utils.data_utils import get_file
 from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import explained
+from tideflow.layers.nodes import is_keras_tensor
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -147,7 +148,7 @@ def image_input(given: Given, shape: tuple[int | None, ...]) -> Tensor:
     """The tensor that the model begins with."""
     if given.input_tensor is None:
         return tf.keras.Input(shape=shape)
-    if tf.keras.backend.is_keras_tensor(given.input_tensor):
+    if is_keras_tensor(given.input_tensor):
         return given.input_tensor
     return tf.keras.Input(tensor=given.input_tensor, shape=shape)
 

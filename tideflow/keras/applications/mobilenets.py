@@ -10,6 +10,7 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.keras.applications import common
 from tideflow.keras.applications.common import Given, channels_of, conv, pad
+from tideflow.layers.nodes import is_keras_tensor
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -189,7 +190,7 @@ def _check_shapes(given: Given) -> None:
     """An input tensor and a shape must say the same size."""
     if given.input_shape is None or given.input_tensor is None:
         return
-    if not tf.keras.backend.is_keras_tensor(given.input_tensor):
+    if not is_keras_tensor(given.input_tensor):
         raise ValueError("input_tensor specified: ", given.input_tensor, "is not a keras tensor")
     if given.input_tensor.shape.as_list()[2] != given.input_shape[1]:
         raise ValueError(
@@ -216,7 +217,7 @@ def MobileNetV2(
     common.check_weights(given)
     _check_shapes(given)
     known = input_shape
-    if known is None and input_tensor is not None and tf.keras.backend.is_keras_tensor(input_tensor):
+    if known is None and input_tensor is not None and is_keras_tensor(input_tensor):
         known = input_tensor.shape.as_list()[1:]
     shape = common.image_shape(given, _default_size(known, _SIZES_V2), 32)
     _check_width(

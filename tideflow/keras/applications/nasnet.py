@@ -30,22 +30,26 @@ def _add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
 
 def _separable(x: Tensor, filters: int, name: str, size: int = 3, stride: int = 1) -> Tensor:
     """ReLU, separable convolution and normalization, twice; the first has the stride."""
-    for number in (1, 2):
-        x = relu(x)
-        first = number == 1
-        if first and stride == 2:
-            x = pad(x, common.same_padding(x, size), f"separable_conv_1_pad_{name}")
-        x = tf.keras.layers.SeparableConv2D(
-            filters,
-            size,
-            strides=stride if first else 1,
-            padding="valid" if first and stride == 2 else "same",
-            use_bias=False,
-            kernel_initializer="he_normal",
-            name=f"separable_conv_{number}_{name}",
-        )(x)
-        x = _norm(x, f"separable_conv_{number}_bn_{name}")
+    with tf.name_scope(f"separable_conv_block_{name}"):
+        for number in (1, 2):
+            x = _separable_half(x, filters, name, size, stride if number == 1 else 1, number)
     return x
+
+
+def _separable_half(x: Tensor, filters: int, name: str, size: int, stride: int, number: int) -> Tensor:
+    x = relu(x)
+    if stride == 2:
+        x = pad(x, common.same_padding(x, size), f"separable_conv_1_pad_{name}")
+    x = tf.keras.layers.SeparableConv2D(
+        filters,
+        size,
+        strides=stride,
+        padding="valid" if stride == 2 else "same",
+        use_bias=False,
+        kernel_initializer="he_normal",
+        name=f"separable_conv_{number}_{name}",
+    )(x)
+    return _norm(x, f"separable_conv_{number}_bn_{name}")
 
 
 def _adjusted(before: Tensor | None, x: Tensor, filters: int, name: str) -> Tensor:
@@ -54,18 +58,20 @@ def _adjusted(before: Tensor | None, x: Tensor, filters: int, name: str) -> Tens
     if before is None:
         return x
     if before.shape.as_list()[2] != x.shape.as_list()[2]:
-        before = relu(before, f"adjust_relu_1_{name}")
-        halves = []
-        for number in (1, 2):
-            half = before
-            if number == 2:  # the pixels between those of the first half
-                half = layers.Cropping2D(((1, 0), (1, 0)))(pad(half, ((0, 1), (0, 1))))
-            half = layers.AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_{number}_{name}")(half)
-            halves.append(_conv(half, filters // 2, f"adjust_conv_{number}_{name}", padding="same"))
-        return _norm(join(halves), f"adjust_bn_{name}")
+        with tf.name_scope(f"adjust_block/adjust_reduction_block_{name}"):
+            before = relu(before, f"adjust_relu_1_{name}")
+            halves = []
+            for number in (1, 2):
+                half = before
+                if number == 2:  # the pixels between those of the first half
+                    half = layers.Cropping2D(((1, 0), (1, 0)))(pad(half, ((0, 1), (0, 1))))
+                half = layers.AveragePooling2D(1, strides=2, name=f"adjust_avg_pool_{number}_{name}")(half)
+                halves.append(_conv(half, filters // 2, f"adjust_conv_{number}_{name}", padding="same"))
+            return _norm(join(halves), f"adjust_bn_{name}")
     if channels_of(before) != filters:
-        before = _conv(relu(before), filters, f"adjust_conv_projection_{name}", padding="same")
-        return _norm(before, f"adjust_bn_{name}")
+        with tf.name_scope(f"adjust_block/adjust_projection_block_{name}"):
+            before = _conv(relu(before), filters, f"adjust_conv_projection_{name}", padding="same")
+            return _norm(before, f"adjust_bn_{name}")
     return before
 
 
@@ -81,16 +87,23 @@ def _normal_cell(x: Tensor, before: Tensor | None, filters: int, name: str) -> t
     def separable(y: Tensor, place: str, size: int = 3) -> Tensor:
         return _separable(y, filters, f"normal_{place}_{name}", size)
 
-    p = _adjusted(before, x, filters, name)
-    h = _squeezed(x, filters, "normal", name)
-    parts = [p]
-    parts.append(_add(separable(h, "left1", 5), separable(p, "right1"), f"normal_add_1_{name}"))
-    parts.append(_add(separable(p, "left2", 5), separable(p, "right2"), f"normal_add_2_{name}"))
-    parts.append(_add(_pooled(h, f"normal_left3_{name}"), p, f"normal_add_3_{name}"))
-    pools = [_pooled(p, f"normal_{side}4_{name}") for side in ("left", "right")]
-    parts.append(_add(*pools, f"normal_add_4_{name}"))
-    parts.append(_add(separable(h, "left5"), h, f"normal_add_5_{name}"))
-    return join(parts, f"normal_concat_{name}"), x
+    def add(number: int, y: Tensor, z: Tensor) -> Tensor:
+        return _add(y, z, f"normal_add_{number}_{name}")
+
+    with tf.name_scope(f"normal_A_block_{name}"):
+        p = _adjusted(before, x, filters, name)
+        h = _squeezed(x, filters, "normal", name)
+        with tf.name_scope("block_1"):
+            one = add(1, separable(h, "left1", 5), separable(p, "right1"))
+        with tf.name_scope("block_2"):
+            two = add(2, separable(p, "left2", 5), separable(p, "right2"))
+        with tf.name_scope("block_3"):
+            three = add(3, _pooled(h, f"normal_left3_{name}"), p)
+        with tf.name_scope("block_4"):
+            four = add(4, *(_pooled(p, f"normal_{side}4_{name}") for side in ("left", "right")))
+        with tf.name_scope("block_5"):
+            five = add(5, separable(h, "left5"), h)
+        return join([p, one, two, three, four, five], f"normal_concat_{name}"), x
 
 
 def _reduction_cell(x: Tensor, before: Tensor | None, filters: int, name: str) -> tuple[Tensor, Tensor]:
@@ -101,16 +114,24 @@ def _reduction_cell(x: Tensor, before: Tensor | None, filters: int, name: str) -
         return layer(3, strides=2, name=f"reduction_{place}_{name}")(padded)
 
     layers = tf.keras.layers
-    p = _adjusted(before, x, filters, name)
-    h = _squeezed(x, filters, "reduction", name)
-    padded = pad(h, common.same_padding(h, 3), f"reduction_pad_1_{name}")
-    one = _add(separable(h, "left1", 5), separable(p, "right1", 7), f"reduction_add_1_{name}")
-    two = _add(pool(layers.MaxPooling2D, "left2"), separable(p, "right2", 7), f"reduction_add_2_{name}")
-    three = _add(pool(layers.AveragePooling2D, "left3"), separable(p, "right3", 5), f"reduction_add3_{name}")
-    four = _add(two, _pooled(one, f"reduction_left4_{name}"))
-    five = separable(one, "left4", 3, stride=1)
-    five = _add(five, pool(layers.MaxPooling2D, "right5"), f"reduction_add4_{name}")
-    return join([two, three, four, five], f"reduction_concat_{name}"), x
+    with tf.name_scope(f"reduction_A_block_{name}"):
+        p = _adjusted(before, x, filters, name)
+        h = _squeezed(x, filters, "reduction", name)
+        padded = pad(h, common.same_padding(h, 3), f"reduction_pad_1_{name}")
+        with tf.name_scope("block_1"):
+            one = _add(separable(h, "left1", 5), separable(p, "right1", 7), f"reduction_add_1_{name}")
+        with tf.name_scope("block_2"):
+            two = pool(layers.MaxPooling2D, "left2")
+            two = _add(two, separable(p, "right2", 7), f"reduction_add_2_{name}")
+        with tf.name_scope("block_3"):
+            three = pool(layers.AveragePooling2D, "left3")
+            three = _add(three, separable(p, "right3", 5), f"reduction_add3_{name}")
+        with tf.name_scope("block_4"):
+            four = _add(two, _pooled(one, f"reduction_left4_{name}"))
+        with tf.name_scope("block_5"):
+            five = separable(one, "left4", 3, stride=1)
+            five = _add(five, pool(layers.MaxPooling2D, "right5"), f"reduction_add4_{name}")
+        return join([two, three, four, five], f"reduction_concat_{name}"), x
 
 
 def _nasnet(given: Given, size: int, width: int, blocks: int, stem: int, skips: bool, files: Any) -> Any:

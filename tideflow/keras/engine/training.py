@@ -161,11 +161,14 @@ class Model(Fed, Network):
         if mode == loops.TRAIN:
             self._check_trainable()
             with tf.name_scope("training"):
-                updates = list(self.optimizer.get_updates(self.total_loss, self._collected_trainable_weights))
+                updates = self._optimizer_updates()
             updates += [u for u in self.updates if all(u is not other for other in updates)]
         updates = [u for u in updates if not any(u is getattr(r, "op", None) for r in results)]
         made = function(inputs, [self.total_loss, *results], updates=updates, name=f"{mode}_function")
         return made, takes_phase
+
+    def _optimizer_updates(self) -> list[Any]:
+        return list(self.optimizer.get_updates(self.total_loss, self._collected_trainable_weights))
 
     def _check_trainable(self) -> None:
         if len(self._collected_trainable_weights) != len(self.trainable_weights):

@@ -107,6 +107,7 @@ class Metric(Layer):
             trainable=False,
             aggregation=aggregation,
             synchronization=synchronization,
+            collections=[],
         )
 
     def get_config(self) -> dict[str, Any]:

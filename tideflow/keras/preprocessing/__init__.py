@@ -1,3 +1,3 @@
 """Sequences, text and images as arrays."""
 
-from tideflow.keras.preprocessing import sequence, text  # noqa: F401
+from tideflow.keras.preprocessing import image, sequence, text  # noqa: F401

@@ -10,6 +10,7 @@ import queue
 import random
 import shutil
 import threading
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
@@ -50,6 +51,7 @@ class Sequence:
 
 
 _shared: dict[int, Any] = {}  # what worker processes got when they were forked
+_pools: weakref.WeakSet[ProcessPoolExecutor] = weakref.WeakSet()
 
 
 def _item_of(uid: int, index: int) -> Any:
@@ -147,7 +149,9 @@ class OrderedEnqueuer(SequenceEnqueuer):
     def _executor(self) -> Executor:
         if not self.use_multiprocessing:
             return ThreadPoolExecutor(self.workers)
-        return ProcessPoolExecutor(self.workers, mp_context=multiprocessing.get_context("fork"))
+        made = ProcessPoolExecutor(self.workers, mp_context=multiprocessing.get_context("fork"))
+        _pools.add(made)
+        return made
 
     def _run(self) -> None:
         order = list(range(len(self.sequence)))
@@ -196,6 +200,27 @@ class GeneratorEnqueuer(SequenceEnqueuer):
         for item in self.sequence:
             if not self._put(("item", item)):
                 return
+
+
+@export("keras.experimental.terminate_keras_multiprocessing_pools")
+def terminate_keras_multiprocessing_pools(grace_period: float = 0.1, use_sigkill: bool = False) -> list[str]:
+    """Ends the processes that make batches, whatever they do.
+
+    Args:
+      grace_period: How long a process that was asked to end has for it, in seconds.
+      use_sigkill: Whether one that has not ended is killed.
+
+    Returns:
+      A sentence for each process that is still there.
+    """
+    workers = [worker for pool in list(_pools) for worker in list((pool._processes or {}).values())]
+    for end in ("terminate", *(["kill"] if use_sigkill else [])):
+        for worker in workers:
+            if worker.is_alive():
+                getattr(worker, end)()
+        for worker in workers:
+            worker.join(grace_period)
+    return [f"worker {worker.pid} is still alive" for worker in workers if worker.is_alive()]
 
 
 @export("keras.utils.get_file")
