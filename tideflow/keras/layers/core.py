@@ -6,6 +6,7 @@ import codecs
 import marshal
 import types
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -255,6 +256,9 @@ class Lambda(Configured):
         return cls(**config)
 
 
+runs_stored_code: ContextVar[bool] = ContextVar("runs_stored_code", default=True)
+
+
 def _serialized(function: Any) -> tuple[Any, str, Any]:
     if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
         code = codecs.encode(marshal.dumps(function.__code__), "base64").decode("ascii")
@@ -268,8 +272,20 @@ def _serialized(function: Any) -> tuple[Any, str, Any]:
 
 def _deserialized(stored: Any, kind: str, known: dict[str, Any]) -> Any:
     if kind == "lambda":
+        if not runs_stored_code.get():
+            raise ValueError(
+                "A `Lambda` layer of the model is stored as Python bytecode, which is not run for a model "
+                "that is not trusted: see docs/security.md."
+            )
         code, defaults, closure = stored
-        made = marshal.loads(codecs.decode(code.encode("ascii"), "base64"))
+        try:
+            made = marshal.loads(codecs.decode(code.encode("ascii"), "base64"))
+        except (EOFError, TypeError, ValueError) as error:
+            raise ValueError(
+                "A `Lambda` layer of the model is stored as bytecode of another version of Python, which "
+                "this one cannot read. Make the model by the program that made it, and read the file by "
+                "`load_weights`."
+            ) from error
         cells = None if closure is None else tuple(types.CellType(value) for value in closure)
         return types.FunctionType(made, {**globals(), **known}, argdefs=_as_tuple(defaults), closure=cells)
     if kind == "function":

@@ -1,4 +1,8 @@
-"""Recurrent layers in one op, which a GPU computes by cuDNN: their weights are laid out as cuDNN has them."""
+"""Recurrent layers in one op, which a GPU computes by cuDNN.
+
+The memory of a gate's kernel is that of cuDNN's matrix, which has the other shape: `saving/cudnn_weights.py`
+converts the weights of other layers.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +100,7 @@ class _CuDNN(WithStates):
         kernels = [tf.split(kernel, self._gates, axis=1) for kernel in (self.kernel, self.recurrent_kernel)]
         biases = tf.split(self.bias, 2 * self._gates)
         halves = [biases[: self._gates], biases[self._gates :]]
-        parts = [tf.transpose(half[gate]) for half in kernels for gate in self._order]
+        parts = [half[gate] for half in kernels for gate in self._order]
         parts += [half[gate] for half in halves for gate in self._order]
         return tf.concat([tf.reshape(part, [-1]) for part in parts], axis=0)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from typing import Any
 
 import numpy as np
 
+from tideflow.keras.saving.cudnn_weights import fitting
 from tideflow.keras.saving.training_config import config_of
 from tideflow.layers.keras_session import batch_get_value, batch_set_value
 
@@ -110,7 +112,23 @@ def _write_training(file: Any, model: Any) -> None:
 
 def open_file(path: str) -> Any:
     """An HDF5 file, open for reading."""
-    return require_h5py().File(path, "r")
+    h5py = require_h5py()
+    try:
+        return h5py.File(path, "r")
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        if zipfile.is_zipfile(path):
+            raise OSError(
+                f"{path} is an archive of Keras 3, not an HDF5 file: save the model there with "
+                "`model.save('model.h5')`, or its weights with `model.save_weights('model.weights.h5')`."
+            ) from error
+        raise OSError(f"{path} is no whole HDF5 file: {error}") from error
+
+
+def version_of(file: Any) -> str:
+    """The version of Keras that wrote a file."""
+    return _text(file.attrs.get("keras_version", "1"))
 
 
 def read_configs(file: Any) -> tuple[dict[str, Any], dict[str, Any] | None]:
@@ -176,6 +194,7 @@ def load_group(group: Any, layers: list[Any], by_name: bool = False) -> None:
 
 def _matched(layer: Any, values: list[Any]) -> list[tuple[Any, Any]]:
     weights = _ordered_weights(layer)
+    values = fitting(layer, values)
     if len(weights) != len(values):
         raise ValueError(
             f'Layer "{layer.name}" expects {len(weights)} weight(s), but the saved weights have '

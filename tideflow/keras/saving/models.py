@@ -12,8 +12,10 @@ from tideflow.io.checkpoint_state import write_state
 from tideflow.io.object_graph import read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.keras.layers import serialization
-from tideflow.keras.saving import hdf5
+from tideflow.keras.layers.core import runs_stored_code
+from tideflow.keras.saving import folders, hdf5
 from tideflow.keras.saving.training_config import arguments_of
+from tideflow.keras.saving.versions import explained_by_version
 from tideflow.keras.utils.optional import require_yaml
 from tideflow.layers.keras_session import get_session
 from tideflow.platform import logging
@@ -101,25 +103,29 @@ def save_model(
     save_format: str | None = None,
     signatures: Any = None,
 ) -> None:
-    """Saves a model: its config, its weights, and the state of its optimizer, in an HDF5 file.
+    """Saves a model: its config, its weights, and the state of its optimizer.
 
     Args:
       model: The model.
       filepath: The path.
-      overwrite: Whether a file that is there is replaced without asking.
+      overwrite: Whether what is there is replaced without asking.
       include_optimizer: Whether the optimizer's state is saved too.
-      save_format: `"h5"`; `"tf"` needs `tf.keras.experimental.export_saved_model`.
-      signatures: Accepted for TensorFlow's sake: an HDF5 file has none.
+      save_format: `"h5"` for an HDF5 file, `"tf"` for a SavedModel, which has the graphs of
+        `tf.keras.experimental.export_saved_model`.
+      signatures: Accepted for TensorFlow's sake: signatures follow from the inputs and outputs of the model.
 
     Raises:
-      NotImplementedError: If the model is a subclass that has no config, or another format is asked for.
+      NotImplementedError: If the model is a subclass, and an HDF5 file is asked for.
     """
     path = os.fspath(filepath)
     if save_format in ("tf", "tensorflow"):
-        raise NotImplementedError(
-            "A model is saved as an HDF5 file (save_format='h5'); its weights as a checkpoint by "
-            "model.save_weights(path, save_format='tf')."
-        )
+        if path.endswith((".h5", ".keras", ".hdf5")):
+            raise ValueError(
+                f'save_model got save_format="tf", but the filepath ("{path}") looks like an HDF5 file.'
+            )
+        if _may_write(os.path.join(path, "saved_model.pb"), overwrite):
+            folders.save(model, path, include_optimizer)
+        return
     if not model._is_graph_network and type(model).__name__ != "Sequential":
         raise NotImplementedError(
             "Saving the model to HDF5 format requires the model to be a Functional model or a Sequential "
@@ -135,27 +141,41 @@ def save_model(
 
 
 @export("keras.models.load_model")
-def load_model(filepath: Any, custom_objects: dict[str, Any] | None = None, compile: bool = True) -> Any:
+def load_model(
+    filepath: Any, custom_objects: dict[str, Any] | None = None, compile: bool = True, trusted: bool = True
+) -> Any:
     """Loads a model that `save_model` has saved.
 
     Args:
-      filepath: The path of an HDF5 file, or an open `h5py.File`.
+      filepath: The path of an HDF5 file or of a SavedModel's directory, or an open `h5py.File`.
       custom_objects: The program's own classes and functions, by name.
       compile: Whether the model is compiled as it was.
+      trusted: Whether code that the file holds, of `Lambda` layers, may run.
 
     Returns:
       The model.
 
     Raises:
-      ValueError: If the file has no model.
+      ValueError: If the file has no model, or has code and is not trusted.
+      OSError: If the file is not there, or is broken.
     """
+    token = runs_stored_code.set(trusted)
+    try:
+        if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
+            return folders.load(os.fspath(filepath), custom_objects or {}, compile)
+        return _load_hdf5(filepath, custom_objects or {}, compile)
+    finally:
+        runs_stored_code.reset(token)
+
+
+def _load_hdf5(filepath: Any, custom: dict[str, Any], compile: bool) -> Any:
     given = not isinstance(filepath, (str, os.PathLike))
     file = filepath if given else hdf5.open_file(os.fspath(filepath))
     try:
         config, training = hdf5.read_configs(file)
-        custom = custom_objects or {}
         with CustomObjectScope(custom):
-            model = model_from_config(config, custom)
+            with explained_by_version(hdf5.version_of(file)):
+                model = model_from_config(config, custom)
             hdf5.load_group(file["model_weights"], model.layers)
             if not compile:
                 return model
