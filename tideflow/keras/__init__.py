@@ -32,4 +32,5 @@ from tideflow.keras.utils import replicas as _replicas  # noqa: F401
 
 load_when_asked_for("tideflow.keras.applications", "keras.applications")
 load_when_asked_for("tideflow.keras.datasets", "keras.datasets")
+load_when_asked_for("tideflow.keras.mixed_precision", "keras.mixed_precision")
 load_when_asked_for("tideflow.keras.wrappers", "keras.wrappers")

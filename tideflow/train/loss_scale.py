@@ -178,7 +178,7 @@ def _values(grad: Any) -> Tensor:
     return grad.values if isinstance(grad, IndexedSlices) else grad
 
 
-def _loss_scale(identifier: Any) -> LossScale:
+def loss_scale_of(identifier: Any) -> LossScale:
     """A loss scale from itself, a number, or the word "dynamic"."""
     if isinstance(identifier, numbers.Real):
         return FixedLossScale(identifier)
@@ -208,7 +208,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
             raise ValueError(f'"opt" must be an instance of Optimizer, but got: {type(opt)}')
         super().__init__(opt._use_locking, opt.get_name())
         self._optimizer = opt
-        self._loss_scale = _loss_scale(loss_scale)
+        self._loss_scale = loss_scale_of(loss_scale)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
