@@ -1,8 +1,6 @@
 """Examples of tf.keras.applications, tf.keras.datasets and tf.keras.preprocessing.image."""
 
-import json
 import os
-import tempfile
 
 import numpy as np
 
@@ -108,14 +106,14 @@ print(tf.keras.applications.vgg19.preprocess_input(np.full((1, 1, 1, 3), 255.0))
 print(tf.keras.applications.xception.preprocess_input(np.full((1, 1, 1, 3), 255.0)))
 
 # %% tf.keras.datasets.mnist.load_data
-path = os.path.join(tempfile.mkdtemp(), "mnist.npz")
+path = os.path.abspath("mnist.npz")
 images = np.zeros((2, 28, 28), np.uint8)
 np.savez(path, x_train=images, y_train=[1, 2], x_test=images[:1], y_test=[3])
 (x, y), (x_test, y_test) = tf.keras.datasets.mnist.load_data(path)
 print(x.shape, y, x_test.shape)
 
 # %% tf.keras.datasets.boston_housing.load_data
-path = os.path.join(tempfile.mkdtemp(), "houses.npz")
+path = os.path.abspath("houses.npz")
 np.savez(path, x=np.arange(10.0).reshape(5, 2), y=np.arange(5.0))
 (x, y), _ = tf.keras.datasets.boston_housing.load_data(path)
 print(x.shape, y)
@@ -136,15 +134,15 @@ except ValueError as error:
 # %% tf.keras.datasets.imdb.load_data, tf.keras.datasets.reuters.load_data
 texts = np.empty(2, dtype=object)
 texts[:] = [[1, 2, 3], [4]]
-path = os.path.join(tempfile.mkdtemp(), "texts.npz")
+path = os.path.abspath("texts.npz")
 np.savez(path, x=texts, y=[0, 1], x_train=texts, y_train=[0, 1], x_test=texts, y_test=[0, 1])
 print(tf.keras.datasets.imdb.load_data(path)[0])
 print(tf.keras.datasets.reuters.load_data(path, num_words=6)[0])
 
 # %% tf.keras.datasets.imdb.get_word_index, tf.keras.datasets.reuters.get_word_index
-path = os.path.join(tempfile.mkdtemp(), "words.json")
+path = os.path.abspath("words.json")
 with open(path, "w") as file:
-    json.dump({"tide": 1}, file)
+    file.write('{"tide": 1}')
 print(tf.keras.datasets.imdb.get_word_index(path), tf.keras.datasets.reuters.get_word_index(path))
 
 # %% tf.keras.preprocessing.image.ImageDataGenerator, tf.keras.preprocessing.image.NumpyArrayIterator
@@ -155,7 +153,7 @@ for x, y in generator.flow(np.ones((4, 8, 8, 3)), [0, 1, 2, 3], batch_size=3, se
 
 # %% tf.keras.preprocessing.image.DirectoryIterator, tf.keras.preprocessing.image.Iterator
 image = tf.keras.preprocessing.image
-folder = tempfile.mkdtemp()
+folder = os.path.abspath("pictures")
 os.makedirs(os.path.join(folder, "cats"))
 image.save_img(os.path.join(folder, "cats", "tom.png"), np.ones((4, 4, 3)))
 batches = image.DirectoryIterator(folder, image.ImageDataGenerator(), target_size=(4, 4))
@@ -163,7 +161,7 @@ print(isinstance(batches, image.Iterator), next(batches)[0].shape)
 
 # %% tf.keras.preprocessing.image.load_img, tf.keras.preprocessing.image.save_img
 image = tf.keras.preprocessing.image
-path = os.path.join(tempfile.mkdtemp(), "x.png")
+path = os.path.abspath("x.png")
 image.save_img(path, np.arange(12.0).reshape(2, 2, 3))
 print(image.load_img(path, target_size=(4, 4)).size)
 

@@ -1,7 +1,6 @@
 """Examples of tf.keras: layers of columns, ready models, wrappers, estimators, SavedModels."""
 
 import os
-import tempfile
 
 import numpy as np
 
@@ -70,21 +69,21 @@ except ValueError as error:
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
 try:
     print(tf.keras.utils.model_to_dot(model).get_type())
-    tf.keras.utils.plot_model(model, os.path.join(tempfile.mkdtemp(), "model.png"))
+    tf.keras.utils.plot_model(model, os.path.abspath("model.png"))
 except ImportError as error:
     print(error)
 
 # %% tf.keras.estimator.model_to_estimator
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
 model.compile("sgd", "mse")
-estimator = tf.keras.estimator.model_to_estimator(model, model_dir=tempfile.mkdtemp())
+estimator = tf.keras.estimator.model_to_estimator(model, model_dir="estimator_of_keras")
 name = model.input_names[0]
 estimator.train(lambda: ({name: tf.ones([4, 2])}, tf.ones([4, 1])), steps=1)
 print(estimator.latest_checkpoint().endswith("model.ckpt-1"))
 
 # %% tf.keras.experimental.export_saved_model, tf.keras.experimental.load_from_saved_model
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
-path = os.path.join(tempfile.mkdtemp(), "model")
+path = os.path.abspath("model")
 tf.keras.experimental.export_saved_model(model, path)
 again = tf.keras.experimental.load_from_saved_model(path)
 print(np.array_equal(again.get_weights()[0], model.get_weights()[0]))

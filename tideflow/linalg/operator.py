@@ -27,13 +27,14 @@ from tideflow.linalg.tools import cholesky_solve, is_variable, matrix_solve, sha
 from tideflow.ops.arrays import creation, diagonals, shapes
 from tideflow.ops.linalg import decompositions, matrix_functions, spectra
 from tideflow.ops.math import casting, checks, complex_numbers, reductions, unary
+from tideflow.variables.module import Module
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
 
 
 @export("linalg.LinearOperator")
-class LinearOperator(abc.ABC):
+class LinearOperator(Module, abc.ABC):
     """The base of linear operators: batches of matrices that are described by how they act.
 
     A subclass defines `_shape`, `_shape_tensor` and `_matmul`; it may define faster forms of the other
@@ -82,6 +83,7 @@ class LinearOperator(abc.ABC):
         self._is_positive_definite = is_positive_definite
         self._is_square_by_hints = is_square
         self._name = name or type(self).__name__
+        self._scope_name = f"{self._name}/"
 
     @contextlib.contextmanager
     def _name_scope(self, name: str | None = None) -> Iterator[str]:

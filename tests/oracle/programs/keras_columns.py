@@ -208,3 +208,28 @@ def kernels_turn_around(tf, np):
     _weights(np, model)
     tf.keras.utils.convert_all_kernels_in_model(model)
     return Close(model.get_weights(), 1e-6)
+
+
+def an_operator_is_a_module(tf, np):
+    with tf.variable_scope("v", use_resource=True):
+        diagonal = tf.get_variable("d", [2])
+    inner = tf.linalg.LinearOperatorDiag(diagonal)
+    outer = tf.linalg.LinearOperatorComposition([inner, tf.linalg.LinearOperatorIdentity(2)])
+    return (
+        [v.name for v in inner.trainable_variables],
+        [v.name for v in outer.variables],
+        len(outer.submodules),
+    )
+
+
+def members_of_models(tf, np):
+    l = tf.keras.layers
+    layer = l.Bidirectional(l.LSTM(2, kernel_constraint="non_neg"))
+    model = tf.keras.Sequential([l.Dense(1, input_shape=(2,)), l.Reshape((1, 1)), layer])
+    model.compile("sgd", "mse", sample_weight_mode=None)
+    stop = tf.keras.callbacks.EarlyStopping(monitor="loss")
+    return (
+        [weight is None for weight in model.sample_weights],
+        stop.get_monitor_value({"loss": 2.0}),
+        stop.get_monitor_value({}),
+    )

@@ -12,6 +12,7 @@ from tideflow.keras.applications.common import Given, channels_of, conv, join, p
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 _GROWTH = 32  # the channels that a layer adds
 
@@ -57,7 +58,7 @@ def _densenet(name: str, depths: Sequence[int], given: Given) -> Any:
 def DenseNet121(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -70,7 +71,7 @@ def DenseNet121(
 def DenseNet169(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -83,7 +84,7 @@ def DenseNet169(
 def DenseNet201(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,

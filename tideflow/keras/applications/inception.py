@@ -16,6 +16,7 @@ from tideflow.keras.applications.common import Given, channels_of, conv, join, r
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 _WIDE, _HIGH = (1, 7), (7, 1)
 _STEM = ((32, 3, 2), (32, 3, 1), (64, 3))
@@ -88,7 +89,7 @@ def _last_module(x: Tensor, number: int) -> Tensor:
 def InceptionV3(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -141,7 +142,7 @@ def _residual(x: Tensor, kind: str, number: int, scale: float, activates: bool) 
 def InceptionResNetV2(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,

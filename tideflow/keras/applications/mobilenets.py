@@ -14,6 +14,7 @@ from tideflow.layers.nodes import is_keras_tensor
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 _ALPHA = "The width: the factor of the number of filters of each layer."
 
@@ -98,7 +99,7 @@ def MobileNet(
     dropout: float = 1e-3,
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Any:
@@ -209,7 +210,7 @@ def MobileNetV2(
     alpha: float = 1.0,
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Any:

@@ -14,6 +14,7 @@ from tideflow.layers import keras_state
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 
 def _norm(x: Tensor, name: str) -> Tensor:
@@ -182,7 +183,7 @@ def NASNetLarge(
     input_shape: Sequence[int | None] | None = None,
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Any:
@@ -196,7 +197,7 @@ def NASNetMobile(
     input_shape: Sequence[int | None] | None = None,
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     pooling: str | None = None,
     classes: int = 1000,
 ) -> Any:

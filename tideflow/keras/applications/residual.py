@@ -12,6 +12,7 @@ from tideflow.keras.applications.common import Given, conv, pad, relu
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 
 def _norm(x: Tensor, name: str) -> Tensor:
@@ -89,7 +90,7 @@ def _resnet(name: str, depths: Sequence[int], given: Given) -> Any:
 def ResNet50(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -102,7 +103,7 @@ def ResNet50(
 def ResNet101(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -115,7 +116,7 @@ def ResNet101(
 def ResNet152(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -128,7 +129,7 @@ def ResNet152(
 def ResNet50V2(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -141,7 +142,7 @@ def ResNet50V2(
 def ResNet101V2(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -154,7 +155,7 @@ def ResNet101V2(
 def ResNet152V2(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.export import export
 from tideflow.keras.applications import common
 from tideflow.keras.applications.common import Given
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _FILTERS = (64, 128, 256, 512, 512)
 
@@ -36,7 +39,7 @@ def _vgg(name: str, depths: Sequence[int], given: Given) -> Any:
 def VGG16(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,
@@ -49,7 +52,7 @@ def VGG16(
 def VGG19(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,

@@ -12,6 +12,7 @@ from tideflow.keras.applications.common import Given, conv, norm, relu
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import TensorLike
 
 
 def _separable(x: Tensor, filters: int, name: str) -> Tensor:
@@ -44,7 +45,7 @@ def _middle_block(x: Tensor, number: int) -> Tensor:
 def Xception(
     include_top: bool = True,
     weights: str | None = "imagenet",
-    input_tensor: Any = None,
+    input_tensor: TensorLike | None = None,
     input_shape: Sequence[int | None] | None = None,
     pooling: str | None = None,
     classes: int = 1000,

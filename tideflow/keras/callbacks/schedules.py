@@ -50,8 +50,19 @@ class EarlyStopping(Monitor):
         self.wait = self.stopped_epoch = 0
         self.best = self._worst if self.baseline is None else self.baseline
 
+    def get_monitor_value(self, logs: Logs | None) -> Any:
+        """The metric that is watched; None, and a warning, if it is not there.
+
+        Args:
+          logs: The metrics of the epoch, by name.
+
+        Returns:
+          The value.
+        """
+        return self._monitored(logs, "Early stopping")
+
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
-        current = self._monitored(logs, "Early stopping")
+        current = self.get_monitor_value(logs)
         if current is None:
             return
         if self._better(current, self.best):

@@ -130,6 +130,11 @@ class Model(Fed, Network):
         """The names of what training reports: the loss, then the metrics."""
         return ["loss", *(metric.name for metric in self._reported_metrics)]
 
+    @property
+    def sample_weights(self) -> list[Any]:
+        """The placeholders of the weights of samples, one for each output; None where samples have none."""
+        return [endpoint.sample_weight for endpoint in self._endpoints]
+
     def reset_metrics(self) -> None:
         """Resets the state of all metrics."""
         for metric in self._reported_metrics:

@@ -254,6 +254,12 @@ class Bidirectional(Wrapper):
             masks += [None] * len(self.forward_layer.states) * 2
         return masks if len(masks) > 1 else masks[0]
 
+    @property
+    def constraints(self) -> dict[Any, Any]:
+        """The constraints of the weights of both directions, by weight."""
+        weights = [*self.forward_layer.weights, *self.backward_layer.weights]
+        return {weight: weight.constraint for weight in weights if weight.constraint is not None}
+
     def reset_states(self) -> None:
         """Resets the states of both directions."""
         self.forward_layer.reset_states()

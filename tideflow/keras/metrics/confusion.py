@@ -327,7 +327,7 @@ class AUC(_Counting):
         self.summation_method = summation_method
         self._add_counts(limits)
 
-    def _interpolated_precision(self) -> Any:
+    def interpolate_pr_auc(self) -> Any:
         """The area under precision over recall, where counts grow linearly between thresholds."""
         tp, positives = self.true_positives, self.true_positives + self.false_positives
         d_tp = tp[: self.num_thresholds - 1] - tp[1:]
@@ -344,7 +344,7 @@ class AUC(_Counting):
 
     def result(self) -> Any:
         if self.curve == "PR" and self.summation_method == "interpolation":
-            return self._interpolated_precision()
+            return self.interpolate_pr_auc()
         recall = tf.div_no_nan(self.true_positives, self.true_positives + self.false_negatives)
         if self.curve == "ROC":
             x = tf.div_no_nan(self.false_positives, self.false_positives + self.true_negatives)

@@ -7,7 +7,8 @@ import os
 import shutil
 from typing import Any
 
-import tideflow as tf
+from tideflow.export import load as load_room
+from tideflow.export import symbols
 from tideflow.io import saved_models
 from tideflow.keras.layers import serialization
 from tideflow.keras.saving.training_config import arguments_of, config_of
@@ -15,6 +16,7 @@ from tideflow.keras.saving.versions import explained_by_version
 from tideflow.platform import logging
 from tideflow.variables.custom_objects import CustomObjectScope
 
+_EXPORT = "keras.experimental.export_saved_model"
 _MODEL, _TRAINING = "saved_model.json", "training_config.json"
 
 
@@ -23,7 +25,8 @@ def save(model: Any, path: str, include_optimizer: bool) -> None:
     if os.path.exists(os.path.join(path, saved_models.SAVED_MODEL_FILENAME_PB)):
         shutil.rmtree(path)
     stack = type(model).__name__ == "Sequential"
-    export = tf.keras.experimental.export_saved_model.__wrapped__
+    load_room(_EXPORT)  # a room below writes the graphs, as estimators do
+    export = symbols[_EXPORT].__wrapped__
     export(model, path, serving_only=not (model._is_graph_network or stack) or not include_optimizer)
     config = config_of(model) if include_optimizer and model.optimizer is not None else None
     if config is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -64,6 +65,8 @@ class HDF5Matrix:
       normalizer: A function that is applied to what is read.
     """
 
+    refs: Counter[str] = Counter()  # how many parts of a file were taken, by its path
+
     def __init__(
         self,
         datapath: str,
@@ -73,6 +76,7 @@ class HDF5Matrix:
         normalizer: Callable | None = None,
     ):
         self._file = require_h5py().File(datapath, "r")
+        self.refs[datapath] += 1
         self.data = self._file[dataset]
         self.start = start
         self.end = self.data.shape[0] if end is None else end
