@@ -10,6 +10,7 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.layers.keras_convolutional import Conv1D, Conv2D, Conv2DTranspose, Conv3D
 from tideflow.layers.keras_session import batch_get_value, batch_set_value, get_session
 
 
@@ -98,16 +99,8 @@ def convert_all_kernels_in_model(model: Any) -> None:
     Args:
       model: The model.
     """
-    kinds = {
-        "Conv1D",
-        "Conv2D",
-        "Conv3D",
-        "Convolution1D",
-        "Convolution2D",
-        "Convolution3D",
-        "Conv2DTranspose",
-    }
-    kernels = [layer.kernel for layer in model.layers if type(layer).__name__ in kinds]
+    kinds = (Conv1D, Conv2D, Conv3D, Conv2DTranspose)
+    kernels = [layer.kernel for layer in model.layers if type(layer) in kinds]
     values = batch_get_value(kernels)
     batch_set_value(
         [
