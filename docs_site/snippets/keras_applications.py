@@ -7,53 +7,13 @@ import numpy as np
 import tideflow as tf
 
 # %% tf.keras.applications.DenseNet121, tf.keras.applications.DenseNet169
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.DenseNet201, tf.keras.applications.InceptionV3
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.InceptionResNetV2, tf.keras.applications.MobileNet
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.MobileNetV2, tf.keras.applications.NASNetMobile
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.NASNetLarge, tf.keras.applications.ResNet50
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.ResNet101, tf.keras.applications.ResNet152
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.ResNet50V2, tf.keras.applications.ResNet101V2
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.ResNet152V2, tf.keras.applications.VGG16
-model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
-print(model.name, model.count_params())
-model = tf.keras.applications.VGG16(weights=None, include_top=False, pooling="avg")
-print(model.name, model.output_shape)
-
 # %% tf.keras.applications.VGG19, tf.keras.applications.Xception
 model = tf.keras.applications.MobileNet(weights=None, alpha=0.25, input_shape=(32, 32, 3), classes=5)
 print(model.name, model.count_params())
