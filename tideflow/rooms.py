@@ -7,6 +7,7 @@ from tideflow import (  # noqa: F401
     data,
     distribute,
     eager,
+    functions,
     graph,
     image,
     io,

@@ -98,9 +98,17 @@ def _reference_variables(graph: Graph) -> list[Any]:
 
 def variables_read(graph: Graph, first: int) -> list[Any]:
     """The trainable variables that the operations from index `first` on use."""
-    used = {tensor for op in graph._ops[first:] for tensor in op.inputs}
+    used = {tensor: None for op in graph._ops[first:] for tensor in op.inputs}
     trainable = graph.get_collection(GraphKeys.TRAINABLE_VARIABLES)
-    return [v for v in trainable if getattr(v, "handle", None) in used]
+    found = [v for v in trainable if getattr(v, "handle", None) in used]
+    captured = [variable_of(tensor) for tensor in used]
+    return found + [v for v in captured if v is not None and v.trainable and v not in found]
+
+
+def variable_of(handle: Any) -> Any:
+    """The variable of eager mode whose handle a tensor is, or stands for in a function; or None."""
+    reference = getattr(handle, "_variable", None)
+    return None if reference is None else reference()
 
 
 def _takes_variables(grad_fn: Callable[..., Any], used: list[Any]) -> bool:

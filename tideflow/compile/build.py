@@ -5,6 +5,7 @@ and calls as what they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from typing import Any
 
 from tideflow.compile import calls
 from tideflow.compile.advice import advice_about_branches
@@ -32,7 +33,7 @@ from tideflow.compile.ir import (
     predicate_root,
 )
 from tideflow.compile.progress import Progress
-from tideflow.compile.prune import aliased_op, behind, feed_op, given, needed, read_op
+from tideflow.compile.prune import aliased_op, behind, feed_op, given, known, needed, read_op
 from tideflow.compile.refusals import refusing
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
@@ -50,13 +51,15 @@ PASSED = (*ENTER, *EXIT, *NEXT)  # they make up a loop's structure, and are no n
 def build_program(request: StepRequest, progress: Progress | None = None) -> Program:
     """The pruned graph as a program. The shapes of the request's feeds make other shapes known."""
     fetches, targets, feeds = request.fetches, request.targets, request.feeds
-    fed = set(feeds)
+    fed = {*feeds, *request.known}
     ops = needed(fetches, targets, fed, request.done)
     builder = Builder(ops, prefix=request.prefix)
     builder.progress = progress or builder.progress
     builder.written, builder.resized = written_before(ops), resized_in(ops)
     for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
         builder.feed(tensor, shape)
+    for tensor, handle in request.known.items():
+        builder.know(tensor, handle)
     builder.add_all(arranged(ops, fed))
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
     # An operation that others only wait for runs if it has an effect; a value that nothing takes is not
@@ -183,6 +186,11 @@ class Builder:
             self._refined.add(value.op)
         self.values[tensor] = value
         self.feeds.append(value)
+
+    def know(self, tensor: Tensor, handle: Any) -> None:
+        node = known(tensor, handle)
+        self.values[tensor] = node.outputs[0]
+        self.nodes.append(node)
 
     def add(self, op: Operation) -> None:
         self.progress.node()

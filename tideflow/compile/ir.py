@@ -192,6 +192,8 @@ def states(values: Iterable[Value]) -> set[tuple[str, str]]:
         if node.definition.handle:
             found.add((node.attrs.get("container", ""), node.attrs.get("shared_name") or node.name))
         elif value.dtype._is_ref_dtype or value.dtype is dtypes.resource:
+            if not node.inputs:  # a handle that is given: a function's argument, or a loop's variable
+                found.add(("", node.name))
             waiting += node.inputs
     return found
 

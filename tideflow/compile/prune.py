@@ -25,6 +25,20 @@ def given(name: str, dtype: DType, shape: TensorShape, source: Operation | None)
     return node.outputs[0]
 
 
+known_op = Op("_Known", " -> value: dtype", handle=True, differentiable=False)
+known_op.shape(lambda: None)
+known_op.kernel(lambda *, node: node.attrs["object"])
+known_op.samples(())
+
+
+def known(tensor: Tensor, handle: Any) -> Node:
+    """A node for a handle that every run of a plan has, as it has those of the graph's own variables."""
+    dtype = getattr(handle, "dtype", tensor.dtype.base_dtype)
+    node = Node(known_op, f"captured {tensor.name}", [], {"dtype": dtype, "object": handle}, tensor.op)
+    node.outputs = [Value(node, 0, tensor.dtype.base_dtype, tensor.shape)]
+    return node
+
+
 read_op = Op("_Read", "ref: Ref(T) -> value: T", stateful=True, differentiable=False, role="read")
 read_op.shape(lambda ref: ref)
 read_op.kernel(lambda ref: ref.read())

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 from tideflow.compile.ir import Node
@@ -36,6 +36,7 @@ class StepRequest:
     targets: tuple[Operation, ...] = ()
     feeds: tuple[Tensor, ...] = ()
     feed_shapes: FeedShapes = ()  # of this step's feeds; empty where the plan is for any shapes
+    known: Mapping[Tensor, Any] = field(default_factory=dict)  # handles that are the same in every run
     done: Set[Operation] = frozenset()  # operations that an earlier piece of a partial run has run
     disabled_rules: frozenset[str] = frozenset()
     hook: Hook | None = None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import dataclasses
 import queue
 import threading
 from collections.abc import Callable, Sequence, Set
@@ -108,11 +109,13 @@ def token_plan(
     request: StepRequest, arguments: KernelArguments, placement: Placement, progress: Progress
 ) -> LocalPlan:
     """A step that runs on the token executor."""
+    handles = tuple(request.known.values())  # they are fed, here
+    request = dataclasses.replace(request, feeds=(*request.feeds, *request.known), known={})
     graph = _TokenGraph(request, arguments, placement, progress)
 
     def function(context: StepContext, *values: Any) -> tuple[Any, ...]:
         with deferred:  # a signal is handled between two operations, and its step ended in order
-            return _Run(graph, context, values).results()
+            return _Run(graph, context, (*values, *handles)).results()
 
     source = f"# {len(graph.items)} operations on the token executor, in frames: {graph.frame_names()}\n"
     return LocalPlan(

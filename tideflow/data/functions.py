@@ -76,12 +76,11 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
         except (TypeError, ValueError):
             raise TypeError(f"Unsupported return value from function passed to {what}: {result}.") from None
         outputs = [body.capture(convert_to_tensor(tensor)) for tensor in tensors]
-    targets = [
-        op for op in body.get_operations() if op.definition.stateful and op.definition.role != "argument"
-    ]
     root = outermost(outer)
     name = _free_name(root, what, function)
-    functions.add_function(root, name, FunctionBody(body, list(body.inputs), outputs, targets))
+    functions.add_function(
+        root, name, FunctionBody(body, list(body.inputs), outputs, functions.effects_of(body))
+    )
     return Traced(name, list(body.captured), returned)
 
 

@@ -42,7 +42,7 @@ _MOST_SIZES = 32  # in a list; longer ones are data
 _MOST_SCALARS = 1_000
 _WIDE = 2**31
 
-_GRAPH_TENSOR = (
+GRAPH_TENSOR = (
     'An op outside of the function building code is being passed\na "Graph" tensor. It is possible to have '
     "Graph tensors\nleak out of the function building context by including a\ntf.init_scope in your function "
     "building code. The tensor was: {}"
@@ -183,7 +183,7 @@ def _converted(
     flat = _flat(grouped)
     for tensor in flat:
         if not tensor.is_eager:
-            raise TypeError(_GRAPH_TENSOR.format(tensor))
+            raise TypeError(GRAPH_TENSOR.format(tensor))
     device = graph.device_for(op, flat)
     if device is not None:
         flat = [_moved(tensor, device) for tensor in flat]

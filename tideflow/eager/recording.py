@@ -26,7 +26,16 @@ recording = _Recording()
 class Record:
     """An operation that has run. It has what gradient functions use of an `Operation`."""
 
-    __slots__ = ("_gradient_name", "attrs", "definition", "gradient", "inputs", "outputs", "wanted")
+    __slots__ = (
+        "_gradient_name",
+        "attrs",
+        "definition",
+        "gradient",
+        "inputs",
+        "outputs",
+        "takes_none",
+        "wanted",
+    )
 
     def __init__(
         self,
@@ -36,6 +45,7 @@ class Record:
         outputs: Any,
         gradient_name: Any,
         gradient: Any = None,
+        takes_none: bool = False,
     ):
         self.definition = definition
         self.attrs = attrs
@@ -43,6 +53,7 @@ class Record:
         self.outputs = outputs
         self._gradient_name = gradient_name
         self.gradient = gradient  # instead of that of the op type
+        self.takes_none = takes_none  # that gradient: None of outputs that have none, instead of zeros
         self.wanted: Any = ()  # the ids of tensors whose gradients are asked for, while a tape goes back
 
     _control_flow_context = None

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.autodiff import aggregate
+from tideflow.autodiff.custom import variable_of
 from tideflow.autodiff.gradients import UnconnectedGradients, gradients
 from tideflow.autodiff.registry import gradient_function
 from tideflow.eager.recording import Record, recording
@@ -91,23 +92,29 @@ class GradientTape:
 
     def _add(self, record: Record) -> None:
         """Keeps an operation, if an input of it is watched or follows from what is."""
-        tracked = self._tracked
+        if self._uses(record.inputs) and record.definition.gradient_function is not not_differentiable:
+            self._records.append(record)
+            for output in record.outputs:
+                self._tracked[id(output)] = output
+
+    def _uses(self, tensors: Sequence[Any]) -> bool:
+        """Whether one of these inputs of an operation is watched, or follows from what is. Trainable
+        variables among them are, from now on.
+        """
         is_used = False
-        for tensor in record.inputs:
-            if id(tensor) in tracked:
+        for tensor in tensors:
+            if id(tensor) in self._tracked:
                 is_used = True
             elif tensor._variable is not None and self._watch_accessed_variables:
                 variable = tensor._variable()
                 if variable is not None and variable.trainable:
                     self._watch_variable(variable)
                     is_used = True
-        if is_used and record.definition.gradient_function is not not_differentiable:
-            self._records.append(record)
-            for output in record.outputs:
-                tracked[id(output)] = output
+        return is_used
 
     def _watch_variable(self, variable: Any) -> None:
-        self._tracked[id(variable.handle)] = variable.handle
+        handle = _here(variable.handle)
+        self._tracked[id(handle)] = handle
         self._variables[id(variable.handle)] = variable
 
     def watch(self, tensor: Structure[TensorLike]) -> None:
@@ -132,6 +139,7 @@ class GradientTape:
                     5,
                     item.dtype.base_dtype,
                 )
+            item = _here(item)
             self._tracked[id(item)] = item
 
     @contextlib.contextmanager
@@ -169,7 +177,11 @@ class GradientTape:
         """
         found = dict(self._variables)
         if self._watch_accessed_variables and self._made:
-            handles = {id(tensor) for op in self._graph_operations() for tensor in op.inputs}
+            handles = {id(tensor): tensor for op in self._graph_operations() for tensor in op.inputs}
+            for tensor in handles.values():
+                variable = variable_of(tensor)
+                if variable is not None and variable.trainable:
+                    found.setdefault(id(variable.handle), variable)
             for graph in {graph: None for graph, _, _ in self._made}:
                 for variable in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES):
                     if id(getattr(variable, "handle", None)) in handles:
@@ -351,7 +363,7 @@ class GradientTape:
     def _graph_gradients(self, targets: list[Any], sources: list[Tensor], seeds: list[Any]) -> list[Any]:
         """`tf.gradients` of what was recorded: what came in from outside of it counts as constant."""
         recorded = set(self._graph_operations())
-        watched = {id(variable.handle) for variable in self.watched_variables()}
+        watched = {id(_here(variable.handle)) for variable in self.watched_variables()}
         entering = {
             tensor: None
             for op in recorded
@@ -373,10 +385,16 @@ class GradientTape:
 def _source(source: Any) -> Any:
     """What receives the gradient of a source: a tensor itself, of a variable the handle."""
     if hasattr(source, "handle"):
-        return source.handle
+        return _here(source.handle)
     if not isinstance(source, Tensor):
         raise ValueError(f"Passed in object of type {type(source)}, not tf.Tensor")
-    return source
+    return _here(source)
+
+
+def _here(tensor: Any) -> Any:
+    """The tensor; in a function that is being made, the input that stands for one from outside."""
+    graph: Any = get_default_graph()
+    return graph.capture(tensor) if graph.building_function else tensor
 
 
 def _zeros(source: Any) -> Any:
@@ -410,7 +428,7 @@ def _backward(
         if function is None:
             continue
         for i, grad in enumerate(grads):
-            if grad is None and _carries_gradient(outputs[i]):
+            if grad is None and _carries_gradient(outputs[i]) and not record.takes_none:
                 grads[i] = zeros = creation.zeros_like(outputs[i])
                 zeros._stands_for_none = True
         record.wanted = reached

@@ -205,6 +205,10 @@ class OperatorNotAllowedInGraphError(TypeError):
     """A Python construct (`if`, `for`, `in`) was applied to a tensor whose value only a session will know."""
 
 
+class InaccessibleTensorError(ValueError):
+    """A tensor of a function was used in a function around it."""
+
+
 @export("errors.exception_type_from_error_code")
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The class of errors with a code.

@@ -6,7 +6,7 @@ import contextlib
 import re
 import threading
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
@@ -35,15 +35,21 @@ class FunctionBody:
     inputs: list[Tensor]
     outputs: list[Tensor]
     targets: list[Operation]
+    derivatives: dict[Any, Any] = field(
+        default_factory=dict
+    )  # by what is differentiated (autodiff/functions)
 
 
 class FunctionGraph(Graph):
     """A function's body while it is being made. A tensor of an outer graph that it uses becomes an input."""
 
+    captures_through_outer = True  # False where the function may be called elsewhere than in its outer graph
+
     def __init__(self, outer: Graph) -> None:
         super().__init__()
         self.outer = outer
         self._functions = outer._functions
+        self._function_bodies = outer._function_bodies
         self._function_gradients = outer._function_gradients
         self.inputs: list[Tensor] = []
         self.captured: dict[Tensor, Tensor] = {}  # the outer tensor -> the input that stands for it
@@ -66,8 +72,10 @@ class FunctionGraph(Graph):
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
         """The same for an operation of the function. One outside of it says nothing about places inside."""
+        tensor = getattr(op, "handle", op)
         other = op if isinstance(op, Operation) else getattr(op, "op", None)
-        if isinstance(other, Operation) and other.graph is not self:
+        is_outside = isinstance(other, Operation) and other.graph is not self
+        if is_outside or getattr(tensor, "is_eager", False):
             yield
             return
         with super().colocate_with(op, ignore_existing):
@@ -85,7 +93,13 @@ class FunctionGraph(Graph):
         """The tensor itself, or the input of this function that stands for a tensor of an outer graph."""
         if not tensor.is_eager and tensor.graph is self:
             return tensor
-        if isinstance(self.outer, FunctionGraph):
+        if not tensor.is_eager and self in around(tensor.graph):
+            raise errors.InaccessibleTensorError(
+                f"The tensor '{tensor}' cannot be accessed here: it is defined in another function or code "
+                "block. Use return values, explicit Python locals or TensorFlow collections to access it. "
+                f"Defined in: {tensor.graph}; accessed from: {self}.\n"
+            )
+        if self.captures_through_outer and isinstance(self.outer, FunctionGraph):
             tensor = self.outer.capture(tensor)
         if tensor not in self.captured:
             if tensor.dtype._is_ref_dtype:
@@ -95,15 +109,25 @@ class FunctionGraph(Graph):
                 )
             name = "captured" if tensor.is_eager else tensor.op.name.rpartition("/")[2]
             self.captured[tensor] = self.add_input(tensor.dtype, tensor.shape, name)
+            self.captured[tensor]._variable = getattr(tensor, "_variable", None)
         return self.captured[tensor]
 
 
 # ------------------------------------------------------------------------------------------------ bodies
 
 
-def outermost(graph: Graph) -> Graph:
-    """The graph around all functions that a function is nested in: its library contains the functions."""
+def around(graph: Graph) -> Iterator[Graph]:
+    """The graphs of the functions that a function's graph is nested in."""
     while isinstance(graph, FunctionGraph):
+        graph = graph.outer
+        yield graph
+
+
+def outermost(graph: Graph) -> Graph:
+    """The graph around all functions that a function is nested in: its library contains the functions. A
+    function that can be called in many graphs has a library of its own.
+    """
+    while isinstance(graph, FunctionGraph) and graph._functions is graph.outer._functions:
         graph = graph.outer
     return graph
 
@@ -151,8 +175,14 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
             elements: list[Any] = [importer.element(name) for name in (*inputs, *outputs)]
     except (ValueError, TypeError) as error:
         raise errors.invalid_argument(f"Function {name}: {error}") from error
-    targets = [op for op in made.get_operations() if op.definition.stateful and op.type != "_Arg"]
-    return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], targets)
+    return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], effects_of(made))
+
+
+def effects_of(graph: Graph) -> list[Operation]:
+    """The operations of a body that every call runs, whether or not its results need them."""
+    return [
+        op for op in graph.get_operations() if op.definition.stateful and op.definition.role != "argument"
+    ]
 
 
 def _as_graph_def(
@@ -310,41 +340,76 @@ def _arguments_text(args: Iterable[OpDef.ArgDef]) -> str:
 
 
 def add_function(
-    graph: Graph, name: str, body: FunctionBody, output_names: list[str] | None = None
+    graph: Graph,
+    name: str,
+    body: FunctionBody,
+    output_names: list[str] | None = None,
+    control_outputs: Iterable[Operation] = (),
 ) -> FunctionDef:
     """Adds a function to the graph's library and returns its FunctionDef."""
-    message = function_def(name, body, output_names)
+    message = function_def(name, body, output_names, control_outputs)
     graph._functions[name] = message
     graph._function_bodies[(name, "[]")] = body
     graph._mutated()
     return message
 
 
-def function_def(name: str, body: FunctionBody, output_names: list[str] | None = None) -> FunctionDef:
-    """The FunctionDef of a body."""
+def function_def(
+    name: str,
+    body: FunctionBody,
+    output_names: list[str] | None = None,
+    control_outputs: Iterable[Operation] = (),
+) -> FunctionDef:
+    """The FunctionDef of a body. `control_outputs` are operations that run in every call."""
     message = FunctionDef()
     message.signature.name = name
     message.signature.is_stateful = bool(body.targets)
-    for tensor in body.inputs:
-        message.signature.input_arg.add(name=tensor.op.name, type=tensor.dtype.base_dtype.as_datatype_enum)
+    arguments = _argument_names(body)
+    for tensor, argument in arguments.items():
+        message.signature.input_arg.add(name=argument, type=tensor.dtype.base_dtype.as_datatype_enum)
     for op in body.graph.get_operations():
         if op.definition.role != "argument":
             node = message.node_def.add()
             node.CopyFrom(node_def_proto(op))
             del node.input[:]
-            node.input.extend(_input_text(tensor) for tensor in op.inputs)
-            node.input.extend(f"^{control.name}" for control in op.control_inputs)
+            node.input.extend(_input_text(tensor, arguments) for tensor in op.inputs)
+            node.input.extend(
+                f"^{control.name}" for control in op.control_inputs if control.definition.role != "argument"
+            )
     for i, tensor in enumerate(body.outputs):
         key = output_names[i] if output_names else f"output_{i}" if len(body.outputs) > 1 else "output"
         message.signature.output_arg.add(name=key, type=tensor.dtype.base_dtype.as_datatype_enum)
-        message.ret[key] = _input_text(tensor)
+        message.ret[key] = _input_text(tensor, arguments)
+    for op in control_outputs:
+        message.signature.control_output.append(op.name)
+        message.control_ret[op.name] = op.name
     return message
 
 
-def _input_text(tensor: Tensor) -> str:
+def _argument_names(body: FunctionBody) -> dict[Tensor, str]:
+    """The inputs, each with the name of its argument. No two may be equal, nor equal the name of a node."""
+    taken = {op.name for op in body.graph.get_operations() if op.definition.role != "argument"}
+    names: dict[Tensor, str] = {}
+    for tensor in body.inputs:
+        name = re.sub(r"\W", "_", tensor.op.name)
+        name = name if name[:1].isalpha() else f"arg_{name}"
+        names[tensor] = free_name(name, taken)
+    return names
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, with a number if it is taken; it is taken then."""
+    found, number = name, 1
+    while found in taken:
+        found, number = f"{name}_{number}", number + 1
+    taken.add(found)
+    return found
+
+
+def _input_text(tensor: Tensor, arguments: dict[Tensor, str]) -> str:
     op = tensor.op
-    if op.definition.role == "argument":
-        return op.name
+    if tensor in arguments:
+        return arguments[tensor]
     first = 0
     for arg, outputs in zip(op.definition.outputs, op.definition.group_outputs(op), strict=True):
         count = len(outputs) if arg.is_list else 1

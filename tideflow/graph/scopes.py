@@ -245,6 +245,14 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
     return get_default_graph().container(container_name)
 
 
+def graph_outside(graph: Graph | None = None) -> Graph:
+    """The graph around all functions in which a graph is, the default graph if None; it has the variables."""
+    graph = get_default_graph() if graph is None else graph
+    while graph.building_function:
+        graph = graph.outer  # type: ignore[attr-defined]
+    return graph
+
+
 @export("init_scope")
 @contextlib.contextmanager
 def init_scope() -> Iterator[None]:
@@ -256,10 +264,8 @@ def init_scope() -> Iterator[None]:
     Yields:
       None.
     """
-    graph = get_default_graph()
-    scope = graph.get_name_scope()
-    while graph.building_function:
-        graph = graph.outer  # type: ignore[attr-defined]
+    scope = get_default_graph().get_name_scope()
+    graph = graph_outside()
     scoped = graph.name_scope(f"{scope}/" if scope else None)
     with graph.as_default(), graph.control_dependencies(None), scoped:
         yield

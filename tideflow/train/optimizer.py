@@ -33,6 +33,7 @@ from tideflow.graph.scopes import (
     get_collection_ref,
     get_default_graph,
     graph_of,
+    graph_outside,
     init_scope,
     name_scope,
 )
@@ -403,11 +404,11 @@ class Optimizer(Trackable):
         return made[name]
 
     def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
-        return self._non_slot.get(graph or get_default_graph(), {}).get(name)
+        return self._non_slot.get(graph_outside(graph), {}).get(name)
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:
-        return sorted(self._non_slot.get(get_default_graph(), {}).items())
+        return sorted(self._non_slot.get(graph_outside(), {}).items())
 
     def _non_slot_variables(self) -> list[Variable]:
         return [variable for by_name in self._non_slot.values() for variable in by_name.values()]
@@ -439,7 +440,7 @@ def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
 
 def _graph(variable: Any) -> Graph:
     """The graph of a variable; of one of eager mode, what stands in its place."""
-    return graph_of([variable.handle]) if _is_eager(variable) else variable.op.graph
+    return graph_outside(graph_of([variable.handle])) if _is_eager(variable) else variable.op.graph
 
 
 def _is_eager(variable: Any) -> bool:

@@ -6,6 +6,7 @@ same `if` and `while` of the plan as the constructs made of Switch and Merge.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -76,7 +77,23 @@ _CALL = {"f": attr("func"), "config": "", "config_proto": "", "executor_type": "
 def _call_gradient(op, *grads):
     """The gradient of a function's call is a call of the function's gradient."""
     name, attrs = called(op)
+    if op.definition.calls is None:
+        return _Registered.call_gradient(op, *grads)
     return _symbolic_gradient(name, attrs, list(op.inputs), _dense(op, grads))
+
+
+class _Registered:
+    call_gradient: Any = None
+
+
+def register_call_gradient(function: Callable[..., Any]) -> None:
+    """What differentiates a call by an op that takes any function: it is in `autodiff/functions.py`."""
+    _Registered.call_gradient = staticmethod(function)
+
+
+def call_op_for(body: functions.FunctionBody) -> Op:
+    """The op type that calls a function: its calls keep their order if the function has effects."""
+    return stateful_partitioned_call_op if body.targets else partitioned_call_op
 
 
 partitioned_call_op = Op("PartitionedCall", "args: Tin -> output: Tout", **_TYPES, **_CALL)

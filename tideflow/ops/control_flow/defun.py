@@ -126,8 +126,7 @@ class DefinedFunction:
                 results = []
             results = list(results) if isinstance(results, (list, tuple)) else [results]
             outputs = [body.capture(convert_to_tensor(value)) for value in results]
-        targets = [op for op in body.get_operations() if op.definition.stateful and op.type != "_Arg"]
-        return FunctionBody(body, list(body.inputs), outputs, targets)
+        return FunctionBody(body, list(body.inputs), outputs, functions.effects_of(body))
 
 
 def _digest(message: Any) -> str:

@@ -1,0 +1,31 @@
+"""Automatic control dependencies: operations with effects run in the order in which the program made them."""
+
+from __future__ import annotations
+
+from tideflow.graph import dtypes
+from tideflow.graph.functions import effects_of
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+
+
+def add_control_dependencies(graph: Graph, outputs: list[Tensor]) -> list[Operation]:
+    """Makes each operation on a resource wait for the last one before it, and the outputs for all effects.
+
+    Plans keep the order of operations with effects anyway. The edges say it to who reads the FunctionDef.
+    Returns the operations that every call runs.
+    """
+    last: dict[Tensor, Operation] = {}  # the operation that used a resource last
+    # An edge out of a branch or a loop would make the rest of the function wait for what may not run.
+    effects = [op for op in effects_of(graph) if op._control_flow_context is None]
+    for op in effects:
+        waits = []
+        for tensor in op.inputs:
+            if tensor.dtype is dtypes.resource:
+                if tensor in last and last[tensor] is not op:
+                    waits.append(last[tensor])
+                last[tensor] = op
+        if waits:
+            op._add_control_inputs(waits)
+    for tensor in outputs:
+        tensor.op._add_control_inputs([op for op in effects if op is not tensor.op])
+    return effects

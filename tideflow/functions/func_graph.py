@@ -1,0 +1,91 @@
+"""FuncGraph: the body of a `tf.function` while it is traced, and what is known of it afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.autodiff.custom import variable_of
+from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import GraphKeys
+from tideflow.variables.base import creators_of
+from tideflow.variables.variable_scope import SCOPES
+
+# What a function does to variables and their scopes is seen outside, as in TensorFlow.
+SHARED = (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    SCOPES,
+)
+
+
+class FuncGraph(FunctionGraph):
+    """A traced function. It has a library of its own, which goes with it into the graphs that call it."""
+
+    captures_through_outer = False
+
+    def __init__(self, name: str, outer: Graph) -> None:
+        super().__init__(outer)
+        self.name = name
+        self._functions, self._function_bodies, self._function_gradients = {}, {}, {}
+        self.seed = outer.seed
+        self.outputs: list[Tensor] = []
+        self.structured_input_signature: Any = None
+        self.structured_outputs: Any = None
+        self.control_outputs: list[Operation] = []
+        self.unused_arguments: set[int] = (
+            set()
+        )  # variables among the arguments that the function leaves alone
+        self.take_collections(shared=SHARED)
+        creators = creators_of(self)
+        creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]
+
+    @property
+    def outer_graph(self) -> Graph:
+        """The graph in which the function was traced."""
+        return self.outer
+
+    @property
+    def captures(self) -> list[tuple[Tensor, Tensor]]:
+        """What the function takes from outside, each with the input that stands for it."""
+        return list(self.captured.items())
+
+    @property
+    def external_captures(self) -> list[Tensor]:
+        """What the function takes from outside, in the order of the inputs that stand for it."""
+        return list(self.captured)
+
+    @property
+    def internal_captures(self) -> list[Tensor]:
+        """The inputs that stand for what the function takes from outside."""
+        return list(self.captured.values())
+
+    @property
+    def variables(self) -> list[Any]:
+        """The variables that the function uses, as far as they are alive."""
+        found = [variable_of(tensor) for tensor in self.captured]
+        known = {id(tensor): variable for tensor, variable in self._variables_of_graph()}
+        found += [known.get(id(tensor)) for tensor in self.captured]
+        return [variable for variable in found if variable is not None]
+
+    def _variables_of_graph(self) -> list[tuple[Tensor, Any]]:
+        if self.outer.is_eager:
+            return []
+        variables = self.outer.get_collection(GraphKeys.GLOBAL_VARIABLES)
+        return [(v.handle, v) for v in variables if hasattr(v, "handle")]
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        """Those of the variables that are trainable."""
+        return [variable for variable in self.variables if variable.trainable]
+
+    def body(self) -> FunctionBody:
+        """The function as it is called."""
+        return FunctionBody(self, self.inputs, self.outputs, effects_of(self))
+
+    def __repr__(self) -> str:
+        return f"FuncGraph(name={self.name}, id={id(self)})"
+
+    __str__ = __repr__

@@ -1,0 +1,123 @@
+"""Variables that a function makes: their initial values are traced in it, and computed outside of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tideflow.functions.execution import Executable
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor, ancestors
+from tideflow.graph.scopes import get_default_graph, init_scope, name_scope
+from tideflow.ops.arrays import constants, creation
+from tideflow.ops.control_flow.conditionals import cond
+from tideflow.ops.control_flow.grouping import group
+from tideflow.ops.state import resource_variables
+from tideflow.variables.resource import ResourceVariable
+
+_IGNORED = ("validate_shape", "expected_shape", "use_resource", "variable_def", "import_scope")
+
+
+class _NotLiftable(Exception):
+    """A value depends on the arguments of the function that computes it."""
+
+
+class NewVariables:
+    """Makes the variables that a function makes when it is first traced, and knows them."""
+
+    of_a_function = True
+
+    def __init__(self) -> None:
+        self.variables: list[Any] = []
+        self.depend_on_arguments = False
+        self._initial: list[Any] = []  # the value of each, a tensor of the function or of eager mode
+
+    def __call__(self, next_creator: Callable[..., Any], **arguments: Any) -> Any:
+        for word in _IGNORED:
+            arguments.pop(word, None)
+        initial, name = arguments.pop("initial_value"), arguments.get("name")
+        if initial is None:
+            raise ValueError("initial_value must be specified.")
+        with name_scope(name, "Variable"), name_scope("Initializer"):
+            value = convert_to_tensor(initial() if callable(initial) else initial, arguments.get("dtype"))
+        try:
+            with init_scope():
+                variable = ResourceVariable(lifted(value), **arguments)
+        except _NotLiftable:
+            variable = self._made_later(value, arguments)
+        self.variables.append(variable)
+        self._initial.append(value)
+        return variable
+
+    def _made_later(self, value: Tensor, arguments: dict[str, Any]) -> Any:
+        """A variable that each call initializes, if it is not yet: its value depends on the arguments."""
+        self.depend_on_arguments = True
+        with init_scope():
+            sizes = [size or 0 for size in value.shape.as_list()]
+            arguments["shape"] = value.shape
+            variable = ResourceVariable(creation.zeros(sizes, value.dtype), **arguments)
+            if get_default_graph().is_eager:
+                resource_variables.destroy_resource_op(variable.handle)
+
+        def assigned() -> Any:
+            return group(resource_variables.assign_variable_op(variable.handle, value))
+
+        cond(resource_variables.var_is_initialized_op(variable.handle), constants.no_operation, assigned)
+        return variable
+
+    def initialize(self) -> None:
+        """Gives the variables their initial values, in the default graph."""
+        for variable, value in zip(self.variables, self._initial, strict=True):
+            variable.assign(value if value.is_eager else _copied(value, get_default_graph()))
+
+
+def lifted(value: Tensor) -> Tensor:
+    """A value that a function computes, computed outside of all functions."""
+    if value.is_eager or not isinstance(value.graph, FunctionGraph):
+        return value
+    outside = get_default_graph()
+    if not outside.is_eager:
+        return _copied(value, outside)
+    graph = value.graph
+    given = {inner: lifted(outer) for inner, outer in _captured(value).items()}
+    body = FunctionBody(graph, list(given), [value], [])
+    (computed,) = Executable(f"initial value in {graph}", body).values(list(given.values()))
+    return computed
+
+
+def _captured(value: Tensor) -> dict[Tensor, Tensor]:
+    """What a value of a function depends on outside of it, by the inputs that stand for it."""
+    graph: FunctionGraph = value.graph
+    outer = {inner: outer for outer, inner in graph.captured.items()}
+    found = {}
+    for op in ancestors(value.op):
+        if op.definition.role == "argument":
+            if op.outputs[0] not in outer:
+                raise _NotLiftable
+            found[op.outputs[0]] = outer[op.outputs[0]]
+    return found
+
+
+def _copied(value: Tensor, into: Graph) -> Tensor:
+    """A copy of a value, and of all it is made of, in another graph."""
+    graph: FunctionGraph = value.graph
+    copies: dict[Tensor, Any] = {inner: lifted(outer) for inner, outer in _captured(value).items()}
+    done: dict[Operation, Operation] = {}
+    needed = set(ancestors(value.op))
+    for name, message in graph._functions.items():
+        into._functions.setdefault(name, message)
+    for key, body in graph._function_bodies.items():
+        into._function_bodies.setdefault(key, body)
+    for op in graph.get_operations():
+        if op not in needed or op.definition.role == "argument":
+            continue
+        inputs = [copies[tensor] for tensor in op.inputs]
+        with into.control_dependencies([done[control] for control in op.control_inputs if control in done]):
+            done[op] = op.definition.node_from_flat(inputs, dict(op.attrs), op.name.rpartition("/")[2])
+        for made, given in zip(done[op].outputs, op.outputs, strict=True):
+            made.set_shape(given.shape)
+            copies[given] = made
+    found: Tensor = copies[value]
+    return found
