@@ -24,7 +24,7 @@ from tideflow.ops.arrays import creation
 from tideflow.ops.control_flow.calls import (
     call_op_for,
     called,
-    register_call_gradient,
+    register_gradients,
 )
 
 _numbers = itertools.count()
@@ -198,4 +198,4 @@ def call(name: str, body: FunctionBody, inputs: list[Any]) -> list[Tensor]:
     return list(node.outputs)
 
 
-register_call_gradient(_call_gradient)
+register_gradients(call_gradient=_call_gradient)

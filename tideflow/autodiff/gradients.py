@@ -162,6 +162,8 @@ def _seed(i: int, y: Gradient, given: Gradient | None) -> Gradient:
 
 
 def _check_seed_type(y: Gradient, seed: Gradient) -> None:
+    if y.dtype is dtypes.variant and seed.dtype is dtypes.variant:  # a list of gradients of a list
+        return
     if not (y.dtype.is_floating or y.dtype.is_integer or y.dtype.is_complex):
         raise TypeError(
             f"Tensor {y.name} with type {y.dtype.name} must be numeric to obtain a default gradient"
@@ -269,7 +271,8 @@ class _BackwardPass:
             return
         with self.loops.entered(op, before=False):
             for i, grad in enumerate(out_grads):
-                if grad is None and _carries_gradient(op.outputs[i]):
+                # The gradient of an operation that calls functions knows what it needs of those.
+                if grad is None and _carries_gradient(op.outputs[i]) and not op.definition.calls_functions:
                     out_grads[i] = self.loops.zeros_like(op, i)
             self._apply(op, function, out_grads)
 

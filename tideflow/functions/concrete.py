@@ -230,7 +230,7 @@ class ConcreteFunction:
             given, now = (
                 len(tensors) - len(captured),
                 self.captured_inputs,
-            )  # a gradient may have captured more
+            )
             places = [i - given for i in self._executable.fed_positions() if i >= given]
             self._quick_captured = [now[i]._value for i in places]  # type: ignore[attr-defined]
         return self._pack(outputs)

@@ -10,6 +10,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys
 from tideflow.variables.base import creators_of
+from tideflow.variables.store import STORE
 from tideflow.variables.variable_scope import SCOPES
 
 # What a function does to variables and their scopes is seen outside, as in TensorFlow.
@@ -18,6 +19,7 @@ SHARED = (
     GraphKeys.LOCAL_VARIABLES,
     GraphKeys.TRAINABLE_VARIABLES,
     SCOPES,
+    STORE,
 )
 
 
@@ -25,6 +27,7 @@ class FuncGraph(FunctionGraph):
     """A traced function. It has a library of its own, which goes with it into the graphs that call it."""
 
     captures_through_outer = False
+    functional_control_flow = True
 
     def __init__(self, name: str, outer: Graph) -> None:
         super().__init__(outer)

@@ -367,7 +367,7 @@ def function_def(
     arguments = _argument_names(body)
     for tensor, argument in arguments.items():
         message.signature.input_arg.add(name=argument, type=tensor.dtype.base_dtype.as_datatype_enum)
-    for op in body.graph.get_operations():
+    for op in _own_operations(body):
         if op.definition.role != "argument":
             node = message.node_def.add()
             node.CopyFrom(node_def_proto(op))
@@ -384,6 +384,17 @@ def function_def(
         message.signature.control_output.append(op.name)
         message.control_ret[op.name] = op.name
     return message
+
+
+def _own_operations(body: FunctionBody) -> list[Operation]:
+    """The operations of a body, without those that use inputs which its graph has for another function."""
+    foreign: set[Operation] = set()
+    inputs = set(body.inputs)
+    for op in body.graph.get_operations():
+        is_argument = op.definition.role == "argument"
+        if is_argument and op.outputs[0] not in inputs or any(t.op in foreign for t in op.inputs):
+            foreign.add(op)
+    return [op for op in body.graph.get_operations() if op not in foreign]
 
 
 def _argument_names(body: FunctionBody) -> dict[Tensor, str]:

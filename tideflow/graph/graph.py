@@ -65,6 +65,8 @@ class Graph(InnerNames):
 
     is_eager = False  # True of the one in whose place ops run at once (`eager/context.py`)
 
+    functional_control_flow = False  # whether `tf.cond` and loops are calls of functions (traced functions)
+
     def __init__(self) -> None:
         self._lock = threading.RLock()
         _graphs.add(self)

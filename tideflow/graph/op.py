@@ -199,6 +199,7 @@ class Op:
         self._required = [key for key, spec in self.attrs.items() if spec.default is REQUIRED]
         self._wanted: dict[Callable[..., Any], tuple[str, ...]] = {}
         self.takes_lists = any(arg.is_list for arg in self.inputs)
+        self.calls_functions = any("func" in spec.kind for spec in self.attrs.values())
         self.takes_resources = any(arg.dtype is dtypes.resource for arg in self.inputs)
         self._takes_references = any(arg.is_ref for arg in self.inputs)
         self._result = self._result_packer()

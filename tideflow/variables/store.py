@@ -33,7 +33,7 @@ from tideflow.variables.partitioned import PartitionedVariable
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, RegularizerLike, ShapeLike
 
-_STORE = ("__variable_store",)
+STORE = ("__variable_store",)
 eager_stores: Stack[VariableStore] = Stack()  # of the blocks that share variables in eager mode
 
 _NO_INITIALIZER = (
@@ -49,7 +49,7 @@ def store_of_default_graph() -> VariableStore:
     """
     if executing_eagerly():
         return eager_stores.top() or VariableStore()
-    found = get_default_graph().get_collection_ref(_STORE)
+    found = get_default_graph().get_collection_ref(STORE)
     if not found:
         found.append(VariableStore())
     return found[0]

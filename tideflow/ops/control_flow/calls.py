@@ -56,20 +56,6 @@ def _dense(op: Operation, grads: tuple) -> list:
     ]
 
 
-def _gradient_function(graph: Any, name: str) -> str:
-    """A function of the library that computes the gradient of another."""
-    made = f"{name}_grad"
-    if made not in graph._functions:
-        body = functions.body_of(graph, name)
-        inner = functions.FunctionGraph(graph)
-        args = [inner.add_input(t.dtype, t.shape, t.op.name) for t in body.inputs]
-        grads = [inner.add_input(t.dtype, t.shape, f"grad_{i}") for i, t in enumerate(body.outputs)]
-        with inner.as_default():
-            outputs = _symbolic_gradient(name, {}, args, grads)
-        functions.add_function(graph, made, functions.FunctionBody(inner, inner.inputs, outputs, []))
-    return made
-
-
 _TYPES = {"Tin": attr("list(type)", minimum=0), "Tout": attr("list(type)", minimum=0)}
 _CALL = {"f": attr("func"), "config": "", "config_proto": "", "executor_type": ""}
 
@@ -83,12 +69,17 @@ def _call_gradient(op, *grads):
 
 
 class _Registered:
+    """What differentiates operations that call any function: `autodiff/` registers it."""
+
     call_gradient: Any = None
+    choice_gradient: Any = None
+    loop_gradient: Any = None
 
 
-def register_call_gradient(function: Callable[..., Any]) -> None:
-    """What differentiates a call by an op that takes any function: it is in `autodiff/functions.py`."""
-    _Registered.call_gradient = staticmethod(function)
+def register_gradients(**gradients: Callable[..., Any]) -> None:
+    """Sets what differentiates calls, choices or loops."""
+    for name, function in gradients.items():
+        setattr(_Registered, name, staticmethod(function))
 
 
 def call_op_for(body: functions.FunctionBody) -> Op:
@@ -117,19 +108,7 @@ _SHAPES = {"output_shapes": attr("list(shape)", [])}
 
 def _if_gradient(op, *grads):
     """A conditional of the branches' gradients."""
-    branches = [
-        _gradient_function(op.graph, named(op.attrs[key])[0]) for key in ("then_branch", "else_branch")
-    ]
-    inputs = [*op.inputs[1:], *_dense(op, grads)]
-    types = [tensor.dtype.base_dtype for tensor in op.inputs[1:]]
-    made = op.definition(
-        op.inputs[0],
-        inputs,
-        Tout=types,
-        then_branch=NameAttrList(name=branches[0]),
-        else_branch=NameAttrList(name=branches[1]),
-    )
-    return [None, *made]
+    return _Registered.choice_gradient(op, ("then_branch", "else_branch"), grads)
 
 
 if_op = Op("If", "cond: Tcond, input: Tin -> output: Tout", stateful=True, **_TYPES, **_BRANCHES, **_SHAPES)
@@ -149,13 +128,7 @@ stateless_if_op.samples(covered_by=_TESTS)
 
 def _case_gradient(op, *grads):
     """One of the branches' gradients."""
-    branches = [_gradient_function(op.graph, named(branch)[0]) for branch in op.attrs["branches"]]
-    inputs = [*op.inputs[1:], *_dense(op, grads)]
-    types = [tensor.dtype.base_dtype for tensor in op.inputs[1:]]
-    made = case_op(
-        op.inputs[0], inputs, Tout=types, branches=[NameAttrList(name=branch) for branch in branches]
-    )
-    return [None, *made]
+    return _Registered.choice_gradient(op, "branches", grads)
 
 
 case_op = Op(
@@ -183,6 +156,12 @@ stateless_case_op.kernel(_written_out)
 stateless_case_op.gradient(_case_gradient)
 stateless_case_op.samples(covered_by=_TESTS)
 
+
+def _while_gradient(op, *grads):
+    """A loop backward, over what the iterations have kept."""
+    return _Registered.loop_gradient(op, grads)
+
+
 _LOOP = {"T": attr("list(type)", minimum=0), "cond": attr("func"), "body": attr("func")}
 
 while_op = Op(
@@ -195,7 +174,7 @@ while_op = Op(
 )
 while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
 while_op.kernel(_written_out)
-while_op.gradient(undefined_gradient)
+while_op.gradient(_while_gradient)
 while_op.samples(covered_by=_TESTS)
 
 stateless_while_op = Op(
@@ -207,7 +186,7 @@ stateless_while_op = Op(
 )
 stateless_while_op.shape(lambda inputs, *, T, output_shapes: output_shapes or [None] * len(T))
 stateless_while_op.kernel(_written_out)
-stateless_while_op.gradient(undefined_gradient)
+stateless_while_op.gradient(_while_gradient)
 stateless_while_op.samples(covered_by=_TESTS)
 
 for_op = Op(

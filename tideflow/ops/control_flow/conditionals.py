@@ -30,6 +30,7 @@ from tideflow.graph.scopes import (
 from tideflow.ops.arrays import constants, joining
 from tideflow.ops.control_flow import debugging, grouping, switches
 from tideflow.ops.control_flow.contexts import CondContext, inside
+from tideflow.ops.control_flow.functional import functional_cond
 from tideflow.ops.math import binary, casting, reductions
 
 if TYPE_CHECKING:
@@ -76,6 +77,9 @@ def cond(
         raise TypeError("pred must not be a Python bool")
     with name_scope(name, "cond", [pred]):
         pred = convert_to_tensor(pred)
+        if graph.functional_control_flow:
+            result = functional_cond(pred, [true_fn, false_fn])
+            return result if strict else _unpack_single(result)
         side_false, side_true = switches.switch_op(pred, pred, name="Switch")
         pivot_true = constants.identity(side_true, name="switch_t")
         pivot_false = constants.identity(side_false, name="switch_f")

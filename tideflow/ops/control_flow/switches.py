@@ -43,10 +43,10 @@ def shape_within(shape: TensorShape, invariant: TensorShape) -> bool:
     return all(b is None or a == b for a, b in zip(shape.tuple, invariant.tuple, strict=True))
 
 
-def check_invariant(merged: Tensor, following: Tensor) -> None:
+def check_invariant(merged: Tensor, following: Tensor, entering: Tensor | None = None) -> None:
     """A loop variable keeps its shape, as far as it is known, from one iteration to the next."""
     if not shape_within(following.shape, merged.shape):
-        entering = merged.op.inputs[0].op.inputs[0]
+        entering = merged.op.inputs[0].op.inputs[0] if entering is None else entering
         raise ValueError(
             f"Input tensor '{entering.name}' enters the loop with shape {merged.shape}, but has shape "
             f"{following.shape} after one iteration. To allow the shape to vary across iterations, use the "

@@ -25,6 +25,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import switches
 from tideflow.ops.control_flow.contexts import LoopContext, inside, is_constant_enter
+from tideflow.ops.control_flow.functional import functional_loop
 from tideflow.ops.math import binary
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ def while_loop(
             if shape_invariants is not None:
                 shape_invariants = (TensorShape([]), shape_invariants)
         graph = get_default_graph()
+        if graph.functional_control_flow:
+            loop = _FunctionalLoop(cond, body, loop_vars, shape_invariants)
+            result, width = loop.build(parallel_iterations), loop.width
+            alone = single if counted else width == 1
+            result = result[1] if counted else result
+            return result[0] if alone and not return_same_structure else result
         context = LoopContext(
             graph,
             graph.unique_name("while_context"),
@@ -160,7 +167,7 @@ def _as_arguments(variables: Any) -> Sequence[Any]:
 class _Loop:
     """One `while_loop` being built."""
 
-    def __init__(self, context: LoopContext, cond: Callable, body: Callable, loop_vars: Any, invariants: Any):
+    def __init__(self, context: Any, cond: Callable, body: Callable, loop_vars: Any, invariants: Any):
         self.context = context
         self.cond = cond
         self.body = body
@@ -246,6 +253,38 @@ class _Loop:
         ]
 
 
+class _FunctionalLoop(_Loop):
+    """One `while_loop` of a traced function."""
+
+    def __init__(self, cond: Callable, body: Callable, loop_vars: Any, invariants: Any):
+        super().__init__(None, cond, body, loop_vars, invariants)
+        self.width = len([part for value in self.values for part in components(value)])
+
+    def build(self, parallel_iterations: int) -> Any:
+        tensors = [part for value in self.values for part in components(value)]
+        shapes = [tensor.shape for tensor in tensors]
+        if self.invariants is not None:
+            for tensor, shape in zip(tensors, self._part_invariants(), strict=True):
+                _check_invariant(tensor, tensor.name, shape)
+            shapes = self._part_invariants()
+        returned: list[Any] = []
+
+        def iterate(variables: list[Tensor]) -> list[Tensor]:
+            arguments = self._arguments(variables)
+            result = self.body(*arguments)
+            result = result if nest.is_nested(result) else [result]
+            nest.assert_same_structure(list(arguments), list(result))
+            returned.append(result)
+            converted = [_converted(value) for value in nest.flatten(result)]
+            return [part for value in converted for part in components(value)]
+
+        exits = functional_loop(
+            tensors, shapes, lambda x: self.cond(*self._arguments(x)), iterate, parallel_iterations
+        )
+        flat = nest.flatten(returned[0])
+        return nest.pack_sequence_as(self.structure, self._packed(flat, exits))
+
+
 def _converted(value: Any) -> Any:
     return value if is_composite(value) else convert_to_tensor(value)
 
@@ -263,10 +302,14 @@ def _component_invariants(value: Any, invariant: Any) -> list[TensorShape]:
 
 
 def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
+    _check_invariant(outside, inner.name, shape)
+    inner._shape = shape
+
+
+def _check_invariant(outside: Tensor, name: str, shape: TensorShape) -> None:
     if not switches.shape_within(outside.shape, shape):
         raise ValueError(
-            f"The shape invariant specified for {inner.name} is not compatible with the initial shape of the "
+            f"The shape invariant specified for {name} is not compatible with the initial shape of the "
             f"loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
             f"invariant is {shape}."
         )
-    inner._shape = shape

@@ -1,0 +1,152 @@
+"""Conditionals and loops in traced functions: operations that call functions of the library.
+
+In the body of a `tf.function`, `tf.cond` makes an `If` and `tf.while_loop` a `While`, as in TensorFlow. What
+a branch or an iteration takes from outside becomes an argument of its function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tideflow.graph import dtypes, functions, nest
+from tideflow.graph.composite import components, from_components, is_composite
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import control_dependencies, get_default_graph
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import calls, switches
+
+
+class PartGraph(FunctionGraph):
+    """The function of a branch, or of an iteration, while it is made."""
+
+    functional_control_flow = True
+
+    def __init__(self, outer: Any) -> None:
+        super().__init__(outer)
+        self.seed = outer.seed
+        self.take_collections(shared=list(outer._collections))
+
+    def with_inputs(self, outputs: list[Tensor], order: list[Tensor], first: int = 0) -> FunctionBody:
+        """The finished function, whose inputs stand for these tensors from outside, after its `first` own."""
+        self.inputs[first:] = [self.capture(tensor) for tensor in order]
+        for i, tensor in enumerate(self.inputs):
+            tensor.op._set_attr("index", i)
+        return FunctionBody(self, self.inputs, outputs, functions.effects_of(self))
+
+
+def define(body: FunctionBody, kind: str) -> NameAttrList:
+    """Adds the function of a part to the library around it."""
+    graph = get_default_graph()
+    taken = set(graph._functions)
+    name = functions.free_name(f"{graph.get_name_scope().replace('/', '_')}_{kind}", taken)
+    functions.add_function(graph, name, body, [f"output_{i}" for i in range(len(body.outputs))], body.targets)
+    return NameAttrList(name=name)
+
+
+def _as_result(value: Any, chosen: Tensor) -> Any:
+    """What a branch returned, made of tensors of its function."""
+    if isinstance(value, Operation):
+        with control_dependencies([value]):
+            return constants.identity(chosen)
+    if is_composite(value):
+        return from_components(value, [constants.identity(part) for part in components(value)])
+    return constants.identity(convert_to_tensor(value))
+
+
+def _check_alike(results: list[Any], leaves: list[list[Any]]) -> None:
+    try:
+        nest.assert_same_structure(*results)
+        types = [[[part.dtype for part in components(leaf)] for leaf in found] for found in leaves]
+        if types[0] != types[1]:
+            raise TypeError(f"the types are {types[0]} and {types[1]}")
+    except (ValueError, TypeError) as error:
+        raise TypeError(
+            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
+            f"structure of return values.\n\n{error}"
+        ) from None
+
+
+def functional_cond(pred: Tensor, branches: list[Callable[[], Any]]) -> Any:
+    """What one of two functions returns, by an `If`. The first is for a true predicate."""
+    graph = get_default_graph()
+    parts, results, flats = [], [], []
+    for function in branches:
+        part = PartGraph(graph)
+        with part.as_default():
+            result = function()
+            flat = [None if leaf is None else _as_result(leaf, pred) for leaf in nest.flatten(result)]
+        parts.append(part)
+        results.append(result)
+        flats.append(flat)
+    leaves = [[leaf for leaf in flat if leaf is not None] for flat in flats]
+    _check_alike(results, leaves)
+    taken = list(dict.fromkeys(tensor for part in parts for tensor in part.captured))
+    outputs = [[tensor for leaf in found for tensor in components(leaf)] for found in leaves]
+    bodies = [part.with_inputs(out, taken) for part, out in zip(parts, outputs, strict=True)]
+    op = calls.if_op if any(body.targets for body in bodies) else calls.stateless_if_op
+    shapes = [switches.common_shape(a.shape, b.shape) for a, b in zip(*outputs, strict=True)]
+    node = op.node(
+        pred,
+        taken,
+        Tout=[tensor.dtype for tensor in outputs[0]],
+        then_branch=define(bodies[0], "true"),
+        else_branch=define(bodies[1], "false"),
+        output_shapes=shapes,
+    )
+    given = iter([constants.identity(tensor) for tensor in node.outputs])
+    merged = [
+        None if leaf is None else from_components(leaf, [next(given) for _ in components(leaf)])
+        for leaf in flats[0]
+    ]
+    return nest.pack_sequence_as(results[0], merged) if nest.is_nested(results[0]) else merged[0]
+
+
+def functional_loop(
+    initial: list[Tensor],
+    shapes: list[TensorShape],
+    test: Callable[[list[Tensor]], Any],
+    iterate: Callable[[list[Tensor]], list[Tensor]],
+    parallel_iterations: int,
+) -> list[Tensor]:
+    """The last values of variables, by a `While`. `test` and `iterate` get their values in an iteration."""
+    graph = get_default_graph()
+    count = len(initial)
+
+    def part() -> PartGraph:
+        made = PartGraph(graph)
+        for i, (tensor, shape) in enumerate(zip(initial, shapes, strict=True)):
+            made.add_input(tensor.dtype.base_dtype, shape, f"variable_{i}")._variable = getattr(
+                tensor, "_variable", None
+            )
+        return made
+
+    condition, body = part(), part()
+    with condition.as_default():
+        pred = convert_to_tensor(test(list(condition.inputs[:count])))
+        if pred.dtype is not dtypes.bool or pred.shape.ndims not in (None, 0):
+            raise TypeError(f"Input 'cond' of 'while' Op must be a scalar bool, not {pred}.")
+        pred = condition.capture(pred)
+    with body.as_default():
+        following = [body.capture(tensor) for tensor in iterate(list(body.inputs[:count]))]
+        for before, after, entering in zip(body.inputs[:count], following, initial, strict=True):
+            switches.check_invariant(before, after, entering)
+    taken = list(dict.fromkeys((*condition.captured, *body.captured)))
+    test_body = condition.with_inputs([pred], taken, count)
+    loop_body = body.with_inputs(following, taken, count)
+    loop_body.outputs += body.inputs[count:]
+    op = calls.while_op if test_body.targets or loop_body.targets else calls.stateless_while_op
+    node = op.node(
+        [*initial, *taken],
+        T=[tensor.dtype.base_dtype for tensor in (*initial, *taken)],
+        cond=define(test_body, "cond"),
+        body=define(loop_body, "body"),
+        output_shapes=[*shapes, *[tensor.shape for tensor in taken]],
+        parallel_iterations=parallel_iterations,
+    )
+    return [constants.identity(tensor) for tensor in node.outputs[:count]]
