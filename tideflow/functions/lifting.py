@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tideflow.compile.prune import behind
 from tideflow.functions.execution import Executable
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody, FunctionGraph
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Operation, Tensor, ancestors
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, init_scope, name_scope
 from tideflow.ops.arrays import constants, creation
 from tideflow.ops.control_flow.conditionals import cond
@@ -70,7 +71,7 @@ class NewVariables:
     def initialize(self) -> None:
         """Gives the variables their initial values, in the default graph."""
         for variable, value in zip(self.variables, self._initial, strict=True):
-            variable.assign(value if value.is_eager else _copied(value, get_default_graph()))
+            variable.assign(value if value.is_eager else copied([value], get_default_graph())[0])
 
 
 def lifted(value: Tensor) -> Tensor:
@@ -79,20 +80,22 @@ def lifted(value: Tensor) -> Tensor:
         return value
     outside = get_default_graph()
     if not outside.is_eager:
-        return _copied(value, outside)
+        return copied([value], outside)[0]
     graph = value.graph
-    given = {inner: lifted(outer) for inner, outer in _captured(value).items()}
+    given = {inner: lifted(outer) for inner, outer in _captured([value], {}).items()}
     body = FunctionBody(graph, list(given), [value], [])
     (computed,) = Executable(f"initial value in {graph}", body).values(list(given.values()))
     return computed
 
 
-def _captured(value: Tensor) -> dict[Tensor, Tensor]:
-    """What a value of a function depends on outside of it, by the inputs that stand for it."""
-    graph: FunctionGraph = value.graph
+def _captured(values: Sequence[Tensor], given: Mapping[Tensor, Tensor]) -> dict[Tensor, Tensor]:
+    """What values of a function depend on outside of it, by the inputs that stand for it; those that are
+    given, and what only they need, do not count.
+    """
+    graph: FunctionGraph = values[0].graph
     outer = {inner: outer for outer, inner in graph.captured.items()}
     found = {}
-    for op in ancestors(value.op):
+    for op in behind(values, (), set(given), frozenset()):
         if op.definition.role == "argument":
             if op.outputs[0] not in outer:
                 raise _NotLiftable
@@ -100,12 +103,20 @@ def _captured(value: Tensor) -> dict[Tensor, Tensor]:
     return found
 
 
-def _copied(value: Tensor, into: Graph) -> Tensor:
-    """A copy of a value, and of all it is made of, in another graph."""
-    graph: FunctionGraph = value.graph
-    copies: dict[Tensor, Any] = {inner: lifted(outer) for inner, outer in _captured(value).items()}
+def copied(
+    values: Sequence[Tensor], into: Graph, given: Mapping[Tensor, Tensor] | None = None
+) -> list[Tensor]:
+    """Copies of values of a function, and of all they are made of, in another graph. The tensors that are
+    given stand for others.
+    """
+    if not values:
+        return []
+    given = given or {}
+    graph: FunctionGraph = values[0].graph
+    copies: dict[Tensor, Any] = {x: lifted(outer) for x, outer in _captured(values, given).items()}
+    copies |= given
     done: dict[Operation, Operation] = {}
-    needed = set(ancestors(value.op))
+    needed = behind(values, (), set(given), frozenset())
     for name, message in graph._functions.items():
         into._functions.setdefault(name, message)
     for key, body in graph._function_bodies.items():
@@ -116,8 +127,7 @@ def _copied(value: Tensor, into: Graph) -> Tensor:
         inputs = [copies[tensor] for tensor in op.inputs]
         with into.control_dependencies([done[control] for control in op.control_inputs if control in done]):
             done[op] = op.definition.node_from_flat(inputs, dict(op.attrs), op.name.rpartition("/")[2])
-        for made, given in zip(done[op].outputs, op.outputs, strict=True):
-            made.set_shape(given.shape)
-            copies[given] = made
-    found: Tensor = copies[value]
-    return found
+        for made, known in zip(done[op].outputs, op.outputs, strict=True):
+            made.set_shape(known.shape)
+            copies.setdefault(known, made)
+    return [copies[value] for value in values]

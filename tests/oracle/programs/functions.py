@@ -605,3 +605,16 @@ def optional_results(tf, np):
 def lists_of_arrays(tf, np):
     g = _function(tf, lambda xs: tf.add_n(xs))
     return g([np.ones([2], np.float32), tf.constant([1.0, 2.0])])
+
+
+def wrapped_code_for_graphs(tf, np):
+    def model(x):
+        w = tf.get_variable("w", [2], initializer=tf.ones_initializer())
+        return tf.reduce_sum(tf.identity(w * x, name="inner"))
+
+    wrapped = tf.wrap_function(model, [tf.TensorSpec([2], tf.float32)])
+    part = wrapped.prune(wrapped.inputs[0], wrapped.graph.get_tensor_by_name("inner:0"))
+    values = [wrapped(tf.constant([1.0, 2.0])), part(tf.constant([3.0, 4.0]))]
+    v = wrapped.graph.variables[0]
+    v.assign([5.0, 5.0])
+    return values, v.name, wrapped(tf.constant([1.0, 2.0])), part(tf.constant([1.0, 1.0]))
