@@ -178,7 +178,8 @@ def map_and_scan(tf, np):
 def recurrent_layers(tf, np):
     cell = tf.nn.rnn_cell.BasicRNNCell(3, dtype=tf.float32)
     cell.build([None, 2])
-    cell.set_weights([np.ones([5, 3], np.float32) * 0.1, np.zeros([3], np.float32)])
+    for v, number in zip(cell.variables, (0.1, 0.0)):
+        v.assign(np.full(v.shape.as_list(), number, np.float32))
     f = _function(tf, lambda x: tf.nn.dynamic_rnn(cell, x, dtype=tf.float32)[0])
     x = tf.constant(np.arange(12.0).reshape(2, 3, 2).astype(np.float32) / 12.0)
     return Close(_slopes(tf, f, x, cell.trainable_variables), 1e-5)

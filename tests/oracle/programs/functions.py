@@ -615,6 +615,6 @@ def wrapped_code_for_graphs(tf, np):
     wrapped = tf.wrap_function(model, [tf.TensorSpec([2], tf.float32)])
     part = wrapped.prune(wrapped.inputs[0], wrapped.graph.get_tensor_by_name("inner:0"))
     values = [wrapped(tf.constant([1.0, 2.0])), part(tf.constant([3.0, 4.0]))]
-    v = wrapped.graph.variables[0]
+    v = next(iter(wrapped.graph.variables))
     v.assign([5.0, 5.0])
     return values, v.name, wrapped(tf.constant([1.0, 2.0])), part(tf.constant([1.0, 1.0]))
