@@ -33,7 +33,8 @@ def _dense(grad: Any, like: Tensor) -> Tensor:
     if like.dtype is dtypes.resource:
         known = variable_shape_of(like.shape)
         if known.is_fully_defined():
-            return creation.zeros(known.as_list(), like.shape.dtype)  # type: ignore[attr-defined]
+            sizes: Any = known.as_list()
+            return creation.zeros(sizes, like.shape.dtype)  # type: ignore[attr-defined]
     return creation.zeros_like(switches.value_of(like))
 
 
@@ -73,12 +74,13 @@ def _share_captures(op: Operation, bodies: Sequence[FunctionBody], first: int) -
         outer: None
         for body in bodies
         if len(body.inputs) > count
-        for outer, inner in body.graph.captured.items()
+        for outer, inner in body.graph.captured.items()  # type: ignore[attr-defined]
         if inner in body.inputs[count:]
     }
     for body in bodies:
         if new:
-            body.inputs[count:] = [body.graph.capture(outer) for outer in new]
+            graph: Any = body.graph
+            body.inputs[count:] = [graph.capture(outer) for outer in new]
     _add_inputs(op, list(new))
 
 

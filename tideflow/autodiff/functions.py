@@ -158,7 +158,7 @@ def _extend(op: Operation, body: FunctionBody, derived: Derivative) -> None:
         return
     name = derived.names[0]
     for tensor in captured:
-        (outside,) = [outer for outer, inner in body.graph.captured.items() if inner is tensor]
+        (outside,) = [outer for outer, inner in _captured(body).items() if inner is tensor]
         given = op.graph.capture(outside) if isinstance(op.graph, FunctionGraph) else outside
         op.inputs = (*op.inputs, given)
         given._consumers.append(op)
@@ -173,6 +173,11 @@ def _extend(op: Operation, body: FunctionBody, derived: Derivative) -> None:
     op.graph._mutated()
 
 
+def _captured(body: FunctionBody) -> dict[Tensor, Tensor]:
+    assert isinstance(body.graph, FunctionGraph), "only those capture"
+    return body.graph.captured
+
+
 def define(graph: Graph, name: str, body: FunctionBody) -> None:
     """Adds a function, and the functions that it calls, to a graph's library."""
     if name in graph._functions:
@@ -180,8 +185,8 @@ def define(graph: Graph, name: str, body: FunctionBody) -> None:
     inner: Graph = body.graph
     for key, message in inner._functions.items():
         graph._functions.setdefault(key, message)
-    for key, known in inner._function_bodies.items():
-        graph._function_bodies.setdefault(key, known)
+    for bound, known in inner._function_bodies.items():
+        graph._function_bodies.setdefault(bound, known)
     taken: set[str] = set()
     names = [functions.free_name(tensor.op.name.rpartition("/")[2].lower(), taken) for tensor in body.outputs]
     functions.add_function(graph, name, body, names, body.targets)

@@ -109,7 +109,8 @@ class FunctionGraph(Graph):
                 )
             name = "captured" if tensor.is_eager else tensor.op.name.rpartition("/")[2]
             self.captured[tensor] = self.add_input(tensor.dtype, tensor.shape, name)
-            self.captured[tensor]._variable = getattr(tensor, "_variable", None)
+            inner: Any = self.captured[tensor]
+            inner._variable = getattr(tensor, "_variable", None)
         return self.captured[tensor]
 
 
