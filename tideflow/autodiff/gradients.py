@@ -21,7 +21,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices, convert_to_tensor_or_indexed_slices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, device, executing_eagerly, name_scope
+from tideflow.graph.scopes import colocate_with, device, executing_eagerly, get_default_graph, name_scope
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import grouping, switches
 from tideflow.ops.control_flow.contexts import is_exit, is_loop_switch
@@ -122,7 +122,10 @@ def _source(x: Any) -> Tensor:
     if isinstance(x, Tensor):
         return x
     handle = getattr(x, "handle", None)
-    return handle if isinstance(handle, Tensor) else convert_to_tensor(x, as_ref=True)
+    if not isinstance(handle, Tensor):
+        return convert_to_tensor(x, as_ref=True)
+    graph: Any = get_default_graph()
+    return graph.capture(handle) if graph.building_function else handle
 
 
 def _seeds(ys: list[Gradient], grad_ys: list[TensorLike | None], colocate: bool) -> list[Gradient]:

@@ -58,6 +58,7 @@ class EagerGraph(Graph):
         self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
         self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
         self.resources = ResourceManager()
+        self.kept: dict[str, Any] = {}  # what libraries note about the program's names
         self._numbers: dict[Any, tuple[Any, dtypes.DType]] = {}
         self._global_seed: int | None = None
         self._random = random.Random()
@@ -81,6 +82,7 @@ class EagerGraph(Graph):
         """Forgets collections and the names of scopes, as a new default graph would."""
         self._collections.clear()
         self._names.clear()
+        self.kept.clear()
 
     def number(self, value: float, dtype: DTypeLike | None) -> EagerTensor:
         """A new tensor of a Python number. Tensors of the same number share its memory."""

@@ -26,6 +26,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import OpError
 from tideflow.graph.op import Op
 from tideflow.graph.schema import Arg
+from tideflow.graph.scopes import graph_of
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import CPU
@@ -176,14 +177,17 @@ def _converted(
     if not op._checked:
         op.check_parts(op.parts())
         op._checked = True
+    symbolic: Any = graph_of(args)
+    if symbolic is not graph:
+        if not symbolic.takes_eager_calls:
+            raise TypeError(GRAPH_TENSOR.format(_first_of_graph(args)))
+        with symbolic.as_default():
+            return op(*args, name=name, **attrs)
     for arg in (*op.inputs, *op.outputs):
         if arg.is_ref:
             raise RuntimeError(f"{op.name} op does not support eager execution. Arg '{arg.name}' is a ref.")
     grouped, resolved = op.resolve(args, attrs)
     flat = _flat(grouped)
-    for tensor in flat:
-        if not tensor.is_eager:
-            raise TypeError(GRAPH_TENSOR.format(tensor))
     device = graph.device_for(op, flat)
     if device is not None:
         flat = [_moved(tensor, device) for tensor in flat]
@@ -209,6 +213,10 @@ def _converted(
             graph.kernels.clear()
         graph.kernels[key] = bound
     return _run(graph, op, bound, flat, name)
+
+
+def _first_of_graph(args: tuple[Any, ...]) -> Any:
+    return next(x for x in _flat(args) if getattr(x, "is_eager", None) is False)
 
 
 def _is_tensors(value: Any, arg: Arg) -> bool:

@@ -23,6 +23,7 @@ from tideflow.graph.type_spec import TensorSpec
 from tideflow.layers import keras_state
 from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
+from tideflow.layers.keras_graph import get_graph, is_symbolic, outside_functions, runs_as_function
 from tideflow.layers.keras_session import batch_get_value, batch_set_value, track_variable
 from tideflow.layers.nodes import as_tensors, behind, comes_from_keras, is_keras_tensor, masks_of
 from tideflow.ops.arrays import constants, shapes
@@ -57,6 +58,7 @@ _BOOKKEEPING = frozenset(
     {
         "_graph",
         "_losses",
+        "_eager_losses",
         "_callable_losses",
         "_updates",
         "_metrics",
@@ -108,6 +110,7 @@ class Layer(Connected, Module):
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._dynamic = dynamic
         self._losses: list[Tensor] = []
+        self._eager_losses: list[Tensor] = []  # of the last call, where each call has its own
         self._callable_losses: list[Callable] = []
         self._updates: list[Any] = []
         self._metrics: list[Any] = []
@@ -262,6 +265,9 @@ class Layer(Connected, Module):
         Raises:
           ValueError: If the inputs do not fit the layer.
         """
+        if executing_eagerly() and is_symbolic(inputs):
+            with get_graph().as_default():
+                return self(inputs, *args, **kwargs)
         inputs = as_tensors(inputs, self._dtype)
         given = dict(zip(self._call_arguments[1:], args, strict=False)) | kwargs
         masks = given["mask"] if "mask" in given else masks_of(inputs)
@@ -273,6 +279,8 @@ class Layer(Connected, Module):
             from tideflow.layers.op_layers import wrap_operations  # loaded when asked for
 
             wrap_operations(inputs)
+        if not keras_state.in_call() and runs_as_function():
+            self._clear_losses()
         with keras_state.inside_call(training, inputs):
             check_inputs(self.input_spec, nest.flatten(inputs), self.name)
             with name_scope(self._name_scope()):
@@ -313,11 +321,12 @@ class Layer(Connected, Module):
             check_inputs(self.input_spec, flat, self.name)
             if self._dtype is None and flat:
                 self._dtype = flat[0].dtype.base_dtype.name
-            if not getattr(type(self).build, "_is_default", False):
-                self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
-            self.built = True
-            if executing_eagerly():
-                objects_made()
+            with outside_functions():
+                if not getattr(type(self).build, "_is_default", False):
+                    self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
+                self.built = True
+                if executing_eagerly():
+                    objects_made()
             check_inputs(self.input_spec, flat, self.name)
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)
@@ -507,7 +516,7 @@ class Layer(Connected, Module):
         """Adds a weight's penalty, computed wherever somebody asks for the losses."""
 
         def penalty() -> Any:
-            owner = name if executing_eagerly() else variable.op.name
+            owner = name if variable.handle.is_eager else variable.op.name
             with name_scope(f"{owner}/Regularizer"):
                 return regularizer(variable)
 
@@ -532,10 +541,18 @@ class Layer(Connected, Module):
         for loss in nest.flatten(losses):
             if callable(loss):
                 self._callable_losses.append(loss)
-            elif loss is not None and not executing_eagerly():  # there, it is of one call
+            elif loss is not None and runs_as_function():
+                self._eager_losses.append(convert_to_tensor(loss, preferred_dtype=keras_state.floatx()))
+            elif loss is not None:
                 loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
                 loss._unconditional_loss = inputs is None
                 self._losses.append(loss)
+
+    def _clear_losses(self) -> None:
+        """Drops the losses of the last call, here and in the layers inside."""
+        self._eager_losses.clear()
+        for layer in self._inner_layers():
+            layer._clear_losses()
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Adds operations that a training step should run.
@@ -546,7 +563,7 @@ class Layer(Connected, Module):
         """
         for update in nest.flatten(updates):
             op = update() if callable(update) and not isinstance(update, Operation) else update
-            if executing_eagerly():  # it has run
+            if runs_as_function():  # it has run, or runs with the function
                 continue
             op = getattr(op, "op", op)
             around = keras_state.inputs_of_call()
@@ -649,7 +666,7 @@ class Layer(Connected, Module):
                 loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
                 loss._unconditional_loss = True
                 made.append(loss)
-        return self._losses + made + self._of_inner_layers("losses")
+        return (self._eager_losses or self._losses) + made + self._of_inner_layers("losses")
 
     @property
     def updates(self) -> list[Any]:

@@ -16,9 +16,11 @@ from tideflow.graph.scopes import (
     executing_eagerly,
     get_default_graph,
     get_default_session,
+    init_scope,
     reset_default_graph,
 )
 from tideflow.layers import keras_state
+from tideflow.layers.keras_graph import get_graph
 from tideflow.ops.arrays import constants
 from tideflow.ops.state import reference_variables
 from tideflow.session.session import Session
@@ -35,7 +37,7 @@ _variables: weakref.WeakKeyDictionary[Graph, list[Any]] = weakref.WeakKeyDiction
 
 def track_variable(variable: Any) -> None:
     """Keras's session initializes this variable before its next step; eager ones have their value."""
-    if executing_eagerly():
+    if variable.handle.is_eager if hasattr(variable, "handle") else executing_eagerly():
         return
     known = _variables.setdefault(get_default_graph(), [])
     if all(variable is not other for other in known):
@@ -54,7 +56,7 @@ def get_session(op_input_list: Sequence[Any] = ()) -> Session:
     Returns:
       The session.
     """
-    session = _session(op_input_list[0].graph if len(op_input_list) else get_default_graph())
+    session = _session(op_input_list[0].graph if len(op_input_list) else get_graph())
     if not _Current.initializes_by_hand:
         _initialize(session)
     return session
@@ -120,7 +122,7 @@ def get_value(x: Any) -> Any:
     Returns:
       The value as an array.
     """
-    return x.eval(session=get_session((x,)))
+    return batch_get_value([x])[0]
 
 
 @export("keras.backend.batch_get_value")
@@ -134,7 +136,15 @@ def batch_get_value(tensors: Sequence[Any]) -> list[Any]:
       A list of arrays.
     """
     tensors = list(tensors)
+    if _are_eager(tensors):
+        with init_scope():
+            return [x.numpy() for x in tensors]
     return get_session(tensors).run(tensors) if tensors else []
+
+
+def _are_eager(tensors: list[Any]) -> bool:
+    """Whether these are variables or tensors that have their values."""
+    return bool(tensors) and getattr(tensors[0], "handle", tensors[0]).is_eager
 
 
 @export("keras.backend.set_value")
@@ -156,6 +166,11 @@ def batch_set_value(tuples: Sequence[tuple[Any, Any]]) -> None:
       tuples: Pairs of a variable and its new value.
     """
     if not tuples:
+        return
+    if _are_eager([variable for variable, _ in tuples]):
+        with init_scope():
+            for variable, value in tuples:
+                variable.assign(np.asarray(value, dtype=variable.dtype.base_dtype.as_numpy_dtype))
         return
     feeds, assignments = {}, []
     with tuples[0][0].graph.as_default():

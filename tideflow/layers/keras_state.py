@@ -15,7 +15,8 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import get_default_graph, name_scope
+from tideflow.graph.scopes import executing_eagerly, get_default_graph, name_scope
+from tideflow.layers.keras_graph import forget_graph, get_graph
 from tideflow.ops.arrays import constants
 
 if TYPE_CHECKING:
@@ -43,12 +44,15 @@ _graphs: weakref.WeakKeyDictionary[Graph, _PerGraph] = weakref.WeakKeyDictionary
 
 def of_graph(graph: Graph | None = None) -> _PerGraph:
     """Keras's notes about a graph; the default graph if None."""
-    return _graphs.setdefault(graph or get_default_graph(), _PerGraph())
+    graph = graph or get_default_graph()
+    kept: Any = graph.kept if graph.is_eager else _graphs  # type: ignore[attr-defined]
+    return kept.setdefault("keras" if graph.is_eager else graph, _PerGraph())
 
 
 def forget_graphs() -> None:
-    """Drops all notes about graphs."""
+    """Drops all notes about graphs, and the graph beside eager mode."""
     _graphs.clear()
+    forget_graph()
 
 
 # ------------------------------------------------------------------------------------------------ defaults
@@ -137,7 +141,7 @@ def get_uid(prefix: str = "") -> int:
     Returns:
       1 for the first call, 2 for the second.
     """
-    uids = of_graph().uids
+    uids = of_graph(get_graph()).uids
     uids[prefix] += 1
     return uids[prefix]
 
@@ -155,8 +159,13 @@ def reset_uids() -> None:
 
 @export("keras.backend.learning_phase")
 def learning_phase() -> Any:
-    """The learning phase: a bool tensor that is fed while a model is trained, or the number that was set."""
+    """The learning phase: a bool tensor that is fed while a model is trained, or the number that was set.
+
+    In eager mode it is 0 unless it was set.
+    """
     notes = of_graph()
+    if executing_eagerly() and not notes.phase_is_set:
+        return 0
     if notes.phase is None:
         with name_scope(None):
             notes.phase = constants.placeholder_with_default(False, shape=(), name="keras_learning_phase")
@@ -180,8 +189,8 @@ def set_learning_phase(value: int) -> None:
     """
     if value not in (0, 1):
         raise ValueError("Expected learning phase to be 0 or 1.")
-    notes = of_graph()
-    notes.phase, notes.phase_is_set = value, True
+    for notes in (of_graph(), of_graph(get_graph())):  # in eager mode, two
+        notes.phase, notes.phase_is_set = value, True
 
 
 @export("keras.backend.learning_phase_scope")
@@ -198,13 +207,13 @@ def learning_phase_scope(value: int) -> Iterator[None]:
     Raises:
       ValueError: If it is another value.
     """
-    notes = of_graph()
-    before = notes.phase, notes.phase_is_set
+    before = [(notes, notes.phase, notes.phase_is_set) for notes in (of_graph(), of_graph(get_graph()))]
     set_learning_phase(value)
     try:
         yield
     finally:
-        notes.phase, notes.phase_is_set = before
+        for notes, phase, phase_is_set in before:
+            notes.phase, notes.phase_is_set = phase, phase_is_set
 
 
 # -------------------------------------------------------------------------------------- calls under way

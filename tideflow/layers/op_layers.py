@@ -8,7 +8,10 @@ from google.protobuf import json_format
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.graph import nest
+from tideflow.graph.graph_def import attr_from_proto
+from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.layers.base import Layer
 from tideflow.layers.keras_session import get_session
 from tideflow.layers.nodes import comes_from_keras, is_keras_tensor
@@ -39,11 +42,15 @@ class TensorFlowOpLayer(Layer):
 
     def call(self, inputs: Any) -> Any:
         tensors = list(nest.flatten(inputs))
-        graph = tensors[0].graph
         for index, value in sorted(self.constants.items()):
             tensors.insert(index, constant_ops.constant(value, name=self.node_def.input[index].split(":")[0]))
         attrs = {name: value for name, value in self.node_def.attr.items() if not name.startswith("_")}
-        outputs = graph.create_op(self.node_def.op, tensors, name=self.node_def.name, attrs=attrs).outputs
+        if executing_eagerly():
+            op = definition(self.node_def.op)
+            values = {name: attr_from_proto(value) for name, value in attrs.items()}
+            return op(*op.group_inputs(tensors, values), **values)
+        create = get_default_graph().create_op
+        outputs = create(self.node_def.op, tensors, name=self.node_def.name, attrs=attrs).outputs
         return outputs[0] if len(outputs) == 1 else outputs
 
     def get_config(self) -> dict[str, Any]:

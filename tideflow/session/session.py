@@ -62,7 +62,7 @@ class BaseSession:
         self._target = target
         self._graph = graph if graph is not None else get_default_graph()
         self._config = config
-        self._resources = ResourceManager()
+        self._resources = ResourceManager(self._graph.resources)
         self._resources.compile_early = wants_early_compilation(config)
         remote = targets.connect(target, self._graph, config) if target else None
         self._placement, self._disabled_rules = apply_config(config, deterministic)

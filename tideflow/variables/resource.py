@@ -392,6 +392,8 @@ class _UnreadVariable(BaseResourceVariable):
             "_aggregation",
         ):
             setattr(self, name, getattr(variable, name))
+        if self._handle.is_eager:  # the function that is being traced has a handle in its place
+            self._handle = parent.graph.capture(self._handle)
         self._save_slice_info = variable._save_slice_info
         self._parent = parent
         with parent.graph.as_default(), control_dependencies([parent]):

@@ -11,7 +11,8 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import explained
-from tideflow.layers.keras_session import get_session, track_variable
+from tideflow.layers.keras_graph import get_graph
+from tideflow.layers.keras_session import get_value, track_variable
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -160,10 +161,13 @@ def placeholder(
     if not shape and ndim:
         shape = (None,) * ndim
     if sparse:
-        return tf.sparse_placeholder(_type(dtype), shape, name=name)
+        with get_graph().as_default():
+            return tf.sparse_placeholder(_type(dtype), shape, name=name)
     if ragged:
-        return tf.ragged.placeholder(_type(dtype), 1, (), name=name)
-    return tf.placeholder(_type(dtype), shape, name=name)
+        with get_graph().as_default():
+            return tf.ragged.placeholder(_type(dtype), 1, (), name=name)
+    with get_graph().as_default():
+        return tf.placeholder(_type(dtype), shape, name=name)
 
 
 @export("keras.backend.variable")
@@ -439,7 +443,7 @@ def gradients(loss: TensorLike, variables: Any) -> list[Any]:
 @export("keras.backend.eval")
 @explained("Computes a value in the session.", "The value as an array.", **_WORDS)
 def eval(x: TensorLike) -> Any:
-    return get_session((x,)).run(x)
+    return get_value(x)
 
 
 @export("keras.backend.print_tensor")

@@ -10,6 +10,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import nest
+from tideflow.layers.keras_graph import get_graph
 from tideflow.layers.keras_session import get_session
 
 
@@ -28,16 +29,20 @@ class GraphFunction:
         self.name = name
         self.run_arguments = run
         self._structure = outputs
+        with get_graph().as_default():
+            self._connect(outputs, updates)
+        self.fetches: list[Any] = []  # what callbacks add to a step
+        self.fetch_callbacks: dict[Any, Any] = {}
+        self._callable: Any = None
+        self._made_for: Any = None
+
+    def _connect(self, outputs: Any, updates: Sequence[Any]) -> None:
         self.outputs = [tf.convert_to_tensor(x) for x in nest.flatten(outputs)]
         with tf.control_dependencies(self.outputs[:1]):
             done = [
                 tf.assign(update[0], update[1]) if isinstance(update, tuple) else update for update in updates
             ]
             self.updates_op = tf.group(*done)
-        self.fetches: list[Any] = []  # what callbacks add to a step
-        self.fetch_callbacks: dict[Any, Any] = {}
-        self._callable: Any = None
-        self._made_for: Any = None
 
     def __call__(self, inputs: Any) -> Any:
         """Runs one step.

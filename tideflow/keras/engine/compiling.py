@@ -73,6 +73,7 @@ class Endpoint:
         self.loss_weight: Any = None
         self.target: Any = None
         self.sample_weight: Any = None
+        self.weighted = False  # whether samples have weights
         self.sample_weight_mode: str | None = None
         self.metrics: list[tuple[str, Metric, bool]] = []  # name, metric, and whether samples are weighted
         self.loss_metric: Metric | None = None
@@ -104,7 +105,8 @@ class Endpoint:
 
     def make_sample_weight(self, wanted: bool) -> None:
         """Makes the placeholder of the weights of samples, if they have any."""
-        if not wanted or not self.trained:
+        self.weighted = wanted and self.trained
+        if not self.weighted or tf.executing_eagerly():  # there, the weights of a batch are given to its step
             self.sample_weight = None
             return
         temporal = self.sample_weight_mode == "temporal"

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.graph import nest
+from tideflow.keras.backend.arrays import placeholder
 from tideflow.keras.engine import data, loops
-from tideflow.keras.engine.input_layer import Input
 from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as BatchSequence
 from tideflow.layers import keras_state
+from tideflow.layers.keras_graph import runs_as_function
 from tideflow.layers.keras_session import get_session
 
 
@@ -37,13 +39,15 @@ class Fed:
             array = np.asarray(array)
             kept = array.shape[1:] if array.ndim > 1 else (1,)
             dtype = keras_state.floatx() if array.dtype.kind == "f" else array.dtype
-            made.append(Input(kept, dtype=dtype, name=f"input_{number + 1}" if number else None))
-        self._set_inputs(made if isinstance(x, (list, tuple)) else made[0])
-
-    def _set_inputs(self, inputs: Any, outputs: Any = None) -> None:
-        if outputs is None:
-            outputs = self(inputs)
+            made.append(placeholder((None, *kept), dtype=dtype, name=f"input_{number + 1}"))
+        inputs = made if isinstance(x, (list, tuple)) else made[0]
+        if not self.run_eagerly:
+            self(inputs)
             return
+        first = [tf.constant(np.asarray(array)[:1], tensor.dtype) for array, tensor in zip(flat, made)]
+        self._set_inputs(inputs, self(first if isinstance(x, (list, tuple)) else first[0]))
+
+    def _set_inputs(self, inputs: Any, outputs: Any) -> None:
         self._nested_inputs = inputs
         flat_in = list(inputs.values()) if isinstance(inputs, dict) else inputs
         flat_in = list(flat_in) if isinstance(flat_in, (list, tuple)) else [flat_in]
@@ -56,7 +60,7 @@ class Fed:
             self._compile_outputs()
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
-        if self.inputs is None and not self._is_graph_network:
+        if self.inputs is None and not self._is_graph_network and not runs_as_function():
             self._set_inputs(inputs, outputs)
 
     def _standardized(
@@ -109,13 +113,13 @@ class Fed:
             for y, weight, per_class, endpoint in zip(targets, given, classes, ends, strict=True)
         ]
         wanted = [weight is not None for weight in found]
-        there = [endpoint.sample_weight is not None for endpoint in ends]
+        there = [endpoint.weighted for endpoint in ends]
         if any(want and not has for want, has in zip(wanted, there, strict=True)):
             flags = {id(e): w or h for e, w, h in zip(ends, wanted, there, strict=True)}
             self._connect_losses([flags.get(id(endpoint), False) for endpoint in self._endpoints])
         kept = []
         for y, weight, endpoint in zip(targets, found, ends, strict=True):
-            if endpoint.sample_weight is not None:
+            if endpoint.weighted:
                 if weight is None:
                     temporal = endpoint.sample_weight_mode == "temporal"
                     weight = np.ones(y.shape[:2] if temporal else y.shape[:1], dtype=np.float32)
@@ -170,6 +174,13 @@ class Fed:
     def _dataset_source(
         self, dataset: Any, steps: int | None, training: bool, class_weight: Any
     ) -> loops.Source:
+        if tf.executing_eagerly():
+
+            def eager_batches() -> Iterator[tuple[list[Any], int]]:
+                for value in dataset:
+                    yield self._arrays_of(nest.map_structure(np.asarray, value), training, class_weight)
+
+            return loops.Source(eager_batches, None, steps, restarts=steps is None)
         initializer = None
         if isinstance(dataset, tf.data.Dataset):
             iterator = tf.data.make_initializable_iterator(dataset)

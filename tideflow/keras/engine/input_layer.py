@@ -8,6 +8,7 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer
+from tideflow.layers.keras_graph import get_graph
 from tideflow.layers.nodes import static_shape
 
 if TYPE_CHECKING:
@@ -69,10 +70,9 @@ class InputLayer(Layer):
                 None if input_shape is None else (batch_size, *tuple(tf.TensorShape(input_shape).as_list()))
             )
             self._batch_input_shape = whole
-            if sparse:
-                input_tensor = tf.sparse_placeholder(dtype, whole, name=name)
-            else:
-                input_tensor = tf.placeholder(dtype, whole, name=name)
+            with get_graph().as_default():
+                kind = tf.sparse_placeholder if sparse else tf.placeholder
+                input_tensor = kind(dtype, whole, name=name)
         else:
             self._batch_input_shape = static_shape(input_tensor)
         input_tensor._keras_mask = None

@@ -15,6 +15,7 @@ from tideflow.keras.utils.layer_utils import print_summary
 from tideflow.keras.utils.optional import require_yaml
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer, _default, snake_case
+from tideflow.layers.keras_graph import BesideEager, is_symbolic, runs_as_function
 from tideflow.layers.keras_session import batch_get_value, batch_set_value
 from tideflow.layers.nodes import Node, behind, comes_from_keras, is_keras_tensor
 from tideflow.variables.trackable import Trackable
@@ -100,6 +101,7 @@ class Network(Layer):
         self.input_names = [tensor._keras_history.layer.name for tensor in flat_in]
         self.output_names = _unique([tensor._keras_history.layer.name for tensor in flat_out])
         self.built = True
+        self._compute_output_and_mask_jointly = True  # the layers set the masks of their outputs
         self._is_graph_network = True
         if not self._inbound_nodes:
             self._add_own_node()
@@ -219,7 +221,7 @@ class Network(Layer):
     def losses(self) -> list[Any]:
         """The losses of the layers, those that the model's inputs do not lead to left out."""
         losses = _once(Layer.losses.fget(self))
-        if self.inputs is None:
+        if self.inputs is None or runs_as_function():
             return losses
         free = [loss for loss in losses if getattr(loss, "_unconditional_loss", False)]
         bound = [loss for loss in losses if not getattr(loss, "_unconditional_loss", False)]
@@ -242,7 +244,7 @@ class Network(Layer):
           inputs: The inputs on which the losses depend; found out if None.
         """
         for loss in nest.flatten(losses):
-            bound = isinstance(loss, tf.Tensor) and self.inputs is not None and behind([loss], self.inputs)
+            bound = is_symbolic(loss) and self.inputs is not None and behind([loss], self.inputs)
             super().add_loss(loss, self.inputs if bound else inputs)
 
     # ------------------------------------------------------------------ calling
@@ -268,9 +270,12 @@ class Network(Layer):
             and not isinstance(input_shape[0], (int, type(None)))
         )
         shapes = [tf.TensorShape(shape) for shape in input_shape] if many else tf.TensorShape(input_shape)
-        inputs = nest.map_structure(lambda shape: tf.placeholder(keras_state.floatx(), shape), shapes)
-        with keras_state.inside_call(None, inputs):
-            self.call(inputs, **({"training": False} if self._expects("training") else {}))
+        # In eager mode the operations are of no use after this: they have a graph of their own.
+        graph = BesideEager() if tf.executing_eagerly() else tf.get_default_graph()
+        with graph.as_default():
+            inputs = nest.map_structure(lambda shape: tf.placeholder(keras_state.floatx(), shape), shapes)
+            with keras_state.inside_call(None, inputs):
+                self.call(inputs, **({"training": False} if self._expects("training") else {}))
         self.built = True
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:

@@ -28,6 +28,7 @@ class Sequential(Model):
     def __init__(self, layers: list[Layer] | None = None, name: str | None = None):
         super().__init__(name=name)
         self.supports_masking = True
+        self._compute_output_and_mask_jointly = True
         self._build_input_shape: Any = None
         for layer in layers or ():
             self.add(layer)

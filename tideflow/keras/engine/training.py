@@ -9,7 +9,7 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.keras import optimizers
 from tideflow.keras.backend.functions import function
-from tideflow.keras.engine import compiling, data, loops
+from tideflow.keras.engine import compiling, data, loops, steps
 from tideflow.keras.engine.feeding import Fed
 from tideflow.keras.engine.network import Network
 from tideflow.keras.saving import models as saving
@@ -32,6 +32,7 @@ class Model(Fed, Network):
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         self._is_compiled = False
+        self._run_eagerly: bool | None = None
         self.stop_training = False
         self.history: Any = None
         self.loss: Any = None
@@ -65,7 +66,7 @@ class Model(Fed, Network):
           distribute: Accepted for TensorFlow's sake: a strategy is entered around the model.
           **kwargs: Arguments of `Session.run`.
         """
-        kwargs.pop("run_eagerly", None)
+        self._run_eagerly = kwargs.pop("run_eagerly", None)
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
         self._compile_arguments = {
@@ -95,7 +96,7 @@ class Model(Fed, Network):
             targets = [targets]
         if isinstance(targets, dict):
             targets = [targets.get(name) for name in self.output_names]
-        for number, endpoint in enumerate(self._endpoints):
+        for number, endpoint in enumerate(self._endpoints if not tf.executing_eagerly() else ()):
             endpoint.make_target(None if targets is None else targets[number])
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))
@@ -104,8 +105,35 @@ class Model(Fed, Network):
     def _connect_losses(self, weighted: list[bool]) -> None:
         for endpoint, wanted in zip(self._endpoints, weighted, strict=True):
             endpoint.make_sample_weight(wanted or endpoint.sample_weight_mode is not None)
+        self._functions = {}
+        if tf.executing_eagerly():
+            return
         compiling.add_metrics(self._endpoints)
         self.total_loss = compiling.total_loss(self, self._endpoints)
+
+    @property
+    def run_eagerly(self) -> bool:
+        """Whether the steps of the model run operation by operation, and are not compiled."""
+        if self._run_eagerly and not tf.executing_eagerly():
+            raise ValueError("You can only set `run_eagerly=True` if eager execution is enabled.")
+        if not self.dynamic:
+            return bool(self._run_eagerly)
+        if not tf.executing_eagerly():
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution (layers "
+                "constructed with `dynamic=True`). You must enable eager execution with "
+                "`tf.enable_eager_execution()`."
+            )
+        if self._run_eagerly is False:
+            raise ValueError(
+                "Your model contains layers that can only be successfully run in eager execution (layers "
+                "constructed with `dynamic=True`). You cannot set `run_eagerly=False`."
+            )
+        return True
+
+    @run_eagerly.setter
+    def run_eagerly(self, value: bool) -> None:
+        self._run_eagerly = value
         self._functions = {}
 
     def _require_compiled(self) -> None:
@@ -144,8 +172,11 @@ class Model(Fed, Network):
 
     def _function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs one batch: of arrays of inputs, targets and weights."""
+        eager = tf.executing_eagerly()
         if mode not in self._functions:
-            self._functions[mode] = self._make_function(mode)
+            self._functions[mode] = steps.step(self, mode) if eager else self._make_function(mode)
+        if eager:
+            return self._functions[mode]
         made, takes_phase = self._functions[mode]
         phase = [mode == loops.TRAIN] if takes_phase else []
         return lambda arrays: made([*arrays, *phase])
@@ -467,6 +498,8 @@ class Model(Fed, Network):
         """
         inputs, _, _ = self._standardized(x, training=False)
         outputs = self._function(loops.PREDICT)(inputs)
+        if tf.executing_eagerly():
+            outputs = [tf.constant(output) for output in outputs]
         return outputs[0] if len(outputs) == 1 else outputs
 
     def fit_generator(

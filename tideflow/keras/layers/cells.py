@@ -408,30 +408,15 @@ class GRUCell(Cell):
 _LAYER_OPTIONS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
 
 
-class WithStates(RNN):
-    """A recurrent layer that knows the rank of its inputs, which may come with first states."""
-
-    _input_rank = 3
-
-    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        number = len(inputs) if isinstance(inputs, (list, tuple)) else 1
-        states = kwargs.get("initial_state", args[0] if args else None)
-        extra = len(states) if isinstance(states, (list, tuple)) else int(states is not None)
-        spec = InputSpec(ndim=self._input_rank)
-        self.input_spec = [spec, *[None] * (number - 1 + extra)]
-        if extra and number == 1 and not hasattr(nested_first(states), "_keras_history"):
-            self.input_spec = [spec]
-        return super().__call__(inputs, *args, **kwargs)
-
-
 def _of_cell(name: str) -> property:
     return property(lambda layer: getattr(layer.cell, name), doc=f"The cell's `{name}`.")
 
 
-class OfCell(WithStates):
+class OfCell(RNN):
     """A recurrent layer of one kind of cell, whose arguments it has."""
 
     _cell: type[Cell]
+    _input_rank = 3
 
     def __init_subclass__(cls) -> None:
         for name in cls._cell._config:
@@ -465,11 +450,6 @@ class OfCell(WithStates):
         if config.get("implementation") == 0:
             config["implementation"] = 1
         return cls(**config)
-
-
-def nested_first(value: Any) -> Any:
-    """The first of a list, or the value itself."""
-    return value[0] if isinstance(value, (list, tuple)) and value else value
 
 
 def _serialized(regularizer: Any) -> Any:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tideflow as tf
 from tideflow.export import export
-from tideflow.keras.layers.cells import BOUNDS, WEIGHTS, WithStates, add_weights, forgetful
+from tideflow.keras.layers.cells import BOUNDS, WEIGHTS, add_weights, forgetful
+from tideflow.keras.layers.recurrent import RNN
 from tideflow.layers.argument_docs import described
 from tideflow.layers.configured import Configured
 from tideflow.layers.input_spec import InputSpec
@@ -29,7 +30,7 @@ class _Cell(NamedTuple):
     state_size: Any
 
 
-class _CuDNN(WithStates):
+class _CuDNN(RNN):
     _mode: str
     _gates: int
     _order: tuple[int, ...]  # the gates in the op's order

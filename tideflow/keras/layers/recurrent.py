@@ -290,11 +290,16 @@ class RNN(Configured):
             kwargs["initial_state"] = initial_state
         if constants is not None:
             kwargs["constants"] = constants
+        first = self.input_spec[:1] if isinstance(self.input_spec, list) else None
         if further and all(map(is_keras_tensor, further)):
+            if first:
+                self.input_spec = [*first, *[None] * len(further)]
             kwargs.pop("initial_state", None)
             kwargs.pop("constants", None)
             self._with_states = len(initial_state or ())
             return super().__call__([inputs, *further], **kwargs)
+        if first:
+            self.input_spec = first
         return super().__call__(inputs, **kwargs)
 
     def call(

@@ -25,8 +25,11 @@ class TFOptimizer:
 
     def get_updates(self, loss: Any, params: Sequence[Any]) -> list[Any]:
         """The operations of one update of the variables."""
-        pairs = self.optimizer.compute_gradients(loss, params)
-        return [self.optimizer.apply_gradients(pairs, global_step=self.iterations)]
+        return [self.apply_gradients(self.optimizer.compute_gradients(loss, params))]
+
+    def apply_gradients(self, grads_and_vars: Any) -> Any:
+        """The operation that applies gradients to variables, and counts the update."""
+        return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
 
     @property
     def weights(self) -> list[Any]:

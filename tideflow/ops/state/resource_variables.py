@@ -29,6 +29,8 @@ from tideflow.ops.helpers.variables import (
 )
 from tideflow.runtime.resources import DEFAULT_CONTAINER, Variable
 
+KIND = "resource variable"  # of what the resource manager keeps
+
 var_handle_op = Op(
     "VarHandleOp",
     " -> resource: resource",
@@ -71,7 +73,7 @@ def _var_handle_kernel(*, shape, dtype, container, shared_name, resources, node)
     def make() -> Variable:
         return HandledVariable(name, dtype, shape)
 
-    found = resources.get_or_create(container, "resource variable", name, make)
+    found = resources.get_or_create(container, KIND, name, make)
     check_shared(found, dtype, node.name)
     return found
 
