@@ -60,7 +60,9 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
             values.update({id(old): new for old, new in zip(node.outputs, made, strict=True)})
     outputs = nest.map_structure(lambda tensor: values[id(tensor)], model._nested_outputs)
     inputs = nest.map_structure(lambda tensor: values[id(tensor)], model._nested_inputs)
-    return Model(inputs, outputs, name=model.name)
+    clone = Model(inputs, outputs, name=model.name)
+    clone._take_also([values[id(tensor)] for tensor in model._further_outputs])
+    return clone
 
 
 def _copied(layer: Any) -> Any:

@@ -12,22 +12,27 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow.export import export, load, symbols
+from tideflow.export import export
 from tideflow.graph import dtypes, nest
-from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.layers import keras_state
+from tideflow.layers.additions import Additions
 from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
-from tideflow.layers.keras_graph import get_graph, is_symbolic, outside_functions, runs_as_function
+from tideflow.layers.keras_graph import (
+    get_graph,
+    in_keras_graph,
+    is_symbolic,
+    outside_functions,
+    runs_as_function,
+)
 from tideflow.layers.keras_session import batch_get_value, batch_set_value, track_variable
-from tideflow.layers.nodes import as_tensors, behind, comes_from_keras, is_keras_tensor, masks_of
-from tideflow.ops.arrays import constants, shapes
-from tideflow.ops.math import casting
+from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor, masks_of
+from tideflow.ops.arrays import constants
 from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
 from tideflow.variables.module import Module
@@ -74,7 +79,7 @@ _BOOKKEEPING = frozenset(
 
 
 @export("keras.layers.Layer")
-class Layer(Connected, Module):
+class Layer(Connected, Additions, Module):
     """The base of layers: functions with variables.
 
     A subclass makes its variables in `build(input_shape)`, with `add_weight`, and computes its output in
@@ -172,6 +177,10 @@ class Layer(Connected, Module):
         Returns:
           The shape.
         """
+        if self.dynamic:
+            raise NotImplementedError(
+                "A layer that must run eagerly says the shape of its output in `compute_output_shape`."
+            )
         with Graph().as_default():
             twin = self._unbuilt()
             inputs = nest.map_structure(
@@ -230,7 +239,7 @@ class Layer(Connected, Module):
         if hasattr(self, "_batch_input_shape"):
             config["batch_input_shape"] = self._batch_input_shape
         config["dtype"] = self.dtype
-        if self.dynamic:
+        if self._dynamic:
             config["dynamic"] = True
         taken = [name for name in inspect.getfullargspec(type(self).__init__).args[1:] if name != "dynamic"]
         if len(set(taken) - config.keys()) > 0 and getattr(type(self).get_config, "_is_default", False):
@@ -282,7 +291,8 @@ class Layer(Connected, Module):
         if not keras_state.in_call() and runs_as_function():
             self._clear_losses()
         with keras_state.inside_call(training, inputs):
-            check_inputs(self.input_spec, nest.flatten(inputs), self.name)
+            if not executing_eagerly():
+                check_inputs(self.input_spec, nest.flatten(inputs), self.name)
             with name_scope(self._name_scope()):
                 outputs = self._built_call(inputs, args, kwargs)
                 if all(map(is_keras_tensor, nest.flatten(inputs))):
@@ -307,6 +317,8 @@ class Layer(Connected, Module):
 
     def _built_call(self, inputs: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         self._build_for(inputs)
+        if self.dynamic and in_keras_graph():
+            return self._stand_ins(inputs)
         outputs = self.call(inputs, *args, **kwargs)
         if outputs is None:
             raise ValueError(
@@ -331,6 +343,12 @@ class Layer(Connected, Module):
         if self._initial_weights is not None:
             self.set_weights(self._initial_weights)
             self._initial_weights = None
+
+    def _stand_ins(self, inputs: Any) -> Any:
+        """Tensors of the shapes of a dynamic layer's outputs, which nothing computes."""
+        shape = self.compute_output_shape(nest.map_structure(lambda tensor: tensor.shape, inputs))
+        dtype = self._dtype or nest.flatten(inputs)[0].dtype
+        return nest.map_structure(lambda out: constants.placeholder(dtype, out), _as_shapes(shape))
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
         """A hook of models, which learn their inputs from their first call."""
@@ -512,104 +530,6 @@ class Layer(Connected, Module):
                 found.setdefault(name, value)
         return list(found.items())
 
-    def _regularize(self, name: str, variable: Any, regularizer: RegularizerLike) -> None:
-        """Adds a weight's penalty, computed wherever somebody asks for the losses."""
-
-        def penalty() -> Any:
-            owner = name if variable.handle.is_eager else variable.op.name
-            with name_scope(f"{owner}/Regularizer"):
-                return regularizer(variable)
-
-        self.add_loss(penalty)
-
-    def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
-        if self.activity_regularizer is None:
-            return
-        with name_scope("ActivityRegularizer"):
-            for output in nest.flatten(outputs):
-                loss = self.activity_regularizer(output)
-                batch = casting.cast(shapes.shape(output)[0], loss.dtype)
-                self.add_loss(loss / batch, inputs=inputs)
-
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Adds losses of the layer.
-
-        Args:
-          losses: A loss, a list of losses, or functions without arguments that compute one.
-          inputs: The inputs on which the losses depend; None if they depend on none.
-        """
-        for loss in nest.flatten(losses):
-            if callable(loss):
-                self._callable_losses.append(loss)
-            elif loss is not None and runs_as_function():
-                self._eager_losses.append(convert_to_tensor(loss, preferred_dtype=keras_state.floatx()))
-            elif loss is not None:
-                loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
-                loss._unconditional_loss = inputs is None
-                self._losses.append(loss)
-
-    def _clear_losses(self) -> None:
-        """Drops the losses of the last call, here and in the layers inside."""
-        self._eager_losses.clear()
-        for layer in self._inner_layers():
-            layer._clear_losses()
-
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Adds operations that a training step should run.
-
-        Args:
-          updates: An operation or a list of operations.
-          inputs: The inputs on which the operations depend; None if they depend on none.
-        """
-        for update in nest.flatten(updates):
-            op = update() if callable(update) and not isinstance(update, Operation) else update
-            if runs_as_function():  # it has run, or runs with the function
-                continue
-            op = getattr(op, "op", op)
-            around = keras_state.inputs_of_call()
-            conditional = inputs is not None or (around is not None and bool(behind([op], around)))
-            self._updates.append((op, conditional))
-
-    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
-        """Adds a metric, which models report beside those of `compile`.
-
-        Args:
-          value: The metric: a structure of values that are averaged, or the result of a metric object.
-          aggregation: `"mean"`; None where a metric object has aggregated the value.
-          name: The name of the metric.
-
-        Raises:
-          ValueError: If the aggregation is unknown, or the name is missing.
-        """
-        if aggregation not in (None, "mean"):
-            raise ValueError(
-                "We currently support only `mean` sample-wise metric aggregation. You provided "
-                f"aggregation=`{aggregation}`"
-            )
-        metric = getattr(value, "_metric_obj", None)
-        if name is None and metric is None:
-            raise ValueError(
-                "Please provide a name for your metric like `self.add_metric(tf.reduce_sum(inputs), "
-                "name='mean_activation', aggregation='mean')`"
-            )
-        if aggregation is None and metric is None:
-            raise ValueError(
-                "We do not support adding an aggregated metric result tensor that is not the output of a "
-                "`tf.keras.metrics.Metric` metric instance. Pass the result of a metric object, or a value "
-                "with `aggregation='mean'`."
-            )
-        if metric is None:
-            known = next((m for m in self._metrics if m.name == name), None)
-            metric = known or _mean_metric(name)
-            metric(value)
-        if all(metric is not other for other in self._metrics):
-            self._metrics.append(metric)
-
-    @property
-    def metrics(self) -> list[Any]:
-        """The metrics that were added to the layer and the layers in it."""
-        return self._metrics + self._of_inner_layers("metrics")
-
     @property
     def trainable(self) -> bool:
         """Whether optimizers change the variables."""
@@ -655,60 +575,6 @@ class Layer(Connected, Module):
     def non_trainable_variables(self) -> list[Any]:
         """The variables that are not trainable."""
         return self.non_trainable_weights
-
-    @property
-    def losses(self) -> list[Tensor]:
-        """The losses that were added to the layer and the layers in it."""
-        made = []
-        for compute in self._callable_losses:
-            loss = compute()
-            if loss is not None:
-                loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
-                loss._unconditional_loss = True
-                made.append(loss)
-        return (self._eager_losses or self._losses) + made + self._of_inner_layers("losses")
-
-    @property
-    def updates(self) -> list[Any]:
-        """The operations that were added to the layer and the layers in it."""
-        if not self.trainable and not self.stateful:
-            return []
-        return [update for update, _ in self._updates] + self._of_inner_layers("updates")
-
-    def get_losses_for(self, inputs: Any) -> list[Tensor]:
-        """Gets the losses that depend on inputs.
-
-        Args:
-          inputs: The inputs; None for the losses that depend on none.
-
-        Returns:
-          A list of losses.
-        """
-        losses = self.losses
-        if inputs is None:
-            return [loss for loss in losses if getattr(loss, "_unconditional_loss", False)]
-        conditional = [loss for loss in losses if not getattr(loss, "_unconditional_loss", False)]
-        return behind(conditional, inputs)
-
-    def get_updates_for(self, inputs: Any) -> list[Any]:
-        """Gets the update operations that depend on inputs.
-
-        Args:
-          inputs: The inputs; None for the operations that depend on none.
-
-        Returns:
-          A list of operations.
-        """
-        updates = self._marked_updates()
-        if inputs is None:
-            return [update for update, conditional in updates if not conditional]
-        return behind([update for update, conditional in updates if conditional], inputs)
-
-    def _marked_updates(self) -> list[tuple[Any, bool]]:
-        """The updates, each with whether it depends on inputs."""
-        if not self.trainable and not self.stateful:
-            return []
-        return self._updates + [pair for layer in self._inner_layers() for pair in layer._marked_updates()]
 
     def count_params(self) -> int:
         """The number of elements of all variables.
@@ -771,8 +637,8 @@ class Layer(Connected, Module):
 
     @property
     def dynamic(self) -> bool:
-        """Whether the layer must run eagerly."""
-        return self._dynamic
+        """Whether the layer, or one in it, must run eagerly."""
+        return self._dynamic or any(layer.dynamic for layer in self._inner_layers())
 
     def __deepcopy__(self, memo: dict) -> Layer:
         shared = {"_graph", "_scope", "_always_reuse_variable_scope", "_current_scope"}
@@ -808,8 +674,3 @@ def _leaves(value: Any) -> list[Any]:
 
 def _holds_trackable(value: Any) -> bool:
     return any(isinstance(leaf, Trackable) for leaf in _leaves(value))
-
-
-def _mean_metric(name: str | None) -> Any:
-    load("keras.metrics.Mean")  # metrics are layers themselves
-    return symbols["keras.metrics.Mean"](name=name)

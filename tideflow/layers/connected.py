@@ -147,8 +147,10 @@ class Connected:
 
     @property
     def output(self) -> Any:
-        """The output, if the layer was called once."""
-        return self._only("output_tensors", "output", f"Layer {self._name} has no inbound nodes.")
+        """The output; of the first call, if the layer was called more often."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self._name} has no inbound nodes.")
+        return self._at(0, "output_tensors", "output")
 
     @property
     def input_mask(self) -> Any:
@@ -158,7 +160,8 @@ class Connected:
     @property
     def output_mask(self) -> Any:
         """The mask of the output, if the layer was called once."""
-        return nest.map_structure(_mask_of, self.output)
+        none = f"Layer {self._name} has no inbound nodes."
+        return nest.map_structure(_mask_of, self._only("output_tensors", "output mask", none))
 
     @property
     def input_shape(self) -> Any:

@@ -12,7 +12,7 @@ import torch
 from tideflow.eager.context import eager_graph
 from tideflow.eager.tensor import device_name
 from tideflow.graph import dtypes, nest
-from tideflow.graph.functions import FunctionGraph
+from tideflow.graph.functions import FunctionGraph, outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph, init_scope
@@ -100,14 +100,17 @@ def outside_functions() -> Iterator[None]:
         yield
 
 
+def in_keras_graph() -> bool:
+    """Whether models are being connected beside eager mode."""
+    graph = get_default_graph()
+    while graph.building_function and not isinstance(graph, KerasGraph):
+        graph = graph.outer  # type: ignore[attr-defined]
+    return isinstance(graph, KerasGraph)
+
+
 def runs_as_function() -> bool:
     """Whether operations run at once, or in a function that is being traced beside eager mode.
 
     There a layer's losses are those of one call, and what a layer updates is updated.
     """
-    graph = get_default_graph()
-    while graph.building_function:
-        if isinstance(graph, KerasGraph):
-            return False
-        graph = graph.outer  # type: ignore[attr-defined]
-    return graph.is_eager
+    return outermost(get_default_graph()).is_eager and not in_keras_graph()

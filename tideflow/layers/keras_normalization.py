@@ -228,8 +228,8 @@ class BatchNormalization(Configured):
         else:
             momentum = convert_to_tensor(self.momentum)
         if known or known is None:
-            self.add_update(self._averaged(self.moving_mean, mean, momentum), inputs=True)
-            self.add_update(self._averaged(self.moving_variance, variance, momentum), inputs=True)
+            self.add_update(lambda: self._averaged(self.moving_mean, mean, momentum), inputs=True)
+            self.add_update(lambda: self._averaged(self.moving_variance, variance, momentum), inputs=True)
         return output
 
     def _averaged(self, variable: Any, value: Tensor, momentum: Any) -> Any:
@@ -321,10 +321,12 @@ class BatchNormalization(Configured):
             return self._averaged(variable, value, self.momentum)
 
         def update(variable: Any, value: Tensor, assign: Callable = averaged) -> None:
-            change = conditionals.smart_cond(
-                training, lambda: assign(variable, value), lambda: convert_to_tensor(variable)
+            self.add_update(
+                lambda: conditionals.smart_cond(
+                    training, lambda: assign(variable, value), lambda: convert_to_tensor(variable)
+                ),
+                inputs=True,
             )
-            self.add_update(change, inputs=True)
 
         def from_deviation(variable: Any, value: Tensor) -> Any:
             """The variance is the square of the moving deviation, which has epsilon in it as training has."""

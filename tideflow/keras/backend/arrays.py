@@ -123,7 +123,7 @@ def ndim(x: TensorLike) -> Any:
 @export("keras.backend.count_params")
 @explained("The number of elements.", "An int.", **_WORDS)
 def count_params(x: TensorLike) -> int:
-    return int(np.prod(x.shape.as_list()))
+    return np.prod(x.shape.as_list())
 
 
 @export("keras.backend.is_sparse")

@@ -205,7 +205,7 @@ def add_metrics(endpoints: list[Endpoint]) -> None:
                 with tf.name_scope(name):
                     weight = _masked_weight(weight, mask, endpoint.output)
                     given = {} if weight is None else {"sample_weight": weight}
-                    metric._call_result = metric(endpoint.target, endpoint.output, **given)
+                    metric(endpoint.target, endpoint.output, **given)
 
 
 def total_loss(model: Any, endpoints: list[Endpoint]) -> Any:
@@ -218,7 +218,7 @@ def total_loss(model: Any, endpoints: list[Endpoint]) -> Any:
             with tf.name_scope(endpoint.loss_name):
                 loss = _output_loss(endpoint)
             if len(model.outputs) > 1:
-                endpoint.loss_metric._call_result = endpoint.loss_metric(loss)
+                endpoint.loss_metric(loss)
             scaled = (1.0 if endpoint.loss_weight is None else endpoint.loss_weight) * loss
             total = scaled if total is None else total + scaled
         extra = model.losses

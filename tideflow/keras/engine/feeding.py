@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +15,7 @@ from tideflow.keras.engine import data, loops
 from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as BatchSequence
 from tideflow.layers import keras_state
-from tideflow.layers.keras_graph import runs_as_function
+from tideflow.layers.keras_graph import in_keras_graph, runs_as_function
 from tideflow.layers.keras_session import get_session
 
 
@@ -56,7 +57,7 @@ class Fed:
         self._nested_outputs = outputs
         self.input_names = [f"input_{number + 1}" for number in range(len(flat_in))]
         self.output_names = [f"output_{number + 1}" for number in range(len(flat_out))]
-        if self._is_compiled:
+        if self._is_compiled and not in_keras_graph():  # there, the first step compiles them
             self._compile_outputs()
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
@@ -145,7 +146,29 @@ class Fed:
         training: bool,
         **queue: Any,
     ) -> loops.Source:
-        """The batches of whatever a program gave as data."""
+        """The batches of whatever a program gave as data. The first tells a model its inputs."""
+        source = self._source_of(
+            x, y, sample_weight, class_weight, batch_size, steps, shuffle, training, **queue
+        )
+        if self.inputs is not None:
+            return source
+        rest = source.batches()
+        given = [itertools.chain([next(rest)], rest)]
+        return source._replace(batches=lambda: given.pop() if given else source.batches())
+
+    def _source_of(
+        self,
+        x: Any,
+        y: Any,
+        sample_weight: Any,
+        class_weight: Any,
+        batch_size: int | None,
+        steps: int | None,
+        shuffle: Any,
+        training: bool,
+        **queue: Any,
+    ) -> loops.Source:
+        """The batches of arrays, a dataset, a generator or a `Sequence`."""
         if isinstance(x, (tf.data.Dataset, tf.data.Iterator)):
             if y is not None:
                 raise ValueError(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.keras.engine import functional_config
+from tideflow.keras.engine.added import AddLoss, AddMetric
 from tideflow.keras.engine.graph_of_layers import called_again, traced
 from tideflow.keras.engine.plain_values import plain_value
 from tideflow.keras.utils.layer_utils import print_summary
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 class Network(Layer):
     """A graph of layers."""
+
+    _further_outputs: tuple[Any, ...] = ()  # of layers that no output needs
 
     def __init__(self, *args: Any, **kwargs: Any):
         functional = (
@@ -244,8 +247,37 @@ class Network(Layer):
           inputs: The inputs on which the losses depend; found out if None.
         """
         for loss in nest.flatten(losses):
+            if self._is_graph_network and is_symbolic(loss) and comes_from_keras(loss):
+                self._insert(AddLoss(unconditional=False), loss)
+                continue
             bound = is_symbolic(loss) and self.inputs is not None and behind([loss], self.inputs)
             super().add_loss(loss, self.inputs if bound else inputs)
+
+    def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:
+        """Adds a metric, which is reported beside those of `compile`.
+
+        Args:
+          value: The metric: a value that is averaged over samples, or the result of a metric object.
+          aggregation: `"mean"`; None where a metric object has aggregated the value.
+          name: The name of the metric.
+        """
+        of_model = self._is_graph_network and is_symbolic(value) and comes_from_keras(value)
+        if of_model and aggregation is not None and name is not None:
+            self._insert(AddMetric(aggregation, name), value)
+        else:
+            super().add_metric(value, aggregation, name)
+
+    def _insert(self, layer: Layer, tensor: Any) -> None:
+        """Adds a layer that no output needs to a functional model, called with a tensor of the model."""
+        self._take_also([layer(tensor)])
+
+    def _take_also(self, tensors: list[Any]) -> None:
+        """Makes the layers that lead to tensors a part of a functional model, after those that it has."""
+        self._further_outputs = (*self._further_outputs, *tensors)
+        self._layer_graph = traced(self.inputs, [*self.outputs, *self._further_outputs])
+        known = self.__dict__["_layers"]
+        new = [layer for layer in self._layer_graph.layers if all(layer is not other for other in known)]
+        self.__dict__["_layers"] = [*known, *new]
 
     # ------------------------------------------------------------------ calling
 
@@ -272,7 +304,8 @@ class Network(Layer):
         shapes = [tf.TensorShape(shape) for shape in input_shape] if many else tf.TensorShape(input_shape)
         # In eager mode the operations are of no use after this: they have a graph of their own.
         graph = BesideEager() if tf.executing_eagerly() else tf.get_default_graph()
-        with graph.as_default():
+        scope = tf.get_default_graph().get_name_scope()
+        with graph.as_default(), tf.name_scope(f"{scope}/" if scope else None):
             inputs = nest.map_structure(lambda shape: tf.placeholder(keras_state.floatx(), shape), shapes)
             with keras_state.inside_call(None, inputs):
                 self.call(inputs, **({"training": False} if self._expects("training") else {}))
@@ -345,8 +378,11 @@ class Network(Layer):
         Returns:
           The model.
         """
-        inputs, outputs, _ = functional_config.rebuilt(config, custom_objects)
-        return cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        inputs, outputs, layers = functional_config.rebuilt(config, custom_objects)
+        model = cls(inputs=inputs, outputs=outputs, name=config.get("name"))
+        missing = [layer for layer in layers.values() if layer not in model.layers]
+        model._take_also([tensor for layer in missing for tensor in layer._inbound_nodes[-1].outputs])
+        return model
 
     def _updated_config(self) -> dict[str, Any]:
         return {

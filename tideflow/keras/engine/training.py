@@ -81,6 +81,8 @@ class Model(Fed, Network):
         self.loss_weights = loss_weights
         self.sample_weight_mode = sample_weight_mode
         self._target_tensors = target_tensors
+        if target_tensors is not None and self.run_eagerly:
+            raise ValueError("target_tensors argument is not supported when running a model eagerly.")
         self._is_compiled = True
         self._endpoints = []
         self._functions = {}
@@ -96,8 +98,9 @@ class Model(Fed, Network):
             targets = [targets]
         if isinstance(targets, dict):
             targets = [targets.get(name) for name in self.output_names]
-        for number, endpoint in enumerate(self._endpoints if not tf.executing_eagerly() else ()):
-            endpoint.make_target(None if targets is None else targets[number])
+        for number, endpoint in enumerate(self._endpoints):
+            if targets is not None or not tf.executing_eagerly():
+                endpoint.make_target(None if targets is None else targets[number])
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))
         self._collected_trainable_weights = self.trainable_weights
@@ -205,6 +208,13 @@ class Model(Fed, Network):
 
     def _optimizer_updates(self) -> list[Any]:
         return list(self.optimizer.get_updates(self.total_loss, self._collected_trainable_weights))
+
+    def _make_optimizer_weights(self) -> None:
+        """Makes the variables that the optimizer keeps, before the first step does."""
+        if not tf.executing_eagerly():
+            self._function(loops.TRAIN)
+        elif isinstance(self.optimizer, optimizers.Optimizer):
+            self.optimizer._create_all_weights(self.trainable_weights)
 
     def _check_trainable(self) -> None:
         if len(self._collected_trainable_weights) != len(self.trainable_weights):
@@ -432,9 +442,6 @@ class Model(Fed, Network):
         return self._predicted(source, callbacks, verbose)
 
     def _predicted(self, source: loops.Source, callbacks: Any, verbose: int) -> Any:
-        if self.inputs is None:  # a generator's first batch says what the inputs are
-            first, _ = next(iter(source.batches()))
-            del first
         function = self._function(loops.PREDICT)
         together = loops.callback_list(self, callbacks, loops.PREDICT, source, verbose)
         found = loops.predict(self, function, source, together, verbose)

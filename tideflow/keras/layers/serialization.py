@@ -16,10 +16,10 @@ def _known() -> dict[str, Any]:
         space, _, name = path.rpartition(".")
         if space in ("keras.layers", "keras", "keras.models") and isinstance(value, type):
             found[name] = value
+    from tideflow.keras.engine.added import AddLoss, AddMetric  # loaded when asked for
     from tideflow.layers.op_layers import TensorFlowOpLayer  # loaded when asked for
 
-    found["TensorFlowOpLayer"] = TensorFlowOpLayer
-    return found
+    return {**found, "TensorFlowOpLayer": TensorFlowOpLayer, "AddLoss": AddLoss, "AddMetric": AddMetric}
 
 
 @export("keras.layers.serialize")

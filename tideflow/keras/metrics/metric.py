@@ -12,6 +12,7 @@ from tideflow.export import export
 from tideflow.keras import losses
 from tideflow.layers.argument_docs import described
 from tideflow.layers.base import Layer
+from tideflow.layers.keras_graph import runs_as_function
 from tideflow.layers.keras_session import batch_set_value
 from tideflow.layers.keras_state import floatx
 from tideflow.ops.nn.weights import broadcast_weights
@@ -55,6 +56,8 @@ class Metric(Layer):
         with tf.control_dependencies([update]):
             result = tf.identity(self.result())
         result._metric_obj = self
+        if not runs_as_function():
+            self._call_result = result  # what steps of models fetch
         return result
 
     def update_state(self, *args: Any, **kwargs: Any) -> Any:

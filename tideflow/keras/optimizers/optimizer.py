@@ -283,6 +283,12 @@ class Optimizer(Trackable):
             for var in var_list:
                 self.add_slot(var, slot)
 
+    def _create_all_weights(self, var_list: Sequence[Any]) -> None:
+        """Makes the count of updates, which comes first, the hyperparameters and the slots of variables."""
+        self.iterations  # noqa: B018
+        self._create_hypers()
+        self._create_slots(var_list)
+
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
         """The numbers of an update for variables of a type, by name."""
         return {"lr_t": tf.identity(self._decayed_lr(dtype))}
@@ -416,9 +422,7 @@ class Optimizer(Trackable):
             raise ValueError(f"No gradients provided for any variable: {[var.name for _, var in pairs]}.")
         var_list = [var for _, var in applied]
         with tf.name_scope(self._name):
-            self.iterations  # noqa: B018 - the count is the first variable of an optimizer
-            self._create_hypers()
-            self._create_slots(var_list)
+            self._create_all_weights(var_list)
             apply_state = self._prepare(var_list)
             with tf.name_scope(name or self._name):
                 updates = []

@@ -61,9 +61,12 @@ def save_weights(model: Any, filepath: str, overwrite: bool, save_format: str | 
     folder = os.path.dirname(path)
     if folder:
         os.makedirs(folder, exist_ok=True)
-    session = get_session()
-    with session.graph.as_default():
-        ObjectSaver(model).save(path, session)
+    if tf.executing_eagerly():
+        ObjectSaver(model).save(path)
+    else:
+        session = get_session()
+        with session.graph.as_default():
+            ObjectSaver(model).save(path, session)
     write_state(folder or ".", path, [path], save_relative_paths=True)
 
 
@@ -87,10 +90,9 @@ def load_weights(model: Any, filepath: str, by_name: bool) -> Any:
     with open_checkpoint(path) as reader:
         graph = read_object_graph(reader)
     if model._is_compiled and model.inputs is not None:
-        model._function("train")  # makes the slots of the optimizer, which the checkpoint has values for
-    session = get_session()
+        model._make_optimizer_weights()  # the checkpoint has values for them
     status = CheckpointLoadStatus(model, path, graph, ObjectRestorer())
-    status.initialize_or_restore(session)
+    status.initialize_or_restore(None if tf.executing_eagerly() else get_session())
     return status
 
 
@@ -188,7 +190,7 @@ def _load_hdf5(filepath: Any, custom: dict[str, Any], compile: bool) -> Any:
             model.compile(**arguments_of(training, custom))
             values = hdf5.read_optimizer_weights(file)
             if values is not None:
-                model._function("train")
+                model._make_optimizer_weights()
                 try:
                     model.optimizer.set_weights(values)
                 except ValueError:
