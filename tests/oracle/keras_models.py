@@ -19,7 +19,7 @@ def close(value):
     return Close(value, 2e-4, 1e-5)
 
 
-def history(history):
+def recorded(history):
     return {name: close([float(v) for v in values]) for name, values in history.history.items()}
 
 

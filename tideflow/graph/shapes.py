@@ -228,6 +228,8 @@ class TensorShape:
         """A list of Dimensions, or None when the rank is unknown."""
         return None if self.tuple is None else [Dimension(size) for size in self.tuple]
 
+    _dims = dims  # packages beside TensorFlow ask for it
+
     def as_list(self) -> list[int | None]:
         """The sizes as a list of ints, with None for each unknown size.
 

@@ -75,6 +75,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "op_def_registry ops random_seed smart_cond sparse_tensor tensor_shape tensor_spec "
         "tensor_util test_util type_spec versions",
     ),
+    "python.keras.utils": ("tf.keras.utils tideflow.programs.keras_names", "tf_utils"),
     "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
     "python.lib": ("tf", ""),
     "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
@@ -336,8 +337,10 @@ _MODULES: dict[str, str] = {
     "python.framework.function": "tideflow.ops.control_flow.defun tf",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
+    "python.eager.context": "tf tideflow.eager.context",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
-    "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf",
+    "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
+    "tideflow.programs.keras_names",
     "python.framework.random_seed": "tf.random tf",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -422,6 +425,7 @@ _MODULES: dict[str, str] = {
     "python.util.deprecation": "tideflow.platform.deprecation",
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
+    "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",
     "python.util.tf_export": "tideflow.programs.utilities",

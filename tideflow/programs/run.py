@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Sequence
 
+from tideflow.programs import old_names
 from tideflow.programs.finder import install
 
 
@@ -20,6 +21,7 @@ def run_script(script: str, arguments: Sequence[str] = ()) -> int:
     with open(path, "rb") as file:  # bytes: the compiler reads the encoding that the file declares
         source = file.read()
     install()
+    old_names.restore()
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(path))
     main = types.ModuleType("__main__")
@@ -52,6 +54,7 @@ def why_not_module(module: str) -> str:
 def run_module(module: str, arguments: Sequence[str] = ()) -> int:
     """Runs a module as the main program, as `python -m` does; the exit status."""
     install()
+    old_names.restore()
     sys.argv = [module, *arguments]
     sys.path[0] = os.getcwd()
     runpy.run_module(module, run_name="__main__", alter_sys=True)

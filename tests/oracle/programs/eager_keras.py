@@ -6,7 +6,7 @@ from keras_models import (
     deferred,
     filled,
     functional,
-    history,
+    recorded,
     sequential,
     subclassed,
     two_headed,
@@ -58,7 +58,7 @@ def models_are_trained(tf, np, make, how):
     model.compile("adam", "binary_crossentropy", metrics=["accuracy", "mae"], run_eagerly=how == "eager")
     first = model.fit(x, y, epochs=2, batch_size=5, shuffle=False, verbose=0, validation_data=(x[:4], y[:4]))
     return {
-        "history": history(first),
+        "history": recorded(first),
         "names": model.metrics_names,
         "evaluated": close([float(v) for v in model.evaluate(x, y, batch_size=5, verbose=0)]),
         "trained": close([float(v) for v in model.train_on_batch(x, y)]),
@@ -109,7 +109,7 @@ def optimizers(tf, np, make):
     x, y = data(np)
     model.compile(make(tf), "mse")
     history = model.fit(x, y, epochs=3, batch_size=6, shuffle=False, verbose=0)
-    return [history(history), close(model.get_weights())]
+    return [recorded(history), close(model.get_weights())]
 
 
 @cases(
@@ -133,7 +133,7 @@ def several_outputs(tf, np, arguments):
     if None in list(arguments["loss"]):
         y = y[:1]
     history = model.fit(x, y, epochs=2, batch_size=5, shuffle=False, verbose=0)
-    found = [history(history), model.metrics_names, close(model.evaluate(x, y, verbose=0))]
+    found = [recorded(history), model.metrics_names, close(model.evaluate(x, y, verbose=0))]
     return [*found, close(model.predict(x)), model.input_names, model.output_names]
 
 
@@ -148,7 +148,7 @@ def data_by_names(tf, np):
         shuffle=False,
         verbose=0,
     )
-    return [history(history), close(model.predict({"a": x[0], "b": x[1]}))]
+    return [recorded(history), close(model.predict({"a": x[0], "b": x[1]}))]
 
 
 @cases(
@@ -168,7 +168,7 @@ def weights_of_samples(tf, np, given):
     history = model.fit(x, y, epochs=2, batch_size=5, shuffle=False, verbose=0, **given)
     weights = given.get("sample_weight")
     evaluated = model.evaluate(x, y, verbose=0, sample_weight=weights)
-    return [history(history), close(evaluated), model.metrics_names]
+    return [recorded(history), close(evaluated), model.metrics_names]
 
 
 def weights_of_time_steps(tf, np):
@@ -178,7 +178,7 @@ def weights_of_time_steps(tf, np):
     x, y = normal(np, 6, 4, 2).astype(np.float32), normal(np, 6, 4, 1).astype(np.float32)
     model.compile("sgd", "mse", sample_weight_mode="temporal")
     weights = np.cos(np.arange(24)).reshape(6, 4) ** 2
-    return history(model.fit(x, y, sample_weight=weights, epochs=2, shuffle=False, verbose=0))
+    return recorded(model.fit(x, y, sample_weight=weights, epochs=2, shuffle=False, verbose=0))
 
 
 @cases(["tensors", "dataset", "repeated", "weighted", "generator", "sequence", "iterator"])
@@ -225,7 +225,7 @@ def kinds_of_data(tf, np, kind):
     else:
         found = model.fit(whole.repeat(), steps_per_epoch=2, verbose=0, epochs=2)
         extra = []
-    return [history(found), close(extra)]
+    return [recorded(found), close(extra)]
 
 
 def a_model_learns_its_inputs_from_data(tf, np):
@@ -251,7 +251,7 @@ def a_model_learns_its_inputs_from_data(tf, np):
         history = model.fit(x, y, shuffle=False, verbose=0)
         found[name] = [
             before,
-            history(history),
+            recorded(history),
             model.built,
             [w.name for w in model.weights],
             model.input_names,
@@ -328,7 +328,7 @@ def losses_of_layers(tf, np):
     again = close(list(model.losses))
     model.compile("sgd", "mse")
     history = model.fit(x, y, epochs=2, batch_size=6, shuffle=False, verbose=0)
-    return [called, again, history(history), model.metrics_names, close(model.evaluate(x, y, verbose=0))]
+    return [called, again, recorded(history), model.metrics_names, close(model.evaluate(x, y, verbose=0))]
 
 
 def losses_of_models(tf, np):
@@ -342,7 +342,7 @@ def losses_of_models(tf, np):
     a, b = data(np)
     model.compile("sgd", "mse")
     history = model.fit(a, b, epochs=2, batch_size=6, shuffle=False, verbose=0)
-    return [history(history), model.metrics_names, close(model.get_weights())]
+    return [recorded(history), model.metrics_names, close(model.get_weights())]
 
 
 def a_loss_without_targets(tf, np):
@@ -353,7 +353,7 @@ def a_loss_without_targets(tf, np):
     model.add_loss(tf.reduce_mean(tf.square(y)))
     model.compile("sgd")
     a, _ = data(np)
-    return history(model.fit(a, epochs=2, shuffle=False, verbose=0))
+    return recorded(model.fit(a, epochs=2, shuffle=False, verbose=0))
 
 
 def own_losses_and_metrics(tf, np):
@@ -372,5 +372,5 @@ def own_losses_and_metrics(tf, np):
     for each in (loss, Loss(), tf.keras.losses.Huber(0.3), tf.losses.mean_squared_error):
         model = filled(np, functional(tf))
         model.compile("sgd", each, metrics=[half])
-        found.append(history(model.fit(x, y, epochs=2, batch_size=5, shuffle=False, verbose=0)))
+        found.append(recorded(model.fit(x, y, epochs=2, batch_size=5, shuffle=False, verbose=0)))
     return found

@@ -8,7 +8,7 @@ from keras_models import (
     data,
     filled,
     functional,
-    history,
+    recorded,
     sequential,
     subclassed,
     two_headed,
@@ -29,7 +29,7 @@ def masks(tf, np):
     y = model(tf.constant(words))
     model.compile("sgd", "mse", metrics=["mae"])
     history = model.fit(words, np.ones((2, 4, 1)), epochs=2, shuffle=False, verbose=0)
-    return [close(y), y._keras_mask, history(history), close(model.predict(words))]
+    return [close(y), y._keras_mask, recorded(history), close(model.predict(words))]
 
 
 @cases({name: name for name in ("SimpleRNN", "GRU", "LSTM")})
@@ -47,7 +47,7 @@ def recurrent_layers(tf, np, name):
     x, y = normal(np, 6, 4, 2).astype(np.float32), normal(np, 6, 1).astype(np.float32)
     model.compile("sgd", "mse")
     history = model.fit(x, y, epochs=2, batch_size=3, shuffle=False, verbose=0)
-    return [close(model(x)), history(history), close(model.get_weights())]
+    return [close(model(x)), recorded(history), close(model.get_weights())]
 
 
 def states_of_recurrent_layers(tf, np):
@@ -61,7 +61,7 @@ def states_of_recurrent_layers(tf, np):
     model.compile("sgd", "mse")
     history = model.fit(x, np.ones((4, 1)), batch_size=2, epochs=2, shuffle=False, verbose=0)
     bad = raises(model.predict, x[:3], batch_size=2)
-    return [close(found), history(history), close(model.layers[0].states[0]), model.stateful, bad]
+    return [close(found), recorded(history), close(model.layers[0].states[0]), model.stateful, bad]
 
 
 def encoder_and_decoder(tf, np):
@@ -74,7 +74,7 @@ def encoder_and_decoder(tf, np):
     x = [normal(np, 4, 5, 2).astype(np.float32), normal(np, 4, 3, 3).astype(np.float32)]
     model.compile("rmsprop", "mse")
     history = model.fit(x, np.ones((4, 3, 1)), epochs=2, shuffle=False, verbose=0)
-    return [history(history), close(model.predict(x)), close(model(x))]
+    return [recorded(history), close(model.predict(x)), close(model(x))]
 
 
 @cases({"trainable": True, "frozen": False})
@@ -89,7 +89,7 @@ def batch_normalization(tf, np, trainable):
     model.compile("sgd", "mse")
     history = model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0)
     after = [norm.get_weights(), model.predict(x), model(x, training=False)]
-    return [close(before), history(history), close(after), len(model.updates), len(norm.trainable_weights)]
+    return [close(before), recorded(history), close(after), len(model.updates), len(norm.trainable_weights)]
 
 
 def dropout_and_the_learning_phase(tf, np):
@@ -145,7 +145,7 @@ def weights_in_files(tf, np):
     equal = [bool(np.array_equal(a, b)) for a, b in zip(model.get_weights(), other.get_weights())]
     files = sorted(os.listdir(os.path.dirname(path)))
     further = other.fit(x, y, shuffle=False, verbose=0)
-    return [equal, files, status is None, history(further)]
+    return [equal, files, status is None, recorded(further)]
 
 
 def weights_of_a_subclassed_model(tf, np):
@@ -186,7 +186,7 @@ def operations_between_layers(tf, np):
     model.compile("sgd", "mse")
     history = model.fit(a, np.zeros((12, 2)), epochs=2, shuffle=False, verbose=0)
     return [
-        history(history),
+        recorded(history),
         close([model(a), model.predict(a)]),
         [type(layer).__name__ for layer in model.layers],
         close(tf.keras.Model.from_config(model.get_config()).count_params()),
@@ -255,7 +255,7 @@ def dynamic_layers(tf, np):
     model.compile("sgd", "mse", metrics=["mae"])
     history = model.fit(x, y, batch_size=4, epochs=2, shuffle=False, verbose=0)
     refused = raises(lambda: model.compile("sgd", "mse", run_eagerly=False) or model.fit(x, y, verbose=0))
-    return [history(history), model.run_eagerly if not refused else None, model.dynamic, close(model(x))]
+    return [recorded(history), model.run_eagerly if not refused else None, model.dynamic, close(model(x))]
 
 
 def running_eagerly(tf, np):
@@ -273,12 +273,12 @@ def running_eagerly(tf, np):
     x, y = data(np)
     model = Net()
     model.compile("sgd", "mse", run_eagerly=True)
-    first = history(model.fit(x, y, batch_size=4, shuffle=False, verbose=0))
+    first = recorded(model.fit(x, y, batch_size=4, shuffle=False, verbose=0))
     eager = [any(seen), model.run_eagerly]
     del seen[:]
     model = Net()
     model.compile("sgd", "mse")
-    second = history(model.fit(x, y, batch_size=4, epochs=3, shuffle=False, verbose=0))
+    second = recorded(model.fit(x, y, batch_size=4, epochs=3, shuffle=False, verbose=0))
     return [first, eager, second, any(seen), len(seen) < 6, model.run_eagerly]
 
 
@@ -360,7 +360,7 @@ def callbacks(tf, np):
     )
     with open(os.path.join(folder, "log.csv")) as file:
         head = file.readline().strip()
-    return [history(history), sorted(os.listdir(folder)), head]
+    return [recorded(history), sorted(os.listdir(folder)), head]
 
 
 def models_of_models(tf, np):
@@ -376,7 +376,7 @@ def models_of_models(tf, np):
     kept = [bool(np.array_equal(p, q)) for p, q in zip(before, inner.get_weights())]
     part = tf.keras.Model(x, inner(x))
     return [
-        history(history),
+        recorded(history),
         kept,
         len(outer.trainable_weights),
         len(outer.non_trainable_weights),
@@ -394,7 +394,7 @@ def shared_layers(tf, np):
     model.compile("sgd", "mse")
     history = model.fit([x, x[::-1]], y, epochs=2, shuffle=False, verbose=0)
     return [
-        history(history),
+        recorded(history),
         raises(lambda: shared.output),
         shared.get_output_at(1).shape,
         len(model.layers),
@@ -419,7 +419,7 @@ def images(tf, np):
     y = np.arange(6) % 4
     model.compile("sgd", "sparse_categorical_crossentropy", metrics=["accuracy"])
     history = model.fit(x, y, batch_size=3, epochs=2, shuffle=False, verbose=0)
-    return [history(history), close(model.predict(x)), close(model.layers[1].get_weights())]
+    return [recorded(history), close(model.predict(x)), close(model.layers[1].get_weights())]
 
 
 def seeds_of_weights(tf, np):
