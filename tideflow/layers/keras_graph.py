@@ -12,10 +12,10 @@ import torch
 from tideflow.eager.context import eager_graph
 from tideflow.eager.tensor import device_name
 from tideflow.graph import dtypes, nest
-from tideflow.graph.functions import FunctionGraph, outermost
+from tideflow.graph.functions import FunctionGraph
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import get_default_graph, init_scope
+from tideflow.graph.scopes import get_default_graph, graph_outside, init_scope
 from tideflow.ops.arrays import constants
 from tideflow.ops.state import resource_variables
 from tideflow.runtime.resources import ResourceManager
@@ -40,7 +40,8 @@ class BesideEager(FunctionGraph):
             return tensor
         if tensor not in self.captured:
             with self.as_default(), self.control_dependencies(None), self.name_scope(None):
-                self.captured[tensor] = self._stand_in(tensor)
+                stand_in = self.captured[tensor] = self._stand_in(tensor)
+            stand_in._variable = getattr(tensor, "_variable", None)
         return self.captured[tensor]
 
     def _stand_in(self, tensor: Any) -> Tensor:
@@ -113,4 +114,4 @@ def runs_as_function() -> bool:
 
     There a layer's losses are those of one call, and what a layer updates is updated.
     """
-    return outermost(get_default_graph()).is_eager and not in_keras_graph()
+    return graph_outside().is_eager and not in_keras_graph()

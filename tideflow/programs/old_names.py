@@ -1,4 +1,4 @@
-"""Names that Python and NumPy had when TensorFlow 1.15 was new, and have dropped since. Programs of that time,
+"""Names that Python and NumPy had when TensorFlow 1.15 was new and have dropped since. Programs of that time,
 and packages beside TensorFlow such as keras 2.3, take them for granted.
 """
 

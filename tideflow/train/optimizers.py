@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import outermost
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, control_dependencies, device, get_default_graph
@@ -506,7 +505,7 @@ class AdamOptimizer(LawOptimizer):
         self._epsilon = epsilon
 
     def _get_beta_accumulators(self) -> tuple[Variable | None, Variable | None]:
-        graph = outermost(get_default_graph())
+        graph = get_default_graph()
         return (
             self._get_non_slot_variable("beta1_power", graph=graph),
             self._get_non_slot_variable("beta2_power", graph=graph),

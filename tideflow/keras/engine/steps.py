@@ -1,6 +1,4 @@
-"""The steps of a model in eager mode: functions of the tensors of a batch. They are compiled, each as a graph
-beside eager mode, unless the model runs eagerly.
-"""
+"""The steps of a model in eager mode. `tf.function` compiles them, unless the model runs eagerly."""
 
 from __future__ import annotations
 
@@ -12,7 +10,6 @@ import tideflow as tf
 from tideflow.graph import nest
 from tideflow.keras.engine import compiling, loops
 from tideflow.layers import keras_state
-from tideflow.layers.keras_graph import BesideEager
 from tideflow.platform import logging
 
 
@@ -33,28 +30,16 @@ class Compiled:
         """What the function gives for arrays, as arrays."""
         key = tuple((array.dtype, array.shape[1:], array.ndim) for array in arrays)
         if key not in self._traced:
-            self._traced[key] = self._trace(arrays)
-        return self._traced[key](*arrays)
-
-    def _trace(self, arrays: list[Any]) -> Callable[..., list[Any]]:
-        graph = BesideEager()
-        sizes = [*self._batch_sizes, *[None] * len(arrays)]
-        with graph.as_default():
-            given = [
-                tf.placeholder(_type_of(array), [size, *array.shape[1:]] if array.ndim else [])
+            sizes = [*self._batch_sizes, *[None] * len(arrays)]
+            signature = [
+                tf.TensorSpec([size, *array.shape[1:]] if array.ndim else [], _type_of(array))
                 for array, size in zip(arrays, sizes, strict=False)
             ]
-            outputs = [tf.identity(output) for output in self._function(given)]
-            effects = [op for op in graph.get_operations() if _is_effect(op)]
-        run = tf.Session(graph=graph).make_callable([*outputs, *effects], given)
-        number = len(outputs)
-        return lambda *values: run(*values)[:number]
-
-
-def _is_effect(op: Any) -> bool:
-    """Whether a compiled function runs an operation even if none of its outputs needs it."""
-    kind = op.definition
-    return kind.stateful and not kind.outputs and op._control_flow_context is None
+            self._traced[key] = tf.function(
+                lambda *tensors: self._function(list(tensors)), input_signature=signature, autograph=False
+            )
+        outputs = self._traced[key](*[tf.constant(array, _type_of(array)) for array in arrays])
+        return [output.numpy() for output in outputs]
 
 
 def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
@@ -120,8 +105,7 @@ def _train(model: Any, tensors: list[Any]) -> list[Any]:
         loss, endpoints = _loss(model, tensors, training=True)
     weights = model.trainable_weights
     if weights:
-        eager = tf.executing_eagerly()
-        grads = tape.gradient(loss, weights) if eager else tf.gradients(loss, weights)
+        grads = tape.gradient(loss, weights)
         model.optimizer.apply_gradients(zip(grads, weights, strict=True))
     else:
         logging.warning(

@@ -1,0 +1,43 @@
+"""Names that Python and NumPy have dropped are there for old programs, and packages find what they import."""
+
+import subprocess
+import sys
+
+import tideflow as tf
+from tideflow.programs import keras_names
+
+PROGRAM = """
+import collections, inspect
+import numpy as np
+import tensorflow as tf
+from collections import Iterable, Mapping
+from tensorflow.python.eager import context
+from tensorflow.python.framework import ops
+from tensorflow.python.keras import backend
+from tensorflow.python.keras.utils import tf_utils
+assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
+assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
+assert np.asscalar(np.ones(1)) == 1 and np.zeros(2, np.float).dtype == np.float64
+assert isinstance(tf.ones(2), ops._TensorLike) and ops.is_dense_tensor_like(tf.Variable(1.0))
+assert backend.get_graph() is tf.get_default_graph() and tf.ones(2).shape._dims[0].value == 2
+with context.eager_mode():
+    print(tf.executing_eagerly())
+"""
+
+
+def test_old_programs_find_old_names(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(PROGRAM)
+    done = subprocess.run(
+        [sys.executable, "-m", "tideflow", "run", str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "True\n", done.stderr
+
+
+def test_what_is_computed_from_inputs():
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32)
+        y, z = x * 2.0, tf.constant(1.0)
+        reached = keras_names.get_reachable_from_inputs([x])
+        assert {x, y, y.op} <= reached and z not in reached
+        assert keras_names.get_reachable_from_inputs([x], targets=[x]) == {x}
