@@ -1,29 +1,34 @@
-"""ResNet-50: bottleneck blocks around identity shortcuts, with batch normalization."""
+"""ResNet: blocks around identity shortcuts, with batch normalization. Of 18 layers, or of 50."""
 
 import tideflow as tf
 
 IMAGE_SIZE = 224
-_STAGES = ((64, 3), (128, 4), (256, 6), (512, 3))  # channels inside a block, and blocks
+CHANNELS = (64, 128, 256, 512)  # of a stage, inside its blocks
+BLOCKS = {18: (2, 2, 2, 2), 50: (3, 4, 6, 3)}  # of the stages
 
 
-def logits(images, classes, is_training):
-    """The scores of classes for images [batch, size, size, 3]."""
+def logits(images, classes, is_training, layers=50, channels=CHANNELS):
+    """The scores of classes for images [batch, size, size, 3]; `channels` are those of the stages."""
+    wider = 4 if layers == 50 else 1  # how much the result of a block is wider than its inside
 
     def conv(x, channels, size, strides=1):
         x = tf.layers.conv2d(x, channels, size, strides=strides, padding="same", use_bias=False)
         return tf.layers.batch_normalization(x, training=is_training, fused=True)
 
-    def block(x, channels, strides):
+    def block(x, inside, strides):
         shortcut = x
-        if strides > 1 or x.shape[3] != 4 * channels:
-            shortcut = conv(x, 4 * channels, 1, strides)
-        x = tf.nn.relu(conv(x, channels, 1))
-        x = tf.nn.relu(conv(x, channels, 3, strides))
-        return tf.nn.relu(conv(x, 4 * channels, 1) + shortcut)
+        if strides > 1 or x.shape[3] != wider * inside:
+            shortcut = conv(x, wider * inside, 1, strides)
+        if wider > 1:
+            x = tf.nn.relu(conv(x, inside, 1))
+            x = tf.nn.relu(conv(x, inside, 3, strides))
+            return tf.nn.relu(conv(x, wider * inside, 1) + shortcut)
+        x = tf.nn.relu(conv(x, inside, 3, strides))
+        return tf.nn.relu(conv(x, inside, 3) + shortcut)
 
-    x = tf.nn.relu(conv(images, 64, 7, strides=2))
+    x = tf.nn.relu(conv(images, channels[0], 7, strides=2))
     x = tf.layers.max_pooling2d(x, 3, 2, padding="same")
-    for stage, (channels, blocks) in enumerate(_STAGES):
+    for stage, (inside, blocks) in enumerate(zip(channels, BLOCKS[layers], strict=True)):
         for i in range(blocks):
-            x = block(x, channels, strides=2 if stage and not i else 1)
+            x = block(x, inside, strides=2 if stage and not i else 1)
     return tf.layers.dense(tf.reduce_mean(x, axis=[1, 2]), classes)
