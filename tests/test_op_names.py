@@ -23,6 +23,7 @@ MAY_NAME = {
     "compile/calls.py": CONTROL_FLOW,
     "compile/frames.py": CONTROL_FLOW,
     "compile/ir.py": CONTROL_FLOW,
+    "compile/mixed_precision.py": REWRITES,
     "compile/partition.py": CONTROL_FLOW,
     "compile/rules.py": REWRITES,
     "compile/rules_math.py": REWRITES,

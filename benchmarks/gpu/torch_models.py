@@ -171,7 +171,9 @@ def inception_v3_(size: int) -> nn.Module:
 
 
 class DCGAN(nn.Module):
-    """Both networks; `forward` gives the losses of discriminator and generator for real images."""
+    """Both networks; `forward` gives the sum of their losses, each of which the other's weights do not
+    follow.
+    """
 
     def __init__(self, size: int):
         super().__init__()
@@ -193,11 +195,13 @@ class DCGAN(nn.Module):
             depth, side = 2 * depth, side // 2
         self.discriminator = nn.Sequential(*judge, nn.Flatten(), nn.Linear(16 * depth, 1))
 
-    def forward(self, images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    def forward(self, images: torch.Tensor) -> torch.Tensor:
         made = self.generator(torch.randn(len(images), dcgan.NOISE, device=images.device))
         of_real, of_made = self.discriminator(images), self.discriminator(made.detach())
-        judged = functional.softplus(-of_real).mean() + functional.softplus(of_made).mean()
-        return judged, functional.softplus(-self.discriminator(made)).mean()
+        fixed = {name: weight.detach() for name, weight in self.discriminator.named_parameters()}
+        judged = torch.func.functional_call(self.discriminator, fixed, made)
+        losses = (functional.softplus(-of_real), functional.softplus(of_made), functional.softplus(-judged))
+        return torch.stack([loss.mean() for loss in losses]).sum()
 
 
 def _transposed(inputs: int, channels: int, bias: bool) -> nn.Module:
@@ -211,6 +215,8 @@ class LSTM(nn.Module):
         super().__init__()
         self.words, self.samples = words, samples
         self.embeddings, self.weights = nn.Embedding(words, width), nn.Embedding(words, width)
+        for table in (self.embeddings, self.weights):
+            nn.init.uniform_(table.weight, -0.05, 0.05)
         self.biases = nn.Parameter(torch.zeros(words))
         self.lstm = nn.LSTM(width, width, layers, batch_first=True) if layers else None
 

@@ -43,6 +43,7 @@ BATCHES = {
     "gpt2": 4,
 }
 POSITIONS = {"gpt2": 512, "lstm": 50, "lstm_sampled": 50, "softmax": 50, "softmax_sampled": 50}
+ADAM = {"gpt2": 1e-4, "dcgan": 2e-4}  # models that train with Adam, and at which rate
 STEPS = 30
 ROUNDS = 5
 LIBRARIES = ("tideflow", "tideflow_half", "eager", "compiled", "compiled_half", "jax")
@@ -121,7 +122,7 @@ def _tideflow_step(model: str, batch: int, is_half: bool, is_compiled: bool) -> 
     module, sizes = MODELS[model]
     optimizer: Any = tf.train.GradientDescentOptimizer(0.001)
     if model == "gpt2":
-        optimizer = tf.train.AdamOptimizer(1e-4)
+        optimizer = tf.train.AdamOptimizer(ADAM[model])
     if is_half:
         optimizer = tf.train.experimental.enable_mixed_precision_graph_rewrite(optimizer)
     classes = _words(model) if model in POSITIONS else 1000
@@ -159,38 +160,29 @@ def _torch_step(model: str, batch: int, is_half: bool, is_compiled: bool) -> tup
         inputs = torch.tensor(images.transpose(0, 3, 1, 2).copy(), device=device)
         inputs = inputs.to(memory_format=torch.channels_last)
         labels = torch.tensor(numbers, device=device)
-    is_fused = device == "cuda"
-    optimizers: list[Any]
-    if model == "dcgan":
-        both = (network.discriminator, network.generator)
-        optimizers = [
-            torch.optim.Adam(each.parameters(), 2e-4, (0.5, 0.999), fused=is_fused) for each in both
-        ]
-    elif model == "gpt2":
-        optimizers = [torch.optim.Adam(network.parameters(), 1e-4, fused=is_fused)]
-    else:
-        optimizers = [torch.optim.SGD(network.parameters(), 0.001, foreach=True)]
+    is_fused, first_decay = device == "cuda", 0.5 if model == "dcgan" else 0.9
+    optimizer: Any = torch.optim.SGD(network.parameters(), 0.001, foreach=True)
+    if model in ADAM:
+        decays = first_decay, 0.999
+        optimizer = torch.optim.Adam(network.parameters(), ADAM[model], decays, fused=is_fused)
 
-    def losses_of(inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def loss_of(inputs: torch.Tensor) -> torch.Tensor:
         with torch.autocast(device, torch.float16 if device == "cuda" else torch.bfloat16, enabled=is_half):
-            if model == "dcgan":
-                return tuple(network(inputs))
-            if model in POSITIONS and model != "gpt2":
-                return (network(inputs),)
+            if model == "dcgan" or (model in POSITIONS and model != "gpt2"):
+                return network(inputs)
             scores = network(inputs[:, :-1] if model == "gpt2" else inputs)
-            return (torch.nn.functional.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels),)
+            return torch.nn.functional.cross_entropy(scores.reshape(-1, scores.shape[-1]), labels)
 
-    loss_function = torch.compile(losses_of) if is_compiled else losses_of
+    loss_function = torch.compile(loss_of) if is_compiled else loss_of
     scaler = torch.amp.GradScaler(device, enabled=is_half and device == "cuda")
 
     def step() -> torch.Tensor:
-        losses = loss_function(inputs)
-        for loss, optimizer in zip(losses, optimizers, strict=True):
-            network.zero_grad(set_to_none=True)
-            scaler.scale(loss).backward()
-            scaler.step(optimizer)
-            scaler.update()
-        return sum(losses).detach()  # type: ignore[union-attr]
+        optimizer.zero_grad(set_to_none=True)
+        loss = loss_function(inputs)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        return loss.detach()
 
     return step, lambda: None, _cuda_memory
 
@@ -206,8 +198,8 @@ def _jax_step(model: str, batch: int, is_half: bool, is_compiled: bool) -> tuple
     data = jax.device_put(data[0] if model == "dcgan" else data)
     new = Weights(key=jax.random.key(0))
     jax.eval_shape(lambda data: MODELS[model](new, data), data)
-    rate, first_decay = {"gpt2": (1e-4, 0.9), "dcgan": (2e-4, 0.5)}.get(model, (0.001, None))
-    moments = [[np.zeros_like(value)] * 2 for value in new.values] if first_decay is not None else []
+    rate, first_decay = ADAM.get(model, 0.001), 0.5 if model == "dcgan" else 0.9
+    moments = [[np.zeros_like(value)] * 2 for value in new.values] if model in ADAM else []
     state = jax.device_put((new.values, new.averages, moments, 0))
 
     def adam(value: Any, grad: Any, moments: Any, count: Any) -> tuple[Any, Any]:
@@ -224,7 +216,7 @@ def _jax_step(model: str, batch: int, is_half: bool, is_compiled: bool) -> tuple
             return MODELS[model](weights, data), weights.averages
 
         (loss, averages), grads = jax.value_and_grad(loss_of, has_aux=True)(values)
-        if first_decay is None:
+        if model not in ADAM:
             values = [value - rate * grad for value, grad in zip(values, grads, strict=True)]
         else:
             pairs = zip(values, grads, moments, strict=True)

@@ -31,7 +31,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation
 from tideflow.runtime.devices import Device, PlacementMemory
 from tideflow.runtime.waiting import StepContext
-from tideflow.session.config import apply_config
+from tideflow.session.config import apply_config, half_by_device
 
 _LOG_SECONDS = 10.0  # how often a master logs for which task it waits
 _RETRY_SECONDS = 0.05
@@ -64,6 +64,7 @@ class Master:
         self._soft = config is not None and config.allow_soft_placement
         self._isolated = is_isolated(config)
         self._placement, self._disabled_rules = apply_config(config, None)
+        self._half_by_device = half_by_device(config)
         self._devices: dict[str, Sequence[Device]] = {}
         self._incarnations: dict[str, int] = {}
         self._memory = PlacementMemory()
@@ -129,6 +130,7 @@ class Master:
             fetches=[fetch for _, fetch in part.fetches],
             targets=part.targets,
             disabled_rules=[*self._disabled_rules, *(["structure"] if tokens else [])],
+            half_by_device=list(self._half_by_device),
             tasks=tasks,
             compress=self._session.compress,
         )

@@ -157,14 +157,16 @@ class Devices(Message, frozen=True, tag="devices"):
 
 class PartDescription(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A part of a step: `feeds`, `fetches` and `targets` are names in its graph, `tasks` all the tasks on
-    which the step runs. The compiler leaves out the rewrite rules `disabled_rules`. With `compress`, floats
-    are cut to 16 bits on their way to other tasks.
+    which the step runs. The compiler leaves out the rewrite rules `disabled_rules`, and lets kinds of devices
+    compute in the types of `half_by_device` (mixed precision). With `compress`, floats are cut to 16 bits on
+    their way to other tasks.
     """
 
     feeds: list[str]
     fetches: list[str]
     targets: list[str]
     disabled_rules: list[str] = []
+    half_by_device: list[tuple[Literal["cuda", "cpu"], Literal["float16", "bfloat16"]]] = []
     tasks: list[str] = []
     compress: bool = False
 

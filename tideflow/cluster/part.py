@@ -68,6 +68,7 @@ class RegisteredPart:
             tuple([graph.get_operation_by_name(name) for name in description.targets]),
             tuple([graph.get_tensor_by_name(name) for name in description.feeds]),
             disabled_rules=frozenset(description.disabled_rules),
+            half_by_device=tuple(description.half_by_device),
             suspendable=True,
         )
         self._variants = Variants(partial(self._compile, None))

@@ -15,6 +15,7 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.group import group_updates
 from tideflow.compile.hot import warming
 from tideflow.compile.kernels import KernelArguments
+from tideflow.compile.mixed_precision import use_half
 from tideflow.compile.place import place
 from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.progress import Progress
@@ -51,7 +52,8 @@ def compile_step(
     if program is None or may_deadlock(program):
         return token_plan(request, arguments, placement, progress)
     place(program, placement)
-    applied = optimize(program, request.disabled_rules, progress=progress)
+    applied = ["use_half"] * use_half(program, request.half_by_device) if request.half_by_device else []
+    applied += optimize(program, request.disabled_rules, progress=progress)
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
     plan = emit(program, arguments, request.hook, suspendable=request.suspendable, progress=progress)

@@ -39,6 +39,8 @@ class StepRequest:
     known: Mapping[Tensor, Any] = field(default_factory=dict)  # handles that are the same in every run
     done: Set[Operation] = frozenset()  # operations that an earlier piece of a partial run has run
     disabled_rules: frozenset[str] = frozenset()
+    # Of a device's kind ("cuda", "cpu"), the 16-bit type in which it computes what mixed precision allows.
+    half_by_device: tuple[tuple[str, str], ...] = ()
     hook: Hook | None = None
     suspendable: bool = False  # the plan may suspend where it would block its thread
     prefix: str = ""  # of the names under which the step's operations keep their state

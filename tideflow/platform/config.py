@@ -363,6 +363,9 @@ _OPTIONS = (
     "pin_to_host_optimization",
     "implementation_selector",
     "auto_mixed_precision",
+    "auto_mixed_precision_onednn_bfloat16",
+    "auto_mixed_precision_mkl",
+    "auto_mixed_precision_cpu",
     "disable_meta_optimizer",
     "min_graph_nodes",
 )
@@ -384,7 +387,10 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 
     Args:
       options: The values by name. `disable_meta_optimizer` switches all rewrites off,
-        `constant_folding=False` that one.
+        `constant_folding=False` that one. `auto_mixed_precision` lets GPUs compute in float16 where that is
+        safe, `auto_mixed_precision_onednn_bfloat16` GPUs and CPUs in bfloat16, and `auto_mixed_precision_cpu`
+        CPUs in float16, which is slow, to try out what it does to a model. They hold for sessions that are
+        made afterwards.
     """
     settings.optimizer_options.update({key: value for key, value in options.items() if key in _OPTIONS})
     off = [

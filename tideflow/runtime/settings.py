@@ -22,6 +22,7 @@ class Settings:
     device_policy: str = "silent"
     synchronous: bool = True
     optimizer_options: dict[str, Any] = field(default_factory=dict)
+    has_plain_session: bool = False  # whether a session was made that does not use mixed precision
 
 
 settings = Settings()

@@ -132,6 +132,30 @@ def wants_early_compilation(config: Any) -> bool:
     return _compile_variable() == "now"
 
 
+# The options that ask for mixed precision, as TensorFlow has named them over the years, later ones first:
+# which kinds of devices compute in which type.
+_MIXED_PRECISION = {
+    "auto_mixed_precision_onednn_bfloat16": (("cuda", "bfloat16"), ("cpu", "bfloat16")),
+    "auto_mixed_precision_mkl": (("cuda", "bfloat16"), ("cpu", "bfloat16")),
+    "auto_mixed_precision_cpu": (("cpu", "float16"),),
+    "auto_mixed_precision": (("cuda", "float16"),),
+}
+_OFF = 2  # RewriterConfig.OFF; 0 is the default
+
+
+def half_by_device(config: Any) -> tuple[tuple[str, str], ...]:
+    """In which 16-bit type devices compute what mixed precision allows, by kind of device. A session's own
+    option takes precedence over that of `tf.config.optimizer.set_experimental_options`.
+    """
+    found: dict[str, str] = {}
+    for name, halves in _MIXED_PRECISION.items():
+        asked = 0 if config is None else getattr(config.graph_options.rewrite_options, name)
+        if asked != _OFF and (asked or settings.optimizer_options.get(name)):
+            found = {**dict(halves), **found}
+    settings.has_plain_session |= not found
+    return tuple(sorted(found.items()))
+
+
 def _wants_tokens(config: Any) -> bool:
     """Whether every step runs on the token executor, not in compiled plans."""
     kind = config.experimental.executor_type

@@ -24,7 +24,12 @@ from tideflow.runtime.ending import close_at_exit, open_sessions
 from tideflow.runtime.resources import ResourceManager
 from tideflow.runtime.waiting import StepContext
 from tideflow.session import checks, step_cache, targets
-from tideflow.session.config import apply_config, device_mapping, wants_early_compilation
+from tideflow.session.config import (
+    apply_config,
+    device_mapping,
+    half_by_device,
+    wants_early_compilation,
+)
 from tideflow.session.executor import Executor, LocalExecutor
 from tideflow.session.explain import explain
 from tideflow.session.feeds import are_single_tensors, flat_feeds, resolve_feed
@@ -66,6 +71,7 @@ class BaseSession:
         self._resources.compile_early = wants_early_compilation(config)
         remote = targets.connect(target, self._graph, config) if target else None
         self._placement, self._disabled_rules = apply_config(config, deterministic)
+        self._half_by_device = half_by_device(config)
         if self._placement.log and not target:
             print(device_mapping(self._placement.devices), flush=True)
         self._executor: Executor = remote or LocalExecutor(self._resources, self._placement)
@@ -198,7 +204,10 @@ class BaseSession:
         found = Fetches(self._graph, fetches)
         tensors, operations = tuple(found.tensors), tuple(found.targets)
         rules = self._disabled_rules
-        request = StepRequest(tensors, operations, tuple(feeds), disabled_rules=rules, hook=hook)
+        half = self._half_by_device
+        request = StepRequest(
+            tensors, operations, tuple(feeds), disabled_rules=rules, half_by_device=half, hook=hook
+        )
         if not self._trusted:
             check_untrusted(request, self._own_files)
         elif self._graph._untrusted:

@@ -13,6 +13,7 @@ from tideflow.train import (  # noqa: F401
     learning_rate_decay,
     loss_scale,
     meta_graph,
+    mixed_precision,
     monitored_session,
     moving_averages,
     optimizer,
