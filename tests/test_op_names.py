@@ -26,6 +26,7 @@ MAY_NAME = {
     "compile/mixed_precision.py": REWRITES,
     "compile/partition.py": CONTROL_FLOW,
     "compile/rules.py": REWRITES,
+    "compile/rules_int8.py": REWRITES,
     "compile/rules_math.py": REWRITES,
     "compile/rules_nn.py": REWRITES,
     "compile/rules_state.py": REWRITES,

@@ -1,3 +1,7 @@
+"""Examples of mixed precision."""
+
+import tideflow as tf
+
 # %% tf.train.experimental.enable_mixed_precision_graph_rewrite
 # %% tf.train.experimental.disable_mixed_precision_graph_rewrite
 w = tf.get_variable("w", initializer=[[1.0, 2.0]])
@@ -15,7 +19,8 @@ manager = tf.contrib.mixed_precision.FixedLossScaleManager(128)
 print(isinstance(manager, tf.contrib.mixed_precision.LossScaleManager))
 manager.get_loss_scale()
 
-# %% tf.contrib.mixed_precision.LossScaleOptimizer, tf.contrib.mixed_precision.ExponentialUpdateLossScaleManager
+# %% tf.contrib.mixed_precision.LossScaleOptimizer,
+# %% tf.contrib.mixed_precision.ExponentialUpdateLossScaleManager
 w = tf.get_variable("w", initializer=5.0)
 manager = tf.contrib.mixed_precision.ExponentialUpdateLossScaleManager(16.0, incr_every_n_steps=1)
 optimizer = tf.contrib.mixed_precision.LossScaleOptimizer(tf.train.GradientDescentOptimizer(0.1), manager)

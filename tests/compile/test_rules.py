@@ -17,7 +17,8 @@ IMAGE = normal(2, 6, 6, 2)
 
 
 @pytest.fixture(autouse=True)
-def graph():
+def graph(monkeypatch):
+    monkeypatch.setenv("TIDEFLOW_INT8", "on")  # on every CPU, for products of any size
     with tf.Graph().as_default() as g:
         yield g
 
@@ -230,6 +231,66 @@ def _(op_type):
     y = dilated(x, op_type.startswith("Depthwise"))
     filter = next(t for op in y.graph.get_operations() for t in op.outputs if t.shape.as_list()[:2] == [3, 3])
     return tf.gradients(y**2, filter), feeds
+
+
+def levels(x, largest):
+    """Fake quantization by a range that is symmetric but for one level: bytes, and weights of 127 a side."""
+    return tf.quantization.fake_quant_with_min_max_vars(x, -largest * 128 / 127, largest)
+
+
+def weight_levels(*shape):
+    weights = tf.Variable(normal(*shape, seed=1) / 4)
+    return tf.quantization.fake_quant_with_min_max_vars(weights, -1.0, 1.0, narrow_range=True)
+
+
+def dense_of_bytes(x):
+    return tf.matmul(levels(x, 3.0), weight_levels(3, 4))
+
+
+@before("bytes_for_products")
+def _(op_type):
+    x, feeds = fed(X)
+    ends = {} if op_type.endswith("Args") else {"min": -2.0, "max": 2.5}
+    rounded = definition(op_type).raw(inputs=x, **ends)
+    return [tf.matmul(rounded, weight_levels(3, 4)), tf.exp(rounded)], feeds
+
+
+@before("bytes_moved")
+def _(op_type):
+    x, feeds = fed(IMAGE)
+    if op_type == "Squeeze":
+        x, feeds = fed(normal(2, 3, 1))
+        return tf.matmul(tf.squeeze(levels(x, 3.0), [2]), weight_levels(3, 4)), feeds
+    moved = levels(x, 3.0)
+    if op_type == "MaxPool":
+        moved = tf.nn.max_pool(moved, [1, 2, 2, 1], [1, 3, 2, 1], "VALID")
+    else:
+        moved = tf.reshape(moved, [2, 9, 8, 1])
+    return tf.nn.conv2d(moved, weight_levels(2, 2, moved.shape[3].value, 3), 1, "SAME"), feeds
+
+
+@before("convolution_of_bytes")
+def _(op_type):
+    x, feeds = fed(IMAGE)
+    return tf.nn.conv2d(levels(x, 3.0), weight_levels(3, 3, 2, 4), [1, 2, 2, 1], "SAME"), feeds
+
+
+@before("matmul_of_bytes")
+def _(op_type):
+    x, feeds = fed(X)
+    return dense_of_bytes(x), feeds
+
+
+@before("bytes_with_bias")
+def _(op_type):
+    x, feeds = fed(X)
+    return definition(op_type)(dense_of_bytes(x), tf.Variable(normal(4, seed=2))), feeds
+
+
+@before("bytes_with_relu")
+def _(op_type):
+    x, feeds = fed(X)
+    return definition(op_type)(dense_of_bytes(x)), feeds
 
 
 # ------------------------------------------------------------------------------------------ the laws

@@ -7,7 +7,13 @@ import dataclasses
 import time
 from functools import partial
 
-from tideflow.compile import rules, rules_math, rules_nn, rules_state  # noqa: F401 - registers the rewrites
+from tideflow.compile import (  # noqa: F401 - registers the rewrites
+    rules,
+    rules_int8,
+    rules_math,
+    rules_nn,
+    rules_state,
+)
 from tideflow.compile.blocking import may_deadlock
 from tideflow.compile.build import Unstructured, build_program
 from tideflow.compile.emit import emit

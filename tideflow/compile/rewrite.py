@@ -7,8 +7,9 @@ leave it. The user's graph is never touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.tensor_proto import is_repeated
 from tideflow.ops.arrays.constants import const_op, no_op
+from tideflow.ops.quantization.fake_quant import FAKE_QUANTS
 from tideflow.runtime.values import to_numpy, to_torch
 
 _CPU = torch.device("cpu")
@@ -28,6 +30,7 @@ PHASES = ("simplify", "fuse")
 REPLACED = (
     "_replaced"  # the attribute in which a fused node keeps the node that it replaces, and its own inputs
 )
+FOLDED = "_folded"  # the attribute in which a constant keeps the fake quantization that it was folded from
 _LARGEST_FOLD = 10 << 20  # bytes: a larger constant is cheaper to compute than to keep
 
 _rules: dict[str, dict[str, list[Rule]]] = {phase: {} for phase in PHASES}
@@ -191,7 +194,10 @@ def folded(node: Node, constant: Callable[[np.ndarray, Node], Value]) -> list[Va
         return None
     if any(not hasattr(result, "shape") for result in results):
         return None
-    return [constant(_owned_array(result), node) for result in results]
+    made = [constant(_owned_array(result), node) for result in results]
+    if op in FAKE_QUANTS:  # a rule may want to know the integers behind the numbers
+        made[0].op.attrs[FOLDED] = node
+    return made
 
 
 def _unfolds(array: np.ndarray) -> bool:
@@ -213,14 +219,16 @@ def _known_sizes(value: Value) -> np.ndarray | None:
     return array if shape.ndims == 1 else None  # an empty list does not say its other sizes
 
 
-def run_kernel(node: Node) -> list[Any]:
-    """Runs a node on the CPU with constant inputs."""
+def run_kernel(node: Node, known: Mapping[Value, torch.Tensor] = MappingProxyType({})) -> list[Any]:
+    """Runs a node on the CPU, with inputs that are constants or known."""
     op = node.definition
     function = kernel_for(node)
     args = []
     for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
-        values = [v.constant for v in (given if arg.is_list else [given])]
-        values = [v.tolist() if arg.name in op.host else to_torch(v) for v in values]
+        values = [
+            known[v] if v in known else to_torch(v.constant) for v in (given if arg.is_list else [given])
+        ]
+        values = [v.tolist() if arg.name in op.host else v for v in values]
         args.append(values if arg.is_list else values[0])
     extras = {"device": _CPU, "node": node}
     result = function(

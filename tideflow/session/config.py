@@ -24,6 +24,7 @@ from tideflow.runtime.settings import settings
 
 _NO_OPTIMIZATION = -1  # OptimizerOptions.L0
 _NO_COMPILING = -1  # OptimizerOptions.OFF
+_PRODUCTS_OF_BYTES = frozenset(("bytes_for_products",))  # the rule without which there are none
 _MEGABYTE = 2**20
 
 
@@ -45,6 +46,8 @@ def apply_config(
     disabled = every_rule() if plain else _disabled_rules()
     if config.graph_options.optimizer_options.global_jit_level == _NO_COMPILING:
         disabled |= {"hot"}
+    if config.graph_options.rewrite_options.experimental_disable_folding_quantization_emulation:
+        disabled |= _PRODUCTS_OF_BYTES
     return _placement(config, task), disabled | {"structure"} if _wants_tokens(config) else disabled
 
 
@@ -112,16 +115,23 @@ def device_mapping(devices: Sequence[Device]) -> str:
 
 
 def _disabled_rules() -> frozenset[str]:
-    """The rewrites that `tf.config.optimizer` and TIDEFLOW_COMPILE have disabled."""
+    """The rewrites that `tf.config.optimizer`, TIDEFLOW_COMPILE and TIDEFLOW_INT8 have disabled."""
     disabled = every_rule() if "*" in settings.rewrites_off else settings.rewrites_off
-    return disabled | {"hot"} if _compile_variable() == "off" else disabled
+    if _compile_variable() == "off":
+        disabled |= {"hot"}
+    return disabled | _PRODUCTS_OF_BYTES if _variable("TIDEFLOW_INT8", "on") == "off" else disabled
 
 
 def _compile_variable() -> str:
     """When hot steps are compiled, or recorded as CUDA graphs, in sessions that do not say so."""
-    word = os.environ.get("TIDEFLOW_COMPILE", "auto")
-    if word not in ("off", "auto", "now"):
-        raise ValueError(f"TIDEFLOW_COMPILE is {word!r}; it may be 'off', 'auto' or 'now'.")
+    return _variable("TIDEFLOW_COMPILE", "now")
+
+
+def _variable(name: str, most: str) -> str:
+    """A variable of the environment that is `off`, `auto` or a word for more."""
+    word = os.environ.get(name, "auto")
+    if word not in ("off", "auto", most):
+        raise ValueError(f"{name} is {word!r}; it may be 'off', 'auto' or {most!r}.")
     return word
 
 

@@ -72,6 +72,10 @@ def _pooled(image, size, stride, padding, ceil):
     function = (
         torch._C._nn.max_pool2d_with_indices if len(size) == 2 else torch._C._nn.max_pool3d_with_indices
     )
+    if image.dtype.itemsize < 4 and not image.is_floating_point():
+        # ATen would count places in as few bits as the numbers have.
+        result, places = function(image.to(torch.int32), size, stride, padding, [1] * len(size), ceil)
+        return result.to(image.dtype), places
     return function(image, size, stride, padding, [1] * len(size), ceil)
 
 
@@ -87,7 +91,25 @@ def _places_beside_nan(image, *window):
 
 def max_pool_values(input, *arguments):
     """The maximum of each window."""
+    data_format, size, stride, padding, ceil, skipped, margin = arguments
+    is_even = not (any(padding) or ceil or any(skipped) or margin)
+    if input.dtype is torch.uint8 and len(size) == 2 and max(size) > 1 and is_even:
+        return _maxima_of_bytes(input, data_format, size, stride)
     return max_pool_places(input, *arguments)[0]
+
+
+def _maxima_of_bytes(input, data_format, size, stride):
+    """The maximum of each window that lies in the image, by comparing the windows' first elements, their
+    second ones, and so on.
+    """
+    image = channels_first(input, data_format)
+    ends = [step * ((n - k) // step) + 1 for n, k, step in zip(image.shape[2:], size, stride)]
+    result = None
+    for y in range(size[0]):
+        for x in range(size[1]):
+            part = image[:, :, y : y + ends[0] : stride[0], x : x + ends[1] : stride[1]]
+            result = part if result is None else torch.maximum(result, part)
+    return from_channels_first(result, data_format)
 
 
 def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):

@@ -27,7 +27,7 @@ _BITS = {"num_bits": 8, "narrow_range": False}
 _ARGS = {"min": -6.0, "max": 6.0, **_BITS}
 
 
-def _nudged(
+def nudged(
     low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The range's ends, moved so that 0 is a level, and the distance of levels."""
@@ -39,7 +39,7 @@ def _nudged(
     return (first - zero) * scale, (last - zero) * scale, scale
 
 
-def _clamped(inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+def clamped(inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
     return torch.maximum(torch.minimum(inputs, high), low)
 
 
@@ -91,10 +91,10 @@ fake_quant_with_min_max_args_op.shape(lambda inputs: inputs)
 
 @fake_quant_with_min_max_args_op.kernel
 def _fake_quant_with_min_max_args_kernel(inputs, *, min, max, num_bits, narrow_range):
-    low, high, scale = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
+    low, high, scale = nudged(*_ends(inputs, min, max), num_bits, narrow_range)
     # TensorFlow multiplies by the reciprocal here, but divides where tensors give the range: the last bit
     # may differ.
-    return torch.floor((_clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
+    return torch.floor((clamped(inputs, low, high) - low) * (1 / scale) + 0.5) * scale + low
 
 
 @fake_quant_with_min_max_args_op.gradient
@@ -158,7 +158,7 @@ def _fake_quant_with_min_max_args_gradient_shape(gradients, inputs):
 
 @fake_quant_with_min_max_args_gradient_op.kernel
 def _fake_quant_with_min_max_args_gradient_kernel(gradients, inputs, *, min, max, num_bits, narrow_range):
-    low, high, _ = _nudged(*_ends(inputs, min, max), num_bits, narrow_range)
+    low, high, _ = nudged(*_ends(inputs, min, max), num_bits, narrow_range)
     return gradients * ((inputs >= low) & (inputs <= high))
 
 
@@ -202,8 +202,8 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def _quantized(inputs, min, max, num_bits, narrow_range):
-    low, high, scale = _nudged(min, max, num_bits, narrow_range)
-    result = torch.floor((_clamped(inputs, low, high) - low) / scale + 0.5) * scale + low
+    low, high, scale = nudged(min, max, num_bits, narrow_range)
+    result = torch.floor((clamped(inputs, low, high) - low) / scale + 0.5) * scale + low
     return torch.where((min == 0) & (max == 0), 0, result)
 
 
@@ -277,7 +277,7 @@ _VARS_GRAD = (
 
 def _parted(gradients, inputs, min, max, num_bits, narrow_range):
     """The gradients of inputs inside of the range, below and above it; all are inside of [0, 0]."""
-    low, high, _ = _nudged(min, max, num_bits, narrow_range)
+    low, high, _ = nudged(min, max, num_bits, narrow_range)
     nothing = (min == 0) & (max == 0)
     inside = ((inputs >= low) & (inputs <= high)) | nothing
     return (
@@ -506,3 +506,12 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     return fake_quant_with_min_max_vars_per_channel_gradient_op(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
+
+
+FAKE_QUANTS = frozenset(
+    (
+        fake_quant_with_min_max_args_op,
+        fake_quant_with_min_max_vars_op,
+        fake_quant_with_min_max_vars_per_channel_op,
+    )
+)
