@@ -1,7 +1,8 @@
 """Measures Tideflow beside TensorFlow, PyTorch and JAX, each in its own environment, and prints a table.
 
 A whole run (all works, all peers, not quick) also writes the table to benchmarks/RESULTS.md.
-`python -m benchmarks gpu` measures whole models on a GPU instead, and writes benchmarks/RESULTS_GPU.md.
+`python -m benchmarks gpu` measures whole models on a GPU instead, and writes benchmarks/RESULTS_GPU.md;
+`python -m benchmarks int8` inference in int8 on a CPU, and writes benchmarks/RESULTS_INT8.md.
 """
 
 import argparse
@@ -23,6 +24,9 @@ MEMORY_WORKS = {"convnet": 20, "deep_backward": 3}  # and steps of each
 def main() -> None:
     if sys.argv[1:2] == ["gpu"]:
         gpu.main(sys.argv[2:])
+        return
+    if sys.argv[1:] == ["int8"]:
+        importlib.import_module("benchmarks.int8").main()
         return
     options = parse_options()
     works = [name for name in options.works if name != "memory"]

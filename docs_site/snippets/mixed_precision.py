@@ -29,3 +29,10 @@ with tf.Session() as sess:
     sess.run(tf.global_variables_initializer())
     sess.run(step)
     print(sess.run([w, manager.get_loss_scale()]))
+
+# %% tf.keras.mixed_precision.experimental.LossScaleOptimizer
+optimizer = tf.keras.mixed_precision.experimental.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), 64.0)
+model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+model.compile(optimizer, "mse")
+model.fit([[1.0, 2.0]], [[3.0]], verbose=0)
+optimizer.loss_scale.get_config()

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -274,10 +275,11 @@ def _int8_op(name: str) -> Op:
         """The product. It keeps the packed weights as long as the variables have the values they were made
         of: a writer does not change a value that is held here, but makes a new one.
         """
-        kept = state.get("int8")
-        if kept is None or kept[0] is not prepared or any(map(operator.is_not, kept[1], leaves)):
-            kept = state["int8"] = prepared, leaves, prepared.packed(leaves)
-        packed: Packed = kept[2]
+        kept_by_plan = state.setdefault("int8", weakref.WeakKeyDictionary())
+        kept = kept_by_plan.get(prepared)
+        if kept is None or any(map(operator.is_not, kept[0], leaves)):
+            kept = kept_by_plan[prepared] = leaves, prepared.packed(leaves)
+        packed: Packed = kept[1]
         return packed(bytes)
 
     op.samples(covered_by="tests/compile/test_rules_int8.py")

@@ -78,3 +78,26 @@ def graph_rewrite_switch(tf, np):
     after = tf.config.optimizer.get_experimental_options()
     names = type(optimizer).__name__, options.get("auto_mixed_precision"), after.get("auto_mixed_precision")
     return names, rows, refused, refused_too
+
+
+@cases(*_RUNS)
+def keras_optimizer(tf, np, name):
+    """A Keras optimizer with a scaled loss, as the graph rewrite wraps it and models use it."""
+    w = tf.Variable([4.0, -3.0], use_resource=True)
+    factor = tf.placeholder(tf.float32, [])
+    scale = tf.train.experimental.DynamicLossScale(8.0, increment_period=2)
+    optimizer = tf.train.experimental.enable_mixed_precision_graph_rewrite(
+        tf.keras.optimizers.SGD(0.1, momentum=0.5), scale
+    )
+    tf.train.experimental.disable_mixed_precision_graph_rewrite()
+    (update,) = optimizer.get_updates(tf.reduce_sum(tf.square(w)) * factor, [w])[-1:]
+    rows = []
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for value in _RUNS[name]:
+            session.run(update, {factor: value})
+            rows.append(session.run([w, scale(), optimizer.iterations]))
+    bounded = tf.keras.optimizers.SGD(0.1, clipnorm=1.0)
+    make = tf.keras.mixed_precision.experimental.LossScaleOptimizer
+    refused = [raises(lambda: make(opt, 1.0)) for opt in (bounded, "sgd")]
+    return rows, type(optimizer).__name__, refused, optimizer.get_slot_names()

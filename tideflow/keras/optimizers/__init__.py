@@ -9,6 +9,7 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.keras.optimizers import schedules  # noqa: F401 - the namespace tf.keras.optimizers.schedules
 from tideflow.keras.optimizers.laws import SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop
+from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer  # noqa: F401 - it is exported
 from tideflow.keras.optimizers.optimizer import Optimizer
 from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
