@@ -1,5 +1,7 @@
 """Examples of mixed precision."""
 
+import numpy as np
+
 import tideflow as tf
 
 # %% tf.train.experimental.enable_mixed_precision_graph_rewrite
@@ -34,5 +36,5 @@ with tf.Session() as sess:
 optimizer = tf.keras.mixed_precision.experimental.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), 64.0)
 model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
 model.compile(optimizer, "mse")
-model.fit([[1.0, 2.0]], [[3.0]], verbose=0)
+model.fit(np.ones([4, 2]), np.ones([4, 1]), verbose=0)
 optimizer.loss_scale.get_config()

@@ -94,7 +94,7 @@ class Prepared:
     weights: Node  # the fake quantization
     low: Value  # of the bytes' range
     high: Value
-    arguments: tuple | None
+    arguments: tuple[Any, ...] | None
     sizes: list[int]  # of the bytes
     is_transposed: bool = False
     bias: Value | None = None
@@ -191,9 +191,10 @@ class Packed:
         given = (self.scale, self.zero, self.whole, self.scales, self.zeros, self.bias)
         end = (scale, zero, dtype, name, list(numbers), "")
         if self.arguments is None:
-            return torch.ops.onednn.qlinear_pointwise.default(bytes, *given, *end)
+            product: torch.Tensor = torch.ops.onednn.qlinear_pointwise.default(bytes, *given, *end)
+            return product
         data_format, groups, stride, padding, dilation, _ = self.arguments
-        made = torch.ops.onednn.qconv2d_pointwise.default(
+        made: torch.Tensor = torch.ops.onednn.qconv2d_pointwise.default(
             self._image(bytes), *given, stride, padding, dilation, groups, *end
         )
         return made.permute(0, 2, 3, 1) if data_format == "NHWC" else made
@@ -239,7 +240,8 @@ def _integers(prepared: Prepared, known: dict[Value, torch.Tensor]) -> tuple[tor
     ends = [known[value] for value in node.inputs[1:]]
     if not ends:
         ends = [torch.tensor(node.attrs[name]) for name in ("min", "max")]
-    _, _, scale = nudged(*ends, node.attrs["num_bits"], node.attrs["narrow_range"])
+    low, high = ends
+    _, _, scale = nudged(low, high, node.attrs["num_bits"], node.attrs["narrow_range"])
     scale = torch.where(scale > 0, scale, 1.0)
     levels = torch.round(rounded / scale)
     if prepared.arguments is not None:
@@ -385,13 +387,18 @@ def _pays(product: Node) -> bool:
     known = [value.shape for value in (*product.inputs, *product.outputs)]
     if product.guards or not all(shape.is_fully_defined() for shape in known):
         return False
-    weights, result = product.inputs[1].shape.as_list(), product.outputs[0].shape.as_list()
+    taken, weights, result = (_sizes(value) for value in (*product.inputs, *product.outputs))
     if product.type == "MatMul":
-        inside = product.inputs[0].shape.as_list()[1]
+        inside = taken[1]
         fits = not product.attrs["transpose_a"]
     else:
         inside, fits = math.prod(weights[:-1]), _is_one_group(product)
     return fits and 0 not in result and (inside * math.prod(result) >= _WORTH or _wherever_it_can())
+
+
+def _sizes(value: Value) -> list[int]:
+    """The sizes of a value of which all are known."""
+    return [int(size) for size in value.shape.as_list() if size is not None]
 
 
 def _is_one_group(product: Node) -> bool:
@@ -413,7 +420,7 @@ def _range(node: Node, sweep: Sweep) -> list[Value]:
     """The ends of the range of a fake quantization."""
     if len(node.inputs) > 1:
         return node.inputs[1:]
-    return [sweep.constant(np.float32(node.attrs[name]), node) for name in ("min", "max")]
+    return [sweep.constant(np.array(node.attrs[name], np.float32), node) for name in ("min", "max")]
 
 
 def _product_of_bytes(node: Node, sweep: Sweep, op: Op) -> Any:
@@ -421,11 +428,11 @@ def _product_of_bytes(node: Node, sweep: Sweep, op: Op) -> Any:
     if maker.definition is not dequantized_op or weights is None or not _pays(node):
         return None
     bytes, low, high = maker.inputs
-    sizes, arguments = bytes.shape.as_list(), None
+    sizes, arguments = _sizes(bytes), None
     if op is int8_conv2d_op:
-        arguments = convolution_arguments(node, sizes, node.inputs[1].shape.as_list())
+        arguments = convolution_arguments(node, sizes, _sizes(node.inputs[1]))
     prepared = Prepared(weights, low, high, arguments, sizes, bool(node.attrs.get("transpose_b")))
-    return _made(op, bytes, prepared, node.outputs[0].shape.as_list(), node, sweep)
+    return _made(op, bytes, prepared, _sizes(node.outputs[0]), node, sweep)
 
 
 def _made(op: Op, bytes: Value, prepared: Prepared, sizes: list[int], like: Node, sweep: Sweep) -> Any:
