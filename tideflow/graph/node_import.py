@@ -27,6 +27,9 @@ _NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 
 MOST_TENSORS = 100_000  # inputs or outputs of one argument of a node
 
+# Up to this version, programs wrote the shape of a scalar for a placeholder of unknown shape.
+_LAST_PRODUCER_OF_UNTOLD_SHAPES = 21
+
 InputKey: TypeAlias = tuple[str, int]  # a node and its output, ("op", 0); a control input is ("^op", -1)
 
 
@@ -210,6 +213,8 @@ class NodeImporter:
                 _check_kind(key, spec.kind, message, full_name)
                 _check_value(key, spec, value, full_name)
             attrs[key] = value
+        if self._scalar_means_unknown(op_def, attrs):
+            attrs["shape"] = TensorShape(None)
         _check_counts(op_def, attrs, full_name)
         missing = [key for key in op_def._required if key not in attrs]
         if missing:
@@ -223,6 +228,19 @@ class NodeImporter:
                 f"{full_name}"
             )
         return attrs
+
+    def _scalar_means_unknown(self, op_def: Op, attrs: dict[str, Any]) -> bool:
+        """Whether a placeholder was written when a shape that was not given looked like that of a scalar.
+
+        An op type that must be told its shape never had this doubt.
+        """
+        return (
+            self.graph_def.versions.producer <= _LAST_PRODUCER_OF_UNTOLD_SHAPES
+            and op_def.role == "placeholder"
+            and "shape" not in op_def._required
+            and "shape" in attrs
+            and attrs["shape"].ndims == 0
+        )
 
     def _is_newer_default(self, op_type: str, key: str, message: AttrValue) -> bool:
         """Whether an attribute that is unknown here has the default value of the op type's producer."""

@@ -17,6 +17,7 @@ from tideflow.graph import errors
 from tideflow.graph.errors import DataLossError
 from tideflow.io.checksums import masked_crc32c
 from tideflow.io.local_files import as_tensorflow_errors
+from tideflow.io.snappy import uncompressed
 from tideflow.io.varints import decode_varint, encode_varint
 
 _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
@@ -188,7 +189,10 @@ def _read_block(file: BinaryIO, path: str, offset: int, size: int, limit: int) -
     if masked_crc32c(typed) != int.from_bytes(data[-4:], "little"):
         raise _damaged(path, offset, f"checksum of the block of {size} bytes does not match")
     if typed[-1] == _SNAPPY:
-        raise errors.unimplemented(f"{path}: block at byte {offset} is compressed by snappy")
+        try:
+            return uncompressed(typed[:-1])
+        except ValueError as error:
+            raise _damaged(path, offset, f"a block that snappy compressed: {error}") from None
     if typed[-1] != _PLAIN:
         raise _damaged(path, offset + size, f"unknown compression {typed[-1]} of a block")
     return typed[:-1]
