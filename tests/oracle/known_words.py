@@ -12,6 +12,7 @@ PHRASED = {
     "contrib_crf",
     "contrib_distributions",
     "contrib_learn",
+    "corners",
     "critical_sections",
     "dataset_functions",
     "embeddings",

@@ -17,7 +17,7 @@ _ACCEPTED: dict[str, tuple[type, ...]] = {  # Python types that an element of ea
     "bool": (bool, np.bool_),
     "string": (str, bytes, np.str_, np.bytes_),
     "int": (int, np.bool_, np.integer, Dimension),
-    "float": (int, float, np.integer, np.floating),
+    "float": (int, float, np.bool_, np.integer, np.floating),
     "complex": (int, float, complex, np.number),
 }
 
@@ -103,7 +103,7 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
         narrow = array.astype(np.int32)
         return narrow if (narrow == array).all() else array
     if array.dtype == object:
-        raise TypeError(f"Failed to convert object of type {type(value)} to Tensor. Contents: {value!r}.")
+        raise _unconverted(value)
     return array
 
 
@@ -142,7 +142,7 @@ def _check_elements(value: Any, dtype: DType | None) -> Any:
             if dtype is not None:
                 raise TypeError(f"Expected {dtype.name}, got None of type 'NoneType' instead.")
             raise ValueError("None values not supported.") if value is None else _unconverted(value)
-        if dtype is not None and accepted and not (isinstance(item, accepted) and _bool_fits(item, dtype)):
+        if dtype is not None and accepted and not isinstance(item, accepted):
             raise TypeError(f"Expected {dtype.name}, got {item!r} of type '{type(item).__name__}' instead.")
         if first is None:
             first = item
@@ -171,10 +171,6 @@ def _accepted(dtype: DType | None) -> tuple[type, ...] | None:
         if test:
             return _ACCEPTED[kind]
     return None
-
-
-def _bool_fits(item: Any, dtype: DType) -> bool:
-    return not isinstance(item, bool) or dtype.is_bool or dtype.is_integer
 
 
 def _without_dimensions(value: Any) -> Any:

@@ -32,7 +32,7 @@ from tideflow.graph import dtypes, errors, schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op_errors import ShapeError as ShapeError
-from tideflow.graph.op_errors import shape_message, type_word
+from tideflow.graph.op_errors import passed_another_type, passed_other_types, shape_message, type_word
 from tideflow.graph.op_registry import definition as definition
 from tideflow.graph.op_registry import definitions as definitions
 from tideflow.graph.op_registry import register
@@ -574,15 +574,11 @@ class Op:
                 ) from None
             if wanted is None or isinstance(error, ValueError) and not _has_tensor(value):
                 raise
-            try:
-                found = convert_to_tensor(value, name=name, as_ref=arg.is_ref)
-            except (TypeError, ValueError):
-                raise error from None
-            raise self._type_mismatch(arg, found, wanted, error) from None
+            if isinstance(error, TypeError):
+                raise passed_another_type(self, arg, value, wanted, error) from None
+            raise self._type_mismatch(arg, convert_to_tensor(value, as_ref=arg.is_ref), wanted) from None
 
-    def _type_mismatch(
-        self, arg: Arg, tensor: Tensor, wanted: DType, cause: Exception | None = None
-    ) -> TypeError:
+    def _type_mismatch(self, arg: Arg, tensor: Tensor, wanted: DType) -> TypeError:
         found = f"Input '{arg.name}' of '{self.name}' Op has type {tensor.dtype.base_dtype.name}"
         first = next((a for a in self.inputs if a.type_attr == arg.type_attr), arg)
         if arg.type_attr is None:
@@ -591,10 +587,7 @@ class Op:
             against = f"type {wanted.name} of attribute '{arg.type_attr}'"
         else:
             against = f"type {wanted.name} of argument '{first.name}'"
-        because = f" ({cause})" if cause else ""
-        return TypeError(
-            f"{found} that does not match {against}.{because}\n    made at {user_line(user_frames())}"
-        )
+        return TypeError(f"{found} that does not match {against}.\n    made at {user_line(user_frames())}")
 
     def _convert_list(
         self, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
@@ -611,19 +604,10 @@ class Op:
             try:
                 tensor = self._convert_one(arg, item, wanted, attrs, f"{arg.name}_{i}")
             except TypeError as error:
-                if isinstance(item, Tensor) and all(isinstance(each, Tensor) for each in value):
-                    raise self._unequal_types(arg, value, error) from None
-                raise
+                raise passed_other_types(self, arg, value, wanted, error) from None
             wanted = wanted or tensor.dtype.base_dtype
             tensors.append(tensor)
         return tensors
-
-    def _unequal_types(self, arg: Arg, values: Sequence[Tensor], error: TypeError) -> TypeError:
-        types = ", ".join(tensor.dtype.base_dtype.name for tensor in values)
-        return TypeError(
-            f"Tensors in list passed to '{arg.name}' of '{self.name}' Op have types [{types}] that don't all "
-            f"match. {error}"
-        )
 
     def _convert_mixed_list(self, arg: Arg, value: Any, attrs: dict[str, Any]) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.types_pb2 import DataType
 
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.partial import partial_value
 from tideflow.graph.shapes import TensorShape
-from tideflow.graph.traceback import Frame, user_line
+from tideflow.graph.traceback import Frame, user_frames, user_line
 
 if TYPE_CHECKING:
     from tideflow.graph.op import Op
+    from tideflow.graph.schema import Arg
 
 
 class ShapeError(ValueError):
@@ -38,6 +41,37 @@ def type_word(dtype: DType) -> str:
     """TensorFlow's word for a type in errors of kernels: that of its protocol message."""
     name: str = DataType.Name(dtype.base_dtype.as_datatype_enum)
     return name.removeprefix("DT_").lower()
+
+
+def passed_another_type(op: Op, arg: Arg, value: Any, wanted: DType, error: TypeError) -> TypeError:
+    """The error of a value that cannot become a tensor of the type that an input must have."""
+    return TypeError(
+        f"Expected {wanted.base_dtype.name} passed to parameter '{arg.name}' of op '{op.name}', got "
+        f"{value!r} of type '{type(value).__name__}' instead. Error: {error}\n    made at "
+        f"{user_line(user_frames())}"
+    )
+
+
+def passed_other_types(
+    op: Op, arg: Arg, values: Sequence[Any], wanted: DType | None, error: TypeError
+) -> TypeError:
+    """The error of a list whose elements cannot all have the type that they must have, or one type."""
+    if arg.type_attr is None and wanted is not None:
+        against = f"do not match expected type {wanted.base_dtype.name}"
+    else:
+        against = "don't all match"
+    types = ", ".join(map(_type_as_tensor, values))
+    return TypeError(
+        f"Tensors in list passed to '{arg.name}' of '{op.name}' Op have types [{types}] that {against}. "
+        f"{error}"
+    )
+
+
+def _type_as_tensor(value: Any) -> str:
+    try:
+        return convert_to_tensor(value).dtype.base_dtype.name
+    except (TypeError, ValueError):
+        return "<NOT CONVERTIBLE TO TENSOR>"
 
 
 def shape_message(said: str, op: Op, name: str, inputs: list[Any], frames: tuple[Frame, ...]) -> str:

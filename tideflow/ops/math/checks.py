@@ -24,6 +24,23 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
 
 
+# What TensorFlow's builder of graphs computes of constants. More is known here, but programs and tests expect
+# the rest to fail in the step, as it does there.
+_COMPUTED_AT_ONCE = frozenset(["Cast", "ConcatV2", "Equal", "Fill", "NotEqual", "Pack", "Range"])
+_KNOWN_BY_SHAPE = frozenset(["Rank", "Shape", "Size"])
+
+
+def _known_now(tensor: Tensor) -> Any:
+    """The value of a tensor that is checked while the graph is built; None for one that a step checks."""
+    return constant_value(tensor) if tensor.is_eager or _is_checked_now(tensor.op) else None
+
+
+def _is_checked_now(op: Operation) -> bool:
+    if op.definition.role == "constant" or op.type in _KNOWN_BY_SHAPE:
+        return True
+    return op.type in _COMPUTED_AT_ONCE and all(_is_checked_now(source.op) for source in op.inputs)
+
+
 def _check_now(holds: Any, data: Sequence[Any]) -> None:
     """Fails while the graph is built, with the values that are known."""
     if holds:
@@ -67,7 +84,7 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
             if message is not None:
                 data = [message, *data]
             condition = reductions.reduce_all(getattr(binary, word)(x, y))
-            known = constant_value(x), constant_value(y)
+            known = _known_now(x), _known_now(y)
             if known[0] is not None and known[1] is not None:
                 _check_now(np.all(getattr(np, word)(*known)), data)
             return debugging.Assert(condition, data, summarize=summarize)
