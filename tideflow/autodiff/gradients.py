@@ -368,7 +368,7 @@ def hessians(
     Args:
       ys: A tensor or a list of tensors.
       xs: A tensor or variable, or a list of them. Their static shapes must be fully known.
-      name: The name scope of the new operations.
+      name: Not used: as in TensorFlow, the operations stand in the current scope.
       colocate_gradients_with_ops: As in `tf.gradients`.
       gate_gradients: As in `tf.gradients`.
       aggregation_method: As in `tf.gradients`.
@@ -387,14 +387,13 @@ def hessians(
         "aggregation_method": aggregation_method,
     }
     result = []
-    with name_scope(name, "hessians"):
-        slopes: list[Any] = gradients(ys, xs, **options)  # `reshape` refuses None, where ys has none
-        for x, grad in zip(xs, slopes, strict=True):
-            size = convert_to_tensor(x).shape.num_elements()
-            if size is None:
-                raise ValueError(f"hessians needs the static shape of {x!r}, which is {x.shape}")
-            flat = shapes.reshape(grad, [-1])
-            rows: list[Any] = [gradients(indexing.gather(flat, i), x, **options)[0] for i in range(size)]
-            full = shapes.shape(convert_to_tensor(x))
-            result.append(shapes.reshape(joining.stack(rows), joining.concat([full, full], 0)))
+    slopes: list[Any] = gradients(ys, xs, **options)  # `reshape` refuses None, where ys has none
+    for x, grad in zip(xs, slopes, strict=True):
+        size = convert_to_tensor(x).shape.num_elements()
+        if size is None:
+            raise ValueError(f"hessians needs the static shape of {x!r}, which is {x.shape}")
+        flat = shapes.reshape(grad, [-1])
+        rows: list[Any] = [gradients(indexing.gather(flat, i), x, **options)[0] for i in range(size)]
+        full = shapes.shape(convert_to_tensor(x))
+        result.append(shapes.reshape(joining.stack(rows), joining.concat([full, full], 0)))
     return result

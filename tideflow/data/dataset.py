@@ -237,7 +237,7 @@ class Dataset(structure.OfElements):
           TypeError: If the argument is not a sparse tensor.
         """
         if not isinstance(sparse_tensor, SparseTensor):
-            raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object.Was {sparse_tensor}.")
+            raise TypeError(f"`sparse_tensor` must be a `tf.SparseTensor` object. Was {sparse_tensor}.")
         rank = sparse_tensor.indices.shape.as_list()[1] if sparse_tensor.indices.shape.ndims else None
         rank = None if rank is None else rank - 1
         spec = (

@@ -412,15 +412,12 @@ def sample_from_datasets(
     Raises:
       ValueError: If there are not as many weights as datasets.
     """
-    if len(datasets) == 1:
-        return datasets[0]
     if isinstance(weights, Dataset):
         logits = weights.map(lambda *p: unary.log(p, name="logits"))
         pairs = Dataset.zip((logits, RandomDataset(seed).batch(2)))
         return _directed(pairs._map_in_place(_drawn), datasets)
-    if weights is None:
-        logits = [[1.0] * len(datasets)]
-    else:
+    logits: Any = [[1.0] * len(datasets)]
+    if weights is not None:
         chances = convert_to_tensor(weights, name="weights")
         if chances.dtype not in (dtypes.float32, dtypes.float64):
             raise TypeError(
@@ -429,6 +426,8 @@ def sample_from_datasets(
         if not chances.shape.is_compatible_with([len(datasets)]):
             raise ValueError("`weights` must be a vector of length `len(datasets)`.")
         logits = shapes.expand_dims(unary.log(chances, name="logits"), 0)
+    if len(datasets) == 1:
+        return datasets[0]
     return _directed(RandomDataset(seed).batch(2).map(lambda pair: _drawn(logits, pair)), datasets)
 
 

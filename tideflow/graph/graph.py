@@ -314,10 +314,10 @@ class Graph(InnerNames):
           TypeError: If `op_type_map` is not a dictionary from strings to strings.
         """
         if not isinstance(op_type_map, dict):
-            raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
+            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         for key, value in op_type_map.items():
             if not (isinstance(key, str) and isinstance(value, str)):
-                raise TypeError("`op_type_map` must be a dictionary mapping strings to strings")
+                raise TypeError("op_type_map must be a dictionary mapping strings to strings")
         with replaced(self, "_gradient_overrides", {**self._gradient_overrides, **op_type_map}):
             yield
 

@@ -37,7 +37,7 @@ def uncompressed(data: bytes) -> bytes:
 
 
 def _literal_size(data: bytes, at: int, high: int) -> tuple[int, int]:
-    """How many plain bytes follow, and where they begin. From 60 on, `high` says in how many bytes that stands."""
+    """How many plain bytes follow, and where they begin. From 60 on, `high` says how many bytes say so."""
     if high < 60:
         return high + 1, at + 1
     width = high - 59

@@ -10,7 +10,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
 from tideflow.ops.math import casting, counting, cumulative
 
 if TYPE_CHECKING:
@@ -112,3 +112,23 @@ def _known_count(segment_ids: Tensor, num_segments: Tensor | None) -> int | None
         return None if count is None else int(count) + 1
     known = constant_value(segment_ids)
     return None if known is None else int(known.max(initial=-1)) + 2
+
+
+def rows_in_use(value_rowids: Tensor) -> Tensor:
+    """One more than the number of the last row that has values."""
+    known = constant_value(value_rowids)
+    if known is not None:
+        return constants.constant(int(known[-1]) + 1 if known.size else 0, value_rowids.dtype, name="nrows")
+    return joining.concat([[-1], value_rowids[-1:]], 0)[-1] + 1
+
+
+def check_row_count(nrows: Tensor, value_rowids: Tensor) -> None:
+    """Refuses a number of rows that is known to be too small for the rows of the values."""
+    nrows.shape.assert_has_rank(0)
+    count, rowids = constant_value(nrows), constant_value(value_rowids)
+    if count is not None and count < 0:
+        raise ValueError(f"Expected nrows >= 0; got {count}")
+    if count is not None and rowids is not None and rowids.size and count <= rowids[-1]:
+        raise ValueError(
+            f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={rowids[-1]}"
+        )

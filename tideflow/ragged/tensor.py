@@ -12,16 +12,17 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.math import binary, casting, checks, reductions
 from tideflow.ragged import conversion, slicing
 from tideflow.ragged.partitions import (
+    check_row_count,
     lengths_of,
     partition_tensor,
     row_splits_to_segment_ids,
+    rows_in_use,
     segment_ids_to_row_splits,
     splits_of,
     splits_type,
@@ -105,10 +106,10 @@ class RaggedTensor:
             values.shape[:1].assert_is_compatible_with(value_rowids.shape)
             dtype = value_rowids.dtype
             if nrows is None:
-                nrows = _rows_in_use(value_rowids)
+                nrows = rows_in_use(value_rowids)
             else:
                 nrows = convert_to_tensor(nrows, dtype, "nrows")
-                _check_row_count(nrows, value_rowids)
+                check_row_count(nrows, value_rowids)
             if validate:
                 message = _not_valid("from_value_rowids")
                 tests = [
@@ -548,9 +549,18 @@ class RaggedTensor:
         inner = self._values._levels() if isinstance(self._values, RaggedTensor) else []
         return [self, *inner]
 
-    def _parts(self) -> list[Tensor]:
-        """The tensors that it consists of."""
+    # ------------------------------------------------------------------ as a value made of tensors
+
+    def _components(self) -> list[Tensor]:
         return [self.flat_values, *self.nested_row_splits]
+
+    def _from_components(self, tensors: list[Tensor]) -> RaggedTensor:
+        return RaggedTensor.from_nested_row_splits(tensors[0], tensors[1:], validate=False)
+
+    def _component_invariants(self, shape: TensorShape | None) -> list[TensorShape]:
+        shape = self.shape if shape is None else shape
+        spec = tf.RaggedTensorSpec(shape, self.dtype, self.ragged_rank, self.row_splits.dtype)
+        return [part._shape for part in spec._component_specs]
 
     # ------------------------------------------------------------------ others like it
 
@@ -650,7 +660,7 @@ class RaggedTensor:
 
     def consumers(self) -> list[Operation]:
         """The operations that have one of its tensors as an input."""
-        return list(dict.fromkeys(op for part in self._parts() for op in part.consumers()))
+        return list(dict.fromkeys(op for part in self._components() for op in part.consumers()))
 
     def __getitem__(self, key: Any) -> Any:
         return slicing.sliced(self, key)
@@ -739,25 +749,6 @@ def _longest(lengths: Tensor) -> Tensor:
     return binary.maximum(reductions.reduce_max(lengths), casting.cast(0, lengths.dtype))
 
 
-def _rows_in_use(value_rowids: Tensor) -> Tensor:
-    """One more than the number of the last row that has values."""
-    known = constant_value(value_rowids)
-    if known is not None:
-        return constants.constant(int(known[-1]) + 1 if known.size else 0, value_rowids.dtype, name="nrows")
-    return joining.concat([[-1], value_rowids[-1:]], 0)[-1] + 1
-
-
-def _check_row_count(nrows: Tensor, value_rowids: Tensor) -> None:
-    nrows.shape.assert_has_rank(0)
-    count, rowids = constant_value(nrows), constant_value(value_rowids)
-    if count is not None and count < 0:
-        raise ValueError(f"Expected nrows >= 0; got {count}")
-    if count is not None and rowids is not None and rowids.size and count <= rowids[-1]:
-        raise ValueError(
-            f"Expected nrows >= value_rowids[-1] + 1; got nrows={count}, value_rowids[-1]={rowids[-1]}"
-        )
-
-
 # ------------------------------------------------------------------------------------------------ elsewhere
 
 
@@ -779,15 +770,15 @@ def _fetched(value: RaggedTensor) -> tuple[list[Tensor], Callable]:
             flat = RaggedTensorValue(flat, splits)
         return flat
 
-    return value._parts(), packed
+    return value._components(), packed
 
 
 def _fed(key: RaggedTensor, value: Any) -> list[tuple[Tensor, Any]]:
     if not isinstance(value, RaggedTensorValue):
         raise TypeError(f"A RaggedTensor is fed a RaggedTensorValue, not {value!r}")
-    return list(zip(key._parts(), [value.flat_values, *value.nested_row_splits], strict=True))
+    return list(zip(key._components(), [value.flat_values, *value.nested_row_splits], strict=True))
 
 
-register_session_run_conversion_functions(RaggedTensor, _fetched, _fed, RaggedTensor._parts)
+register_session_run_conversion_functions(RaggedTensor, _fetched, _fed, RaggedTensor._components)
 register_class(RaggedTensor, "ragged")
 register_class(RaggedTensorValue, "ragged")

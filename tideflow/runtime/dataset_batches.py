@@ -146,7 +146,8 @@ class SparseBatch(_FilledBatch):
             for axis, (size, known) in enumerate(zip(row.shape, self._row_shape, strict=True)):
                 if 0 <= known < size:
                     raise errors.data_loss(
-                        f"Input element had shape {shape_text(row)}, too large in axis {axis}."
+                        f"Input element had shape {shape_text(row)} that is larger than the row shape, in "
+                        f"axis {axis}."
                     )
                 sizes[axis] = max(sizes[axis], size)
         indices = [np.argwhere(np.ones(tuple(row.shape), bool)) for row in rows]

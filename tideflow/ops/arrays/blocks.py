@@ -34,8 +34,10 @@ def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int
     if any(block < 1 for block in blocks):
         raise ShapeError("block_shape must be positive")
     if len(margins) != len(blocks) or margins and (host_rank(margins) != 2 or len(margins[0]) != 2):
+        found = f"[{len(margins)},{len(margins[0])}]" if host_rank(margins) == 2 else f"[{len(margins)}]"
         raise ShapeError(
-            f"{name} must be a matrix of {len(blocks)} rows, one for each block size, and 2 columns"
+            f"Dimension 0 in both shapes must be equal, but are {len(blocks)} and {len(margins)}. Shapes are "
+            f"[{len(blocks)},2] and {found}. {name} must have a row for each block size, and 2 columns"
         )
     if any(size < 0 for pair in margins for size in pair):
         raise ShapeError(f"{name} cannot be negative")

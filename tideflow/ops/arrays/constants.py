@@ -19,6 +19,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape, brackets
 from tideflow.graph.tensor_proto import repeated
+from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import f32
@@ -194,6 +195,7 @@ placeholder_with_default_op = Op(
 
 @placeholder_with_default_op.shape
 def _placeholder_with_default_shape(input, *, shape):
+    merged(input, shape)
     return shape
 
 

@@ -503,9 +503,9 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
             "Number of batches of 'then' must match size of 'cond', but saw: "
             f"{t.shape[0]} vs. {len(condition)}",
         )
-    raise errors.invalid_argument(
-        "'cond' must be a scalar, a vector or of the shape of 'then', but saw: "
-        f"{brackets(condition.shape)} vs. {brackets(t.shape)}",
+    raise ShapeError(
+        "'cond' must be a scalar, a vector or of the shape of 'then'",
+        unequal_inputs("Select", TensorShape(condition.shape), TensorShape(t.shape)),
     )
 
 

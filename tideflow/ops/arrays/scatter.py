@@ -33,6 +33,8 @@ def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change)
     """`output`, a fresh buffer, after `change(rows, at, updates)` on its slices at `indices`."""
     sizes = tuple(output.shape)
     depth = indices.shape[-1]
+    if not sizes and (indices.numel() or math.prod(updates.shape)):
+        raise ShapeError("Indices and updates specified for empty output shape")
     if depth > len(sizes) or tuple(updates.shape) != (*indices.shape[:-1], *sizes[depth:]):
         outer = indices.ndim - 1
         first = (
@@ -81,7 +83,14 @@ def _check_shapes(indices: TensorShape, updates: TensorShape, whole: TensorShape
         return
     outer, depth = indices.ndims - 1, indices.tuple[-1]
     _match("outer", "indices", indices, indices[:outer], updates, updates[:outer])
-    if depth is not None and whole.tuple is not None and depth <= whole.ndims:
+    if depth is not None and whole.tuple is not None:
+        if depth > whole.ndims > 0:
+            raise ShapeError(
+                f"The inner {whole.ndims - depth} dimensions of output.shape={brackets(whole.tuple)} must "
+                f"match the inner {updates.ndims - outer} dimensions of updates.shape="
+                f"{brackets(updates.tuple)}: Shapes must be equal rank, but are 0 and "
+                f"{updates.ndims - outer}: index vectors have {depth} elements"
+            )
         _match("inner", "output", whole, whole[depth:], updates, updates[outer:])
 
 

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 
 def _row_count(places: list[list[int | None]]) -> int | None:
-    return 1 + max((i for piece in places for i in piece), default=-1) if fully_known(places) else None
+    if not fully_known(places) or any(place < 0 for piece in places for place in piece):
+        return None  # a negative place is refused in the step
+    return 1 + max((place for piece in places for place in piece), default=-1)
 
 
 def _check_prefix(position: int, places: Sequence[int | None], values: Sequence[int | None]) -> None:
@@ -76,7 +78,10 @@ def stitched_sizes(op):
         for places, data in zip(op.inputs, op.inputs[half:], strict=False)
     ):
         return None
-    result: list = [None] * _row_count(places)
+    count = _row_count(places)
+    if count is None:
+        return None
+    result: list = [None] * count
     for piece, known in zip(places, values[half:], strict=True):
         elements = (
             np.ravel(np.array(known, dtype=object)).tolist() if known is not None else [None] * len(piece)

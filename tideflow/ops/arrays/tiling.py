@@ -25,7 +25,6 @@ from tideflow.ops.helpers.axes import (
     brackets,
     host_rank,
     moved,
-    normal_axis,
     of_rank,
     one_value,
     size_product,
@@ -662,6 +661,9 @@ roll_op = Op(
 )
 
 
+_UNLIKE_ROLLS = "shift and axis must have the same size"
+
+
 @roll_op.shape
 def _roll_shape(input, shift, axis):
     if input.ndims == 0:
@@ -669,8 +671,12 @@ def _roll_shape(input, shift, axis):
     for value in (shift, axis):
         if host_rank(value) > 1:
             raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
-    if isinstance(shift, list) and isinstance(axis, list) and len(shift) != len(axis):
-        raise ShapeError(f"shift and axis must have the same size, but have {len(shift)} and {len(axis)}")
+    if host_rank(shift) != host_rank(axis):
+        raise ShapeError(
+            f"Shapes must be equal rank, but are {host_rank(shift)} and {host_rank(axis)}", _UNLIKE_ROLLS
+        )
+    if isinstance(shift, list) and len(shift) != len(axis):
+        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shift)} and {len(axis)}")
     return input
 
 
@@ -679,8 +685,8 @@ def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
     axes = axis if isinstance(axis, list) else [axis]
     if not rank:
         raise ShapeError("input must be 1-D or higher")
-    if len(shifts) != len(axes):
-        raise ShapeError(f"shift and axis must have the same size, but have {len(shifts)} and {len(axes)}")
+    if host_rank(shift) != host_rank(axis) or len(shifts) != len(axes):
+        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shifts)} and {len(axes)}")
     for place in axes:
         if not -rank <= place < rank:
             raise ShapeError(f"axis {place} is out of range")
@@ -752,7 +758,10 @@ def repeat(
         repeats = definition("Cast")(convert_to_tensor(repeats, name="repeats"), DstT=dtypes.int32)
         repeats.shape.with_rank_at_most(1)
         sizes = shapes.shape(data)
-        axis = normal_axis(axis, _known_rank(data))
+        rank = _known_rank(data)
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+        axis %= rank
         if repeats.shape.ndims == 0:
             copies = _repeated_axis(data, axis, repeats)
         else:

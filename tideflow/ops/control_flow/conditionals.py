@@ -93,6 +93,8 @@ def cond(
             graph, CondContext(pred, pivot_false, 0), false_fn, "false_fn", strict
         )
         _check_same(true_result, false_result, true_flat, false_flat)
+        if not true_flat:
+            raise ValueError("true_fn and false_fn must return at least one result.")
         merged = [_merge_results(f, t) for f, t in zip(false_flat, true_flat, strict=True)]
         if true_context.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, true_context)
@@ -105,7 +107,7 @@ def cond(
 def _one_of(function: Callable | None, old: Callable | None, name: str, old_name: str) -> Callable:
     if function is not None and old is not None:
         raise TypeError(
-            f"cond(): {old_name} is deprecated in favor of {name}, and cannot be used alongside it."
+            f"cond(): {name} and {old_name} may not be set simultaneously: both name the same function."
         )
     function = function if function is not None else old
     if function is None:
@@ -357,7 +359,7 @@ def switch_case(
     with name_scope(name, "switch_case", [branch_index]):
         index = convert_to_tensor(branch_index, name="branch_index")
         if not index.dtype.is_integer:
-            raise TypeError(f"branch_index must a Tensor, got {index.dtype.name}: integers choose a branch")
+            raise TypeError(f"branch_index must an integer Tensor, got {index.dtype.name}")
         if default is None:
             default = by_index.pop(max(by_index))
         if not by_index:
@@ -382,6 +384,7 @@ def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
     by_index = dict(pairs)
     if sorted(by_index) != list(range(len(pairs))):
         raise ValueError(
-            f"branch indices must form contiguous range of [0 to {len(pairs)}) but found {sorted(by_index)}"
+            f"branch indices (keys) must form contiguous range of [0 to {len(pairs)}) but found "
+            f"{sorted(by_index)}"
         )
     return by_index

@@ -52,7 +52,7 @@ def map_fn(
     _check_callable(fn)
     if isinstance(elems, SparseTensor):
         raise TypeError(
-            "To perform a map over the values of a sparse tensor use either "
+            "To perform a map on the values of a sparse tensor use either "
             "SparseTensor(input.indices, fn(input.values), input.dense_shape) or "
             "SparseTensor(input.indices, map_fn(fn, input.values), input.dense_shape)"
         )

@@ -69,6 +69,8 @@ def _checked(result: Any, dtype: dtypes.DType, i: int, token: str) -> Any:
     if dtype is dtypes.string:
         return as_array(result, dtype)
     array = np.asarray(result)
+    if array.dtype == object:
+        raise errors.internal(f"Unsupported object type {type(result).__name__}")
     if array.dtype != dtype.as_numpy_dtype:
         if isinstance(result, (np.ndarray, np.generic)):
             raise errors.invalid_argument(

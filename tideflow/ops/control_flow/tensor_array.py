@@ -316,7 +316,7 @@ class TensorArray:
     def _from_components(self, tensors: list[Tensor]) -> TensorArray:
         return self._with_flow(tensors[0])
 
-    def _component_invariants(self, shape: TensorShape) -> list[TensorShape]:
+    def _component_invariants(self, shape: TensorShape | None) -> list[TensorShape]:
         return [TensorShape([])]
 
     def _with_flow(self, flow: Tensor) -> TensorArray:

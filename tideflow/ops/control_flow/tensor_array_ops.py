@@ -305,7 +305,9 @@ split_op.shape(lambda handle, value, lengths, flow_in: [])
 def _split_kernel(handle, value, lengths, flow_in, *, T):
     if T is not handle.dtype:
         raise _wrong_type(handle, T, "split")
-    if sum(lengths) != (value.shape[0] if value.ndim else -1):
+    if not value.ndim:
+        raise errors.invalid_argument("Expected value to be at least a vector, but received shape: []")
+    if sum(lengths) != value.shape[0]:
         raise errors.invalid_argument(
             "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
             f"{sum(lengths)} and value's shape is: {list(value.shape)}",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import nest
-from tideflow.graph.composite import components, from_components, is_composite
+from tideflow.graph.composite import IndexedSlices, SparseTensor, components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import (
@@ -129,7 +129,7 @@ def _check_arguments(cond: Any, body: Any, loop_vars: Any, parallel_iterations: 
         raise TypeError("cond must be callable.")
     if not callable(body):
         raise TypeError("body must be callable.")
-    if not nest.flatten(loop_vars):
+    if loop_vars is None or not nest.flatten(loop_vars):
         raise ValueError("No loop variables provided")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
@@ -195,8 +195,8 @@ class _Loop:
         for tensor in enters:
             graph.prevent_feeding(tensor)
             self._wait_where_the_loop_is(tensor)
-        if self.invariants is not None:
-            for tensor, inner, shape in zip(outside, enters, self._part_invariants(), strict=True):
+        for tensor, inner, shape in zip(outside, enters, self._part_invariants(), strict=True):
+            if shape is not None:
                 _set_invariant(tensor, inner, shape)
         context.take_in(enters)
         context.enters += enters
@@ -210,11 +210,11 @@ class _Loop:
         if outer is not None and is_constant_enter(tensor.op.inputs[0].op):
             tensor.op.control_inputs.append(outer.control_pivot.op)
 
-    def _part_invariants(self) -> list[TensorShape]:
-        shapes = []
-        for value, invariant in zip(self.values, self.invariants, strict=True):
-            shapes += _component_invariants(value, invariant)
-        return shapes
+    def _part_invariants(self) -> list[TensorShape | None]:
+        if self.invariants is None:
+            return [shape for value in self.values for shape in _own_invariants(value)]
+        pairs = zip(self.values, self.invariants, strict=True)
+        return [shape for value, given in pairs for shape in _component_invariants(value, as_shape(given))]
 
     def _test(self, merged: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
         """The variables on the way into the body, and on the way out."""
@@ -294,15 +294,36 @@ def _flat_invariants(structure: Any, invariants: Any) -> list[Any]:
     return nest.flatten_up_to(list(structure), list(invariants))
 
 
-def _component_invariants(value: Any, invariant: Any) -> list[TensorShape]:
-    """The shapes that the parts of a value may have, given what its whole may have."""
-    if not is_composite(value):
-        return [as_shape(invariant)]
-    return value._component_invariants(as_shape(invariant))
+def _own_invariants(value: Any) -> list[TensorShape | None]:
+    """The shapes of a value's parts that its kind keeps in a loop; None for one that keeps its own.
+
+    The number of entries of a sparse or ragged tensor may change.
+    """
+    if isinstance(value, SparseTensor):
+        return _component_invariants(value, value.dense_shape.shape)
+    if hasattr(value, "_component_invariants"):
+        return value._component_invariants(None)
+    return [None] * len(components(value))
+
+
+def _component_invariants(value: Any, shape: TensorShape) -> list[TensorShape | None]:
+    """The shapes that the parts of a value may have, given what its whole may have.
+
+    For a sparse tensor that is the shape of its `dense_shape`, for slices the shape of their values.
+    """
+    if isinstance(value, SparseTensor):
+        if shape.ndims not in (None, 1):
+            raise ValueError("Expected a shape with 1 dimension")
+        rank = shape.with_rank(1).tuple[0]
+        return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
+    if isinstance(value, IndexedSlices):
+        parts = [shape, shape[:1], TensorShape([shape.ndims])]
+        return parts[: len(components(value))]
+    return value._component_invariants(shape) if is_composite(value) else [shape]
 
 
 def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
-    _check_invariant(outside, inner.name, shape)
+    _check_invariant(outside, outside.name, shape)
     inner._shape = shape
 
 

@@ -200,7 +200,8 @@ def _from_string_handle_op(name: str) -> Op:
             iterator = resources.find("", "iterator by handle", text.removeprefix(_PREFIX).decode())
         if iterator is None:
             raise errors.invalid_argument(
-                f"string_handle {string_handle!r} is not the handle of an iterator of this session."
+                f"Could not parse string_handle as a valid ResourceHandle: {string_handle!r} is no handle of "
+                "an iterator of this session."
             )
         _check_types(iterator, output_types)
         _check_shapes(iterator, output_shapes)

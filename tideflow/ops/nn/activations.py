@@ -66,10 +66,9 @@ def _biased(value, bias, *, data_format="NHWC"):
 
 def _specialized_sum(node):
     value, bias = node.inputs
-    known = (
-        value.shape.ndims is not None and value.shape.tuple[-1] is not None and bias.shape.is_fully_defined()
-    )
-    if not known or node.attrs.get("data_format") == "NCHW" or value.dtype.is_unsigned:
+    known = value.shape.ndims is not None and bias.shape.is_fully_defined()
+    fits = known and bias.shape.tuple == value.shape.tuple[-1:]  # `torch.add` would repeat a single one
+    if not fits or node.attrs.get("data_format") == "NCHW" or value.dtype.is_unsigned:
         return None
     return torch.add, [value, bias]
 

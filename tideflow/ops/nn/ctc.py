@@ -7,7 +7,7 @@ without merging a label lasts exactly one step: `_one_step_each` is that recursi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import groupby, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,8 +34,14 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int, classes: int) -> torch.Tensor:
-    """The length of each sequence, on the host."""
+def checked_lengths(
+    sequence_length: torch.Tensor,
+    steps: int,
+    batch: int,
+    classes: int,
+    too_long: Callable[[str], errors.OpError] = errors.failed_precondition,
+) -> torch.Tensor:
+    """The length of each sequence, on the host. `too_long` makes the error of one that has more steps."""
     if batch == 0:
         raise ShapeError("batch_size must not be 0")
     if classes == 0:
@@ -47,7 +53,7 @@ def checked_lengths(sequence_length: torch.Tensor, steps: int, batch: int, class
         )
     for row, length in enumerate(lengths.tolist()):
         if length > steps:
-            raise errors.failed_precondition(f"sequence_length({row}) <= {steps}, but is {length}")
+            raise too_long(f"sequence_length({row}) <= {steps}, but is {length}")
         if length < 0:
             raise ShapeError(f"seq_len({row}) < 0")
     return lengths
@@ -221,7 +227,7 @@ def _ctc_loss_kernel(
     ignore_longer_outputs_than_inputs,
 ):
     steps, batch, classes = inputs.shape
-    lengths = checked_lengths(sequence_length, *inputs.shape)
+    lengths = checked_lengths(sequence_length, *inputs.shape, errors.invalid_argument)
     labels = _label_rows(
         labels_indices.cpu(), labels_values.cpu(), batch, classes, preprocess_collapse_repeated
     )

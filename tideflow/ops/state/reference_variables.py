@@ -203,11 +203,14 @@ def assign(
       The variable, as what comes after the assignment sees it.
 
     Raises:
-      TypeError: If `ref` is a tensor that refers to no variable.
+      AttributeError: If `ref` is a tensor that refers to no variable.
       ValueError: If the shapes are known and differ.
     """
     if isinstance(ref, Tensor) and not is_reference(ref):
-        raise TypeError(f"'{ref.name}' refers to no variable, so nothing can be assigned to it.")
+        raise AttributeError(
+            f"'Tensor' object has no attribute 'assign': '{ref.name}' refers to no variable, so nothing can "
+            "be assigned to it."
+        )
     if not is_reference(ref):
         return ref.assign(value, name=name)
     return assign_op(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
