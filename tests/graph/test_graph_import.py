@@ -185,5 +185,5 @@ def test_an_operation_inside_of_a_loop_is_no_target():
 
 
 def test_nothing_is_assigned_to_a_tensor_that_refers_to_no_variable():
-    with tf.Graph().as_default(), pytest.raises(TypeError, match="refers to no variable"):
+    with tf.Graph().as_default(), pytest.raises(AttributeError, match="refers to no variable"):
         tf.assign(tf.constant(1.0), 2.0)
