@@ -17,7 +17,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
-from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.axes import of_rank

@@ -265,7 +265,7 @@ class _FunctionalLoop(_Loop):
         shapes = [tensor.shape for tensor in tensors]
         if self.invariants is not None:
             for tensor, shape in zip(tensors, self._part_invariants(), strict=True):
-                _check_invariant(tensor, tensor.name, shape)
+                _check_invariant(tensor, shape)
             shapes = self._part_invariants()
         returned: list[Any] = []
 
@@ -323,14 +323,14 @@ def _component_invariants(value: Any, shape: TensorShape) -> list[TensorShape | 
 
 
 def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
-    _check_invariant(outside, outside.name, shape)
+    _check_invariant(outside, shape)
     inner._shape = shape
 
 
-def _check_invariant(outside: Tensor, name: str, shape: TensorShape) -> None:
+def _check_invariant(outside: Tensor, shape: TensorShape) -> None:
     if not switches.shape_within(outside.shape, shape):
         raise ValueError(
-            f"The shape invariant specified for {name} is not compatible with the initial shape of the "
+            f"The shape invariant specified for {outside.name} is not compatible with the initial shape of the "
             f"loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
             f"invariant is {shape}."
         )
