@@ -30,9 +30,9 @@ from tideflow import (  # noqa: F401
     train,
     variables,
 )
-from tideflow.data.functions import load_converter_when_asked_for
 from tideflow.export import load_when_asked_for, publish
 from tideflow.graph.op import check_complete
+from tideflow.graph.user_functions import load_converter_when_asked_for
 from tideflow.session.targets import load_scheme_when_asked_for
 
 load_when_asked_for(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph
 from tideflow.graph.type_spec import TensorSpec
+from tideflow.graph.user_functions import converted
 from tideflow.ops.control_flow.debugging import assert_op
 from tideflow.ops.control_flow.python_functions import py_func_op
 from tideflow.variables.variable_scope import SCOPES
@@ -29,15 +29,6 @@ _SHARED = (
     SCOPES,
 )
 _BY_VALUE = (assert_op, py_func_op)  # effects that a one-shot iterator's function may have
-
-
-_converter = ""  # the module whose `tf_convert` makes graph of a function's control flow
-
-
-def load_converter_when_asked_for(module: str) -> None:
-    """The first function of elements loads the module that converts such functions."""
-    global _converter
-    _converter = module
 
 
 class Traced:
@@ -64,7 +55,7 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
         flat = structure.flat_specs(spec)
         inputs = [body.add_input(s.dtype, s.shape, f"args_{i}") for i, s in enumerate(flat)]
         given = structure.from_tensors(spec, inputs)
-        called = importlib.import_module(_converter).tf_convert(function) if _converter else function
+        called = converted(function)
         result = called(*given) if isinstance(given, tuple) else called(given)
         if isinstance(result, list):
             result = tuple(result)

@@ -16,6 +16,7 @@ from tideflow.functions.locks import give_lock
 from tideflow.functions.retracing import why_traced_again
 from tideflow.functions.tracing import Tracer, weak_method
 from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.user_functions import converted
 from tideflow.interrupts import deferred
 from tideflow.platform import logging
 
@@ -159,7 +160,10 @@ class Function:
 
     def _converted(self) -> Callable[..., Any]:
         """The function that is traced."""
-        return self._python_function
+        if not self._autograph:
+            return self._python_function
+        options = self._autograph_options
+        return converted(self._python_function, user_requested=True, optional_features=options)
 
     def _tell_of_retracing(self, traces: int) -> None:
         """Says once, and why, that a function is traced again and again."""

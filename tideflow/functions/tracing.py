@@ -29,6 +29,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, graph_outside
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
+from tideflow.graph.user_functions import converted
 from tideflow.ops.arrays import constants
 from tideflow.variables.base import creators_of
 from tideflow.variables.resource import BaseResourceVariable, ResourceVariable
@@ -404,6 +405,10 @@ def defun(
     def decorated(function: Callable[..., Any]) -> Tracer:
         spec = FunctionSpec(function, input_signature)
         called = getattr(function, "__name__", "function")
+        if autograph:
+            function = converted(
+                function, user_requested=True, optional_features=experimental_autograph_options
+            )
         return Tracer(function, called, spec, relax_shapes=experimental_relax_shapes)
 
     return decorated if func is None else decorated(func)

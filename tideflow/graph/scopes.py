@@ -247,10 +247,11 @@ def container(container_name: str) -> contextlib.AbstractContextManager[str]:
 
 def graph_outside(graph: Graph | None = None) -> Graph:
     """The graph around all functions in which a graph is, the default graph if None; it has the variables."""
-    graph = get_default_graph() if graph is None else graph
-    while graph.building_function:
-        graph = graph.outer  # type: ignore[attr-defined]
-    return graph
+    found: Any = get_default_graph() if graph is None else graph
+    while found.building_function:
+        found = found.outer
+    outermost: Graph = found
+    return outermost
 
 
 @export("init_scope")

@@ -20,12 +20,14 @@ _EMPTY = np.empty((0, 4), np.float32)
 
 def _above(summary: np.ndarray) -> np.ndarray:
     """The least rank of whatever is larger than each value."""
-    return summary[:, MIN_RANK] + summary[:, WEIGHT]
+    ranks: np.ndarray = summary[:, MIN_RANK] + summary[:, WEIGHT]
+    return ranks
 
 
 def _below(summary: np.ndarray) -> np.ndarray:
     """The greatest rank of whatever is smaller than each value."""
-    return summary[:, MAX_RANK] - summary[:, WEIGHT]
+    ranks: np.ndarray = summary[:, MAX_RANK] - summary[:, WEIGHT]
+    return ranks
 
 
 def _summary_of(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -114,7 +116,8 @@ def quantiles_of(summary: np.ndarray, count: int) -> np.ndarray:
     ranks = np.arange(count).astype(np.float32) * summary[-1, MAX_RANK] / np.float32(steps) * np.float32(2)
     following = np.searchsorted(summary[:, MIN_RANK] + summary[:, MAX_RANK], ranks, side="right").clip(min=1)
     middle = np.r_[_above(summary)[:-1] + _below(summary)[1:], np.float32(np.inf)]
-    return summary[np.where(ranks < middle[following - 1], following - 1, following), VALUE]
+    chosen: np.ndarray = summary[np.where(ranks < middle[following - 1], following - 1, following), VALUE]
+    return chosen
 
 
 class QuantileStream:

@@ -6,6 +6,7 @@ an element for each node, so that all examples go down a tree together.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -130,7 +131,8 @@ class _Nodes:
         goes_left = np.where(
             self.is_equality[nodes], buckets == self.threshold[nodes], buckets <= self.threshold[nodes]
         )
-        return np.where(goes_left, self.left[nodes], self.right[nodes])
+        following: np.ndarray = np.where(goes_left, self.left[nodes], self.right[nodes])
+        return following
 
     def resumed(self, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Where examples are that were in some nodes before pruning, and how to correct their logits.
@@ -278,7 +280,7 @@ class Ensemble:
             self._tables = {key: table for key, table in self._tables.items() if key[0] < number}
 
     def _check_splits(self, splits: dict[int, Split]) -> None:
-        nodes = self._message.trees[-1].nodes if self.num_trees else [None]
+        nodes: Sequence[Any] = self._message.trees[-1].nodes if self.num_trees else [None]
         for node in splits:
             if not 0 <= node < len(nodes) or (nodes[node] and nodes[node].WhichOneof("node") != "leaf"):
                 raise errors.invalid_argument(f"Node {node} is not a leaf of the tree that grows")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from tideflow.compile.rewrite import all_rules
 from tideflow.graph import errors
@@ -142,9 +142,12 @@ def wants_early_compilation(config: Any) -> bool:
     return _compile_variable() == "now"
 
 
+DeviceKind = Literal["cuda", "cpu"]
+HalfType = Literal["float16", "bfloat16"]
+
 # The options that ask for mixed precision, as TensorFlow has named them over the years, later ones first:
 # which kinds of devices compute in which type.
-_MIXED_PRECISION = {
+_MIXED_PRECISION: dict[str, tuple[tuple[DeviceKind, HalfType], ...]] = {
     "auto_mixed_precision_onednn_bfloat16": (("cuda", "bfloat16"), ("cpu", "bfloat16")),
     "auto_mixed_precision_mkl": (("cuda", "bfloat16"), ("cpu", "bfloat16")),
     "auto_mixed_precision_cpu": (("cpu", "float16"),),
@@ -153,11 +156,11 @@ _MIXED_PRECISION = {
 _OFF = 2  # RewriterConfig.OFF; 0 is the default
 
 
-def half_by_device(config: Any) -> tuple[tuple[str, str], ...]:
+def half_by_device(config: Any) -> tuple[tuple[DeviceKind, HalfType], ...]:
     """In which 16-bit type devices compute what mixed precision allows, by kind of device. A session's own
     option takes precedence over that of `tf.config.optimizer.set_experimental_options`.
     """
-    found: dict[str, str] = {}
+    found: dict[DeviceKind, HalfType] = {}
     for name, halves in _MIXED_PRECISION.items():
         asked = 0 if config is None else getattr(config.graph_options.rewrite_options, name)
         if asked != _OFF and (asked or settings.optimizer_options.get(name)):

@@ -330,7 +330,7 @@ def _set_invariant(outside: Tensor, inner: Tensor, shape: TensorShape) -> None:
 def _check_invariant(outside: Tensor, shape: TensorShape) -> None:
     if not switches.shape_within(outside.shape, shape):
         raise ValueError(
-            f"The shape invariant specified for {outside.name} is not compatible with the initial shape of the "
-            f"loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
+            f"The shape invariant specified for {outside.name} is not compatible with the initial shape of "
+            f"the loop variable. It enters the loop with shape {outside.shape}, but the specified shape "
             f"invariant is {shape}."
         )
