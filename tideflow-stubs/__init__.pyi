@@ -32,6 +32,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary as Summary
 from tensorboard.compat.proto.summary_pb2 import SummaryMetadata as SummaryMetadata
 from tideflow import app as app
 from tideflow import audio as audio
+from tideflow import autograph as autograph
 from tideflow import bitwise as bitwise
 from tideflow import compat as compat
 from tideflow import config as config
@@ -82,6 +83,7 @@ from tideflow import test as test
 from tideflow import train as train
 from tideflow import user_ops as user_ops
 from tideflow import version as version
+from tideflow import xla as xla
 from tideflow._version import __version__ as __version__
 from tideflow.autodiff.aggregate import AggregationMethod as AggregationMethod
 from tideflow.autodiff.custom import custom_gradient as custom_gradient
@@ -100,6 +102,8 @@ from tideflow.eager.context import disable_eager_execution as disable_eager_exec
 from tideflow.eager.context import enable_eager_execution as enable_eager_execution
 from tideflow.eager.python_functions import py_function as py_function
 from tideflow.eager.tape import GradientTape as GradientTape
+from tideflow.functions.def_function import function as function
+from tideflow.functions.wrapping import wrap_function as wrap_function
 from tideflow.graph.composite import IndexedSlices as IndexedSlices
 from tideflow.graph.composite import SparseTensor as SparseTensor
 from tideflow.graph.composite import SparseTensorValue as SparseTensorValue

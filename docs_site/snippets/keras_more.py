@@ -96,9 +96,3 @@ print(tf.keras.mixed_precision.experimental.global_policy())
 # %% tf.keras.mixed_precision.experimental.set_policy
 tf.keras.mixed_precision.experimental.set_policy("infer")
 print(tf.keras.mixed_precision.experimental.global_policy().name)
-
-# %% tf.keras.mixed_precision.experimental.LossScaleOptimizer
-optimizer = tf.keras.mixed_precision.experimental.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), 128.0)
-model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
-model.compile(optimizer, "mse")
-print(len(model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0).history["loss"]))

@@ -18,6 +18,9 @@ from tideflow.estimator.canned.linear import LinearEstimator as LinearEstimator
 from tideflow.estimator.canned.linear import LinearRegressor as LinearRegressor
 from tideflow.estimator.canned.parsing import classifier_parse_example_spec as classifier_parse_example_spec
 from tideflow.estimator.canned.parsing import regressor_parse_example_spec as regressor_parse_example_spec
+from tideflow.estimator.canned.trees.estimators import BoostedTreesClassifier as BoostedTreesClassifier
+from tideflow.estimator.canned.trees.estimators import BoostedTreesEstimator as BoostedTreesEstimator
+from tideflow.estimator.canned.trees.estimators import BoostedTreesRegressor as BoostedTreesRegressor
 from tideflow.estimator.estimator import Estimator as Estimator
 from tideflow.estimator.exporter import BestExporter as BestExporter
 from tideflow.estimator.exporter import Exporter as Exporter

@@ -1,19 +1,24 @@
 # Written by `python -m tideflow.programs.stubs`.
 
 from tideflow.keras import activations as activations
+from tideflow.keras import applications as applications
 from tideflow.keras import backend as backend
 from tideflow.keras import callbacks as callbacks
 from tideflow.keras import constraints as constraints
+from tideflow.keras import datasets as datasets
+from tideflow.keras import estimator as estimator
 from tideflow.keras import experimental as experimental
 from tideflow.keras import initializers as initializers
 from tideflow.keras import layers as layers
 from tideflow.keras import losses as losses
 from tideflow.keras import metrics as metrics
+from tideflow.keras import mixed_precision as mixed_precision
 from tideflow.keras import models as models
 from tideflow.keras import optimizers as optimizers
 from tideflow.keras import preprocessing as preprocessing
 from tideflow.keras import regularizers as regularizers
 from tideflow.keras import utils as utils
+from tideflow.keras import wrappers as wrappers
 from tideflow.keras.engine.input_layer import Input as Input
 from tideflow.keras.engine.sequential import Sequential as Sequential
 from tideflow.keras.engine.training import Model as Model

@@ -24,6 +24,9 @@ from tideflow.io.checkpoint_state import latest_checkpoint as latest_checkpoint
 from tideflow.io.checkpoint_state import remove_checkpoint as remove_checkpoint
 from tideflow.io.checkpoint_state import update_checkpoint_state as update_checkpoint_state
 from tideflow.io.events import summary_iterator as summary_iterator
+from tideflow.ops.state.sdca import sdca_fprint as sdca_fprint
+from tideflow.ops.state.sdca import sdca_optimizer as sdca_optimizer
+from tideflow.ops.state.sdca import sdca_shrink_l1 as sdca_shrink_l1
 from tideflow.train import experimental as experimental
 from tideflow.train import queue_runner as queue_runner
 from tideflow.train.checkpoint import Checkpoint as Checkpoint

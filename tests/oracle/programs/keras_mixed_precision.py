@@ -43,7 +43,6 @@ _BAD = {
     "scale": lambda m, tf: m.Policy("mixed_float16", loss_scale="strong"),
     "optimizer": lambda m, tf: m.LossScaleOptimizer(tf.train.GradientDescentOptimizer(0.1), 2.0),
     "clipnorm": lambda m, tf: m.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1, clipnorm=1.0), 2.0),
-    "config": lambda m, tf: m.LossScaleOptimizer(tf.keras.optimizers.SGD(0.1), 2.0).get_config(),
 }
 
 

@@ -17,6 +17,8 @@ from tideflow.eager.gradient_functions import implicit_value_and_gradients as im
 from tideflow.eager.gradient_functions import value_and_gradients_function as value_and_gradients_function
 from tideflow.eager.python_functions import py_function as _py_func
 from tideflow.eager.tape import GradientTape as GradientTape
+from tideflow.functions.def_function import function as function
+from tideflow.functions.tracing import defun as defun
 from tideflow.graph.scopes import executing_eagerly as executing_eagerly
 from tideflow.graph.type_spec import TensorSpec as TensorSpec
 from tideflow.train.checkpoint import Checkpoint as Checkpoint

@@ -1,5 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.contrib.estimator.boosted_trees import boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory
+from tideflow.contrib.estimator.boosted_trees import boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory
 from tideflow.contrib.estimator.extenders import build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn
 from tideflow.contrib.estimator.extenders import clip_gradients_by_norm as clip_gradients_by_norm
 from tideflow.contrib.estimator.extenders import export_all_saved_models as export_all_saved_models

@@ -35,6 +35,10 @@ from tideflow.contrib.framework.names import get_name_scope as get_name_scope
 from tideflow.contrib.framework.names import get_placeholders as get_placeholders
 from tideflow.contrib.framework.names import prepend_name_scope as prepend_name_scope
 from tideflow.contrib.framework.names import strip_name_scope as strip_name_scope
+from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal1D as _convolutional_orthogonal_1d
+from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal2D as _convolutional_orthogonal_2d
+from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal3D as _convolutional_orthogonal_3d
+from tideflow.contrib.framework.record_inputs import RecordInput as RecordInput
 from tideflow.contrib.framework.tensors import assert_scalar_int as assert_scalar_int
 from tideflow.contrib.framework.tensors import reduce_sum_n as reduce_sum_n
 from tideflow.contrib.framework.tensors import remove_squeezable_dimensions as remove_squeezable_dimensions
@@ -64,3 +68,9 @@ from tideflow.variables.global_step import assert_global_step as assert_global_s
 from tideflow.variables.global_step import create_global_step as create_global_step
 from tideflow.variables.global_step import get_global_step as get_global_step
 from tideflow.variables.global_step import get_or_create_global_step as get_or_create_global_step
+from tideflow.variables.initializers import ConvolutionDeltaOrthogonal as _convolutional_delta_orthogonal
+
+convolutional_delta_orthogonal = _convolutional_delta_orthogonal
+convolutional_orthogonal_1d = _convolutional_orthogonal_1d
+convolutional_orthogonal_2d = _convolutional_orthogonal_2d
+convolutional_orthogonal_3d = _convolutional_orthogonal_3d

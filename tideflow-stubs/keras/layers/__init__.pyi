@@ -21,6 +21,7 @@ from tideflow.keras.layers.cells import LSTM as LSTM
 from tideflow.keras.layers.cells import LSTMCell as LSTMCell
 from tideflow.keras.layers.cells import SimpleRNN as SimpleRNN
 from tideflow.keras.layers.cells import SimpleRNNCell as SimpleRNNCell
+from tideflow.keras.layers.conv_recurrent import ConvLSTM2D as ConvLSTM2D
 from tideflow.keras.layers.core import Activation as Activation
 from tideflow.keras.layers.core import ActivityRegularization as ActivityRegularization
 from tideflow.keras.layers.core import Lambda as Lambda
@@ -31,6 +32,11 @@ from tideflow.keras.layers.core import Reshape as Reshape
 from tideflow.keras.layers.core import SpatialDropout1D as SpatialDropout1D
 from tideflow.keras.layers.core import SpatialDropout2D as SpatialDropout2D
 from tideflow.keras.layers.core import SpatialDropout3D as SpatialDropout3D
+from tideflow.keras.layers.cudnn import CuDNNGRU as CuDNNGRU
+from tideflow.keras.layers.cudnn import CuDNNLSTM as CuDNNLSTM
+from tideflow.keras.layers.feature_layers import DenseFeatures as DenseFeatures
+from tideflow.keras.layers.local import LocallyConnected1D as LocallyConnected1D
+from tideflow.keras.layers.local import LocallyConnected2D as LocallyConnected2D
 from tideflow.keras.layers.merge import Add as Add
 from tideflow.keras.layers.merge import Average as Average
 from tideflow.keras.layers.merge import Concatenate as Concatenate

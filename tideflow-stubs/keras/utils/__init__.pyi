@@ -9,7 +9,11 @@ from tideflow.keras.utils.data_utils import OrderedEnqueuer as OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as Sequence
 from tideflow.keras.utils.data_utils import SequenceEnqueuer as SequenceEnqueuer
 from tideflow.keras.utils.data_utils import get_file as get_file
+from tideflow.keras.utils.drawing import model_to_dot as model_to_dot
+from tideflow.keras.utils.drawing import plot_model as plot_model
 from tideflow.keras.utils.progbar import Progbar as Progbar
+from tideflow.keras.utils.replicas import convert_all_kernels_in_model as convert_all_kernels_in_model
+from tideflow.keras.utils.replicas import multi_gpu_model as multi_gpu_model
 from tideflow.variables.custom_objects import CustomObjectScope as CustomObjectScope
 from tideflow.variables.custom_objects import custom_object_scope as custom_object_scope
 from tideflow.variables.custom_objects import deserialize_keras_object as deserialize_keras_object

@@ -1,3 +1,3 @@
 """tf.keras.mixed_precision: policies of types, and optimizers that scale the loss."""
 
-from tideflow.keras.mixed_precision import policies, scaling  # noqa: F401
+from tideflow.keras.mixed_precision import policies  # noqa: F401

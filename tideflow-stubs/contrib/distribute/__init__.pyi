@@ -1,0 +1,25 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.distribute import CollectiveAllReduceStrategy as CollectiveAllReduceStrategy
+from tideflow.contrib.distribute import MirroredStrategy as MirroredStrategy
+from tideflow.contrib.distribute import ParameterServerStrategy as ParameterServerStrategy
+from tideflow.distribute.context import get_cross_replica_context as get_cross_replica_context
+from tideflow.distribute.context import get_replica_context as get_replica_context
+from tideflow.distribute.context import get_strategy as _get_distribution_strategy
+from tideflow.distribute.context import get_strategy as get_strategy
+from tideflow.distribute.context import has_strategy as _has_distribution_strategy
+from tideflow.distribute.context import has_strategy as has_strategy
+from tideflow.distribute.context import in_cross_replica_context as in_cross_replica_context
+from tideflow.distribute.context import require_replica_context as require_replica_context
+from tideflow.distribute.one_device import OneDeviceStrategy as OneDeviceStrategy
+from tideflow.distribute.reductions import AllReduceCrossDeviceOps as AllReduceCrossDeviceOps
+from tideflow.distribute.reductions import CrossDeviceOps as CrossDeviceOps
+from tideflow.distribute.reductions import ReductionToOneDevice as _ReductionToOneDeviceCrossDeviceOps
+from tideflow.distribute.strategy import ReplicaContext as ReplicaContext
+from tideflow.distribute.strategy import Strategy as _DistributionStrategy
+from tideflow.distribute.strategy import get_loss_reduction as get_loss_reduction
+
+DistributionStrategy = _DistributionStrategy
+ReductionToOneDeviceCrossDeviceOps = _ReductionToOneDeviceCrossDeviceOps
+get_distribution_strategy = _get_distribution_strategy
+has_distribution_strategy = _has_distribution_strategy

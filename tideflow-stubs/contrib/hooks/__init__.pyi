@@ -1,0 +1,3 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.train.saving_hooks import ProfilerHook as ProfilerHook

@@ -1,0 +1,11 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.nn import alpha_dropout as alpha_dropout
+from tideflow.contrib.nn import deprecated_flipped_sigmoid_cross_entropy_with_logits as deprecated_flipped_sigmoid_cross_entropy_with_logits
+from tideflow.contrib.nn import deprecated_flipped_softmax_cross_entropy_with_logits as deprecated_flipped_softmax_cross_entropy_with_logits
+from tideflow.contrib.nn import deprecated_flipped_sparse_softmax_cross_entropy_with_logits as deprecated_flipped_sparse_softmax_cross_entropy_with_logits
+from tideflow.contrib.nn import nth_element as nth_element
+from tideflow.contrib.nn import rank_sampled_softmax_loss as rank_sampled_softmax_loss
+from tideflow.contrib.nn import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
+from tideflow.contrib.nn import scaled_softplus as scaled_softplus
+from tideflow.nn.convolutions import conv1d_transpose as conv1d_transpose

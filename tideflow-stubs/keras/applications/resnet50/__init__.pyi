@@ -1,0 +1,5 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from tideflow.keras.applications.residual import ResNet50 as ResNet50
+from tideflow.keras.applications.resnet import preprocess_input as preprocess_input

@@ -1,0 +1,5 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
+from tideflow.keras.applications.resnet import preprocess_input as preprocess_input
+from tideflow.keras.applications.vgg import VGG16 as VGG16

@@ -1,0 +1,5 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.keras.datasets.images import _cifar10 as _load_data
+
+load_data = _load_data

@@ -1,0 +1,19 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.keras.preprocessing.image.generator import ImageDataGenerator as ImageDataGenerator
+from tideflow.keras.preprocessing.image.iterators import DirectoryIterator as DirectoryIterator
+from tideflow.keras.preprocessing.image.iterators import Iterator as Iterator
+from tideflow.keras.preprocessing.image.iterators import NumpyArrayIterator as NumpyArrayIterator
+from tideflow.keras.preprocessing.image.pictures import array_to_img as array_to_img
+from tideflow.keras.preprocessing.image.pictures import img_to_array as img_to_array
+from tideflow.keras.preprocessing.image.pictures import load_img as load_img
+from tideflow.keras.preprocessing.image.pictures import save_img as save_img
+from tideflow.keras.preprocessing.image.transforms import apply_affine_transform as apply_affine_transform
+from tideflow.keras.preprocessing.image.transforms import apply_brightness_shift as apply_brightness_shift
+from tideflow.keras.preprocessing.image.transforms import apply_channel_shift as apply_channel_shift
+from tideflow.keras.preprocessing.image.transforms import random_brightness as random_brightness
+from tideflow.keras.preprocessing.image.transforms import random_channel_shift as random_channel_shift
+from tideflow.keras.preprocessing.image.transforms import random_rotation as random_rotation
+from tideflow.keras.preprocessing.image.transforms import random_shear as random_shear
+from tideflow.keras.preprocessing.image.transforms import random_shift as random_shift
+from tideflow.keras.preprocessing.image.transforms import random_zoom as random_zoom
