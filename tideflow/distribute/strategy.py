@@ -15,12 +15,19 @@ import tideflow as tf
 from tideflow.distribute import context
 from tideflow.distribute.context import Mode
 from tideflow.distribute.reductions import ReduceOp, copied_to, devices_of, reduced_here, values_of
-from tideflow.distribute.values import is_distributed, select
+from tideflow.distribute.values import Mirrored, is_distributed, regroup, select
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import device, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import casting, reductions
@@ -600,6 +607,7 @@ class StrategyExtended:
         for i, place in enumerate(devices):
             with (
                 context.entered(Mode(self._strategy, None, i)),
+                colocate_with(None, ignore_existing=True),
                 device(place),
                 name_scope(f"update_{i}") if len(devices) > 1 else contextlib.nullcontext(),
             ):
@@ -607,8 +615,7 @@ class StrategyExtended:
                 results.append(fn(*first, *select(i, tuple(args)), **select(i, kwargs)))
         if not group:
             return tuple(results) if len(results) > 1 else results[0]
-        flat = [one for one in nest.flatten(results) if one is not None]
-        return grouping.group(*flat) if flat else None
+        return _after_all(results, devices)
 
     def non_slot_devices(self, var_list: Sequence[Any]) -> Any:
         """The devices for state of an optimizer that belongs to no variable.
@@ -680,6 +687,21 @@ class StrategyExtended:
     def should_save_summary(self) -> bool:
         """Whether this worker writes summaries."""
         return True
+
+
+def _after_all(results: Sequence[Any], devices: Sequence[str]) -> Any:
+    """What updates of several copies return as one: on each device its result, once all are done."""
+    flat = [one for one in nest.flatten(results) if one is not None]
+    if executing_eagerly() or not flat:
+        return regroup(results, devices, Mirrored) if len(results) > 1 else results[0]
+    done = grouping.group(*flat)
+    if any(isinstance(one, Operation) for one in flat):
+        return done
+    values = []
+    for place, result in zip(devices, results, strict=True):
+        with colocate_with(None, ignore_existing=True), device(place), control_dependencies([done]):
+            values.append(nest.map_structure(constants.identity, result))
+    return regroup(values, devices, Mirrored) if len(values) > 1 else values[0]
 
 
 @export("distribute.ReplicaContext", "contrib.distribute.ReplicaContext")

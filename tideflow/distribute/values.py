@@ -320,11 +320,8 @@ class SyncOnReadVariable(DistributedVariable):
         if mode.replica is not None or mode.updated is not None:
             return self._on_copy(self.get(), method, value, args, first, kwargs)
         if self._aggregation is VariableAggregation.SUM:
-            if method != "assign":
-                raise ValueError(
-                    f"SyncOnReadVariable does not support `{method}` in cross-replica context when "
-                    "aggregation is set to `tf.VariableAggregation.SUM`."
-                )
+            if method != "assign":  # the sum grows by what one copy grows by
+                return self._on_copy(self.primary, method, value, args, first, kwargs)
             value = convert_to_tensor(value, self._dtype) / len(self._values)
         return self._group(
             [
