@@ -129,6 +129,7 @@ def _apart(printed: io.StringIO) -> Iterator[tf.Graph]:
         try:
             yield tf.get_default_graph()
         finally:
+            tf.summary.FileWriterCache.clear()  # those of this folder, which goes
             os.chdir(here)
             tf.disable_eager_execution()
 

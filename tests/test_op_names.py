@@ -18,6 +18,7 @@ WORDS = "names scopes, or values of an attribute, by words that name op types to
 CONVERSION = "converts values by ops of a room below, which it finds by name when it is used"
 MAY_NAME = {
     "autodiff/loops.py": CONTROL_FLOW,
+    "cluster/multi_worker_strategy.py": WORDS,
     "compile/advice.py": CONTROL_FLOW,
     "compile/build.py": CONTROL_FLOW,
     "compile/calls.py": CONTROL_FLOW,

@@ -145,12 +145,3 @@ points = np.float32([[0, 0], [0, 1], [9, 9], [9, 8]])
 kmeans = tf.estimator.experimental.KMeans(2, None, points[[0, 2]], use_mini_batch=False)
 kmeans.train(lambda: tf.data.Dataset.from_tensors(points).repeat(3))
 print(kmeans.cluster_centers().tolist())
-
-# %% tf.contrib.predictor.from_estimator
-baseline = tf.estimator.BaselineRegressor()
-baseline.train(lambda: ({"x": tf.zeros([4, 1])}, tf.ones([4, 1])), steps=50)
-receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
-    {"x": tf.placeholder(tf.float32, [None, 1])}
-)
-predict = tf.contrib.predictor.from_estimator(baseline, receiver, "predict")
-print(sorted(predict({"x": [[2.0]]})))

@@ -486,5 +486,5 @@ def test_mistakes(pred):
         tf.cond(pred, lambda: one, lambda: tf.constant(1))
     with pytest.raises((ValueError, TypeError), match="Incompatible return values"):
         tf.cond(pred, lambda: (one, one), lambda: one)
-    with pytest.raises(TypeError, match="deprecated"):
+    with pytest.raises(TypeError, match="may not be set simultaneously"):
         tf.cond(pred, lambda: one, lambda: one, fn1=lambda: one)

@@ -36,7 +36,8 @@ class StepRequest:
     targets: tuple[Operation, ...] = ()
     feeds: tuple[Tensor, ...] = ()
     feed_shapes: FeedShapes = ()  # of this step's feeds; empty where the plan is for any shapes
-    known: Mapping[Tensor, Any] = field(default_factory=dict)  # handles that are the same in every run
+    # Handles that are the same in every run.
+    known: Mapping[Tensor, Any] = field(default_factory=dict, hash=False)
     done: Set[Operation] = frozenset()  # operations that an earlier piece of a partial run has run
     disabled_rules: frozenset[str] = frozenset()
     # Of a device's kind ("cuda", "cpu"), the 16-bit type in which it computes what mixed precision allows.

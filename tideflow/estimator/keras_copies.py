@@ -44,10 +44,10 @@ def copied(
             if copy.inputs is None:
                 sizes = model.inputs[0].shape if model.inputs else None
                 given = inputs if inputs is not None else tf.placeholder(model.inputs[0].dtype, sizes)
-                copy._set_inputs(_single(given))
+                copy(_single(given))
         else:
             copy = _fresh(model)
-            copy._set_inputs(_single(inputs))
+            copy(_single(inputs))
     if compiles:
         copy.compile(
             _optimizers(model.optimizer, iterations),

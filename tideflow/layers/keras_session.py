@@ -144,7 +144,7 @@ def batch_get_value(tensors: Sequence[Any]) -> list[Any]:
 
 def _are_eager(tensors: list[Any]) -> bool:
     """Whether these are variables or tensors that have their values."""
-    return bool(tensors) and getattr(tensors[0], "handle", tensors[0]).is_eager
+    return bool(tensors) and getattr(getattr(tensors[0], "handle", tensors[0]), "is_eager", False)
 
 
 @export("keras.backend.set_value")

@@ -45,7 +45,7 @@ def test_an_iterator_that_is_started_and_asked(graph, generation):
         assert [session.run(f"{name}:0") for name in names] == [0, 1, 2]
         text = session.run("text:0")
         assert session.run("by_handle:0", {"given:0": text}) == 3
-        with pytest.raises(tf.errors.InvalidArgumentError, match="is not the handle of an iterator"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is no handle of an iterator"):
             session.run("by_handle:0", {"given:0": b"something else"})
 
 

@@ -86,7 +86,10 @@ def tuple(
     if executing_eagerly():
         return list(tensors)
     with name_scope(name, "tuple", [t for t in tensors if isinstance(t, Tensor)]):
-        tensors = [t if t is None or hasattr(t, "op") else convert_to_tensor(t) for t in tensors]
+        tensors = [
+            t if t is None or isinstance(t, Operation) or hasattr(t, "op") else convert_to_tensor(t)
+            for t in tensors
+        ]
         gating = [t if isinstance(t, Operation) else t.op for t in tensors if t is not None]
         for item in control_inputs or ():
             if not isinstance(item, (Tensor, Operation)):
