@@ -7,6 +7,10 @@ from tideflow.distribute.context import get_replica_context as get_replica_conte
 from tideflow.distribute.context import get_strategy as get_strategy
 from tideflow.distribute.context import has_strategy as has_strategy
 from tideflow.distribute.context import in_cross_replica_context as in_cross_replica_context
+from tideflow.distribute.default import experimental_set_strategy as experimental_set_strategy
+from tideflow.distribute.extended import StrategyExtended as StrategyExtended
+from tideflow.distribute.input_context import InputContext as InputContext
+from tideflow.distribute.input_context import InputReplicationMode as InputReplicationMode
 from tideflow.distribute.mirrored import MirroredStrategy as MirroredStrategy
 from tideflow.distribute.one_device import OneDeviceStrategy as OneDeviceStrategy
 from tideflow.distribute.reductions import CrossDeviceOps as CrossDeviceOps
@@ -14,10 +18,6 @@ from tideflow.distribute.reductions import HierarchicalCopyAllReduce as Hierarch
 from tideflow.distribute.reductions import NcclAllReduce as NcclAllReduce
 from tideflow.distribute.reductions import ReduceOp as ReduceOp
 from tideflow.distribute.reductions import ReductionToOneDevice as ReductionToOneDevice
-from tideflow.distribute.strategy import InputContext as InputContext
-from tideflow.distribute.strategy import InputReplicationMode as InputReplicationMode
-from tideflow.distribute.strategy import ReplicaContext as ReplicaContext
+from tideflow.distribute.replica_context import ReplicaContext as ReplicaContext
 from tideflow.distribute.strategy import Strategy as Strategy
-from tideflow.distribute.strategy import StrategyExtended as StrategyExtended
-from tideflow.distribute.strategy import experimental_set_strategy as experimental_set_strategy
 from tideflow.distribute.strategy import get_loss_reduction as get_loss_reduction

@@ -14,6 +14,7 @@ from typing import Any
 from tideflow.cluster.cluster_spec import ClusterSpec
 from tideflow.cluster.resolvers import TFConfigClusterResolver
 from tideflow.distribute.devices import canonical, local_accelerators
+from tideflow.distribute.input_context import InputContext
 from tideflow.distribute.mirrored import MirroredExtended
 from tideflow.distribute.reductions import (
     CrossDeviceOps,
@@ -23,7 +24,7 @@ from tideflow.distribute.reductions import (
     reduced_here,
     values_of,
 )
-from tideflow.distribute.strategy import InputContext, Strategy
+from tideflow.distribute.strategy import Strategy
 from tideflow.distribute.values import Mirrored
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices

@@ -10,7 +10,8 @@ from tideflow.cluster.device_setter import replica_device_setter
 from tideflow.cluster.resolvers import TFConfigClusterResolver
 from tideflow.distribute.central_storage import CentralExtended
 from tideflow.distribute.devices import canonical, local_accelerators
-from tideflow.distribute.strategy import InputContext, Strategy
+from tideflow.distribute.input_context import InputContext
+from tideflow.distribute.strategy import Strategy
 from tideflow.export import export
 from tideflow.graph.scopes import device
 

@@ -2,6 +2,7 @@
 
 from tideflow.distribute import (  # noqa: F401 - they export names
     central_storage,
+    default,
     mirrored,
     one_device,
     reductions,

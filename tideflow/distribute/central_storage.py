@@ -8,8 +8,9 @@ from typing import Any
 
 from tideflow.distribute import replicas
 from tideflow.distribute.devices import canonical, local_accelerators
+from tideflow.distribute.extended import StrategyExtended
 from tideflow.distribute.reductions import ReduceOp, copied_to, devices_of, reduced_here, values_of
-from tideflow.distribute.strategy import Strategy, StrategyExtended
+from tideflow.distribute.strategy import Strategy
 from tideflow.distribute.values import AggregatingVariable, container_of, is_distributed
 from tideflow.export import export
 from tideflow.graph.scopes import GraphKeys, colocate_with, device, executing_eagerly, get_default_graph

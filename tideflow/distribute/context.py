@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from tideflow.export import export
 
 if TYPE_CHECKING:
-    from tideflow.distribute.strategy import ReplicaContext, Strategy
+    from tideflow.distribute.replica_context import ReplicaContext
+    from tideflow.distribute.strategy import Strategy
 
 
 class Mode(NamedTuple):

@@ -7,8 +7,9 @@ from typing import Any
 
 from tideflow.distribute import replicas
 from tideflow.distribute.devices import canonical, local_accelerators
+from tideflow.distribute.extended import StrategyExtended
 from tideflow.distribute.reductions import CrossDeviceOps, ReduceOp, ReductionToOneDevice, devices_of
-from tideflow.distribute.strategy import Strategy, StrategyExtended
+from tideflow.distribute.strategy import Strategy
 from tideflow.distribute.values import (
     DistributedVariable,
     MirroredVariable,

@@ -7,8 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tideflow.distribute.devices import canonical
+from tideflow.distribute.extended import StrategyExtended
 from tideflow.distribute.reductions import ReduceOp
-from tideflow.distribute.strategy import ReplicaContext, Strategy, StrategyExtended
+from tideflow.distribute.replica_context import ReplicaContext
+from tideflow.distribute.strategy import Strategy
 from tideflow.export import export
 from tideflow.graph.scopes import device
 

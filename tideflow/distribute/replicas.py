@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.distribute import context
 from tideflow.distribute.context import Mode
-from tideflow.distribute.strategy import ReplicaContext
+from tideflow.distribute.replica_context import ReplicaContext
 from tideflow.distribute.values import regroup, select
 from tideflow.graph.scopes import device, get_default_graph
 from tideflow.graph.stacks import default_sessions

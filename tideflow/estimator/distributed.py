@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tideflow.data.dataset import Dataset
-from tideflow.distribute.strategy import InputContext, Strategy, get_loss_reduction
+from tideflow.distribute.input_context import InputContext
+from tideflow.distribute.strategy import Strategy, get_loss_reduction
 from tideflow.estimator.input_results import IteratorInitializerHook, features_and_labels
 from tideflow.estimator.spec import EstimatorSpec
 from tideflow.train.session_run_hook import SessionRunHook

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import tideflow as tf
-from tideflow.distribute.strategy import InputContext, Strategy
+from tideflow.distribute.input_context import InputContext
+from tideflow.distribute.strategy import Strategy
 from tideflow.estimator.distributed import input_of_replicas, spec_of_replicas
 from tideflow.estimator.export.writing import write_saved_model
 from tideflow.estimator.input_results import ends, features_and_labels

@@ -15,7 +15,7 @@ from tideflow.distribute.one_device import OneDeviceStrategy as OneDeviceStrateg
 from tideflow.distribute.reductions import AllReduceCrossDeviceOps as AllReduceCrossDeviceOps
 from tideflow.distribute.reductions import CrossDeviceOps as CrossDeviceOps
 from tideflow.distribute.reductions import ReductionToOneDevice as _ReductionToOneDeviceCrossDeviceOps
-from tideflow.distribute.strategy import ReplicaContext as ReplicaContext
+from tideflow.distribute.replica_context import ReplicaContext as ReplicaContext
 from tideflow.distribute.strategy import Strategy as _DistributionStrategy
 from tideflow.distribute.strategy import get_loss_reduction as get_loss_reduction
 
