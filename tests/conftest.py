@@ -1,8 +1,9 @@
-"""For all tests: properties are tried on the same examples every time, however long a busy machine takes, and
-compiled code that this user has from elsewhere is not loaded.
+"""For all tests: properties are tried on the same examples every time, however long a busy machine takes;
+compiled code that this user has from elsewhere is not loaded; a module begins with an empty default graph.
 """
 
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,3 +17,9 @@ settings.load_profile("tideflow")
 @pytest.fixture(autouse=True, scope="session")
 def cache_of_their_own(tmp_path_factory):
     os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def default_graph_of_their_own():
+    if "tideflow.graph.scopes" in sys.modules:
+        sys.modules["tideflow.graph.scopes"].reset_default_graph()

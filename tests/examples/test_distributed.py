@@ -31,17 +31,6 @@ def test_downpour_learns():
     assert accuracies[-1] > 70
 
 
-def test_backup_workers_are_measured():
-    flags = ["--need=1", "--backups=1", "--steps=15", "--compute=0.001", "--straggles=0.2", "--delay=0.05"]
-    lines = run_example("sync_replicas.py", *flags).splitlines()
-    alone, helped = (line for line in lines if "backups:" in line)
-    assert "t(0)/t(b) 1.00   x n/(n+b) 1.00" in alone
-    gain, fair = map(float, re.search(r"t\(0\)/t\(b\) ([\d.]+) {3}x n/\(n\+b\) ([\d.]+)", helped).groups())
-    assert fair == pytest.approx(gain / 2, abs=0.02)
-    ended = [int(line.split()[-1]) for line in lines if line.startswith("seconds a step")]
-    assert len(ended) == 2 and min(ended) >= 14  # as it was read: the others count on meanwhile
-
-
 def test_sharded_embeddings_learn():
     flags = ["--ps=2", "--workers=1", "--rows=2000", "--width=8", "--steps=200"]
     printed = run_example("embedding_shards.py", *flags)
