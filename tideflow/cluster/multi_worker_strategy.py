@@ -21,7 +21,6 @@ from tideflow.distribute.reductions import (
     ReduceOp,
     copied_to,
     devices_of,
-    reduced_here,
     values_of,
 )
 from tideflow.distribute.strategy import Strategy
@@ -222,9 +221,7 @@ class CollectiveAllReduce(CrossDeviceOps):
             results.append(IndexedSlices(rows, indices, value.dense_shape))
         here = results[0]
         if reduce_op is ReduceOp.MEAN:
-            here = reduced_here(
-                ReduceOp.SUM, [IndexedSlices(here.values / self._size, here.indices, here.dense_shape)]
-            )
+            here = IndexedSlices(here.values / self._size, here.indices, here.dense_shape)
         return copied_to(here, devices)
 
     def batch_reduce_implementation(

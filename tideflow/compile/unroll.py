@@ -105,6 +105,17 @@ class _Unrolling:
     def _now(self, values: Iterable[Value]) -> list[Value]:
         return [self._values.get(value, value) for value in values]
 
+    def _known(self, value: Value) -> np.ndarray:
+        """The array of a value that is a constant now."""
+        array = self._values.get(value, value).constant
+        if array is None:
+            raise Unknown
+        return np.asarray(array)
+
+    def _set(self, node: Node, values: Sequence[Value]) -> None:
+        """Says what stands for the outputs of a node now."""
+        self._values.update(zip(node.outputs, values, strict=True))
+
     def _keep(self, node: Node) -> None:
         """A node outside of loops, under the conditions that it has."""
         if isinstance(node, Loop) or node.definition in self._handlers:
@@ -124,20 +135,14 @@ class _Unrolling:
         while True:
             self._values.update(zip(loop.body.feeds, current, strict=True))
             for node in loop.body.nodes:
-                if all(self._decides(pred) == side for pred, side in node.guards):
+                if self._holds(node.guards):
                     self._iterate(node)
-            if not self._decides(loop.pred):
+            if not self._known(loop.pred):
                 break
             current = self._now(loop.body.fetches[1:])
             if len(self._nodes) > _MOST_NODES:
                 raise Unknown
-        self._values.update(zip(loop.outputs, current, strict=True))
-
-    def _decides(self, pred: Value) -> bool:
-        known = self._values.get(pred, pred).constant
-        if known is None:
-            raise Unknown
-        return bool(known)
+        self._set(loop, current)
 
     def _iterate(self, node: Node) -> None:
         """A node of a body, in one iteration."""
@@ -153,15 +158,15 @@ class _Unrolling:
             if node not in self._constants:
                 self._constants[node] = self._copied(node)
                 self._nodes.append(self._constants[node])
-            self._values.update(zip(node.outputs, self._constants[node].outputs, strict=True))
+            self._set(node, self._constants[node].outputs)
         else:
             made = self._copied(node)
             if not self._fold(made, node):
                 self._nodes.append(made)
-                self._values.update(zip(node.outputs, made.outputs, strict=True))
+                self._set(node, made.outputs)
 
     def _holds(self, guards: Iterable[tuple[Value, bool]]) -> bool:
-        return all(self._decides(pred) == side for pred, side in guards)
+        return all(bool(self._known(pred)) == side for pred, side in guards)
 
     def _copied(self, node: Node) -> Node:
         """The node on the values of this iteration, without conditions: they hold."""
@@ -178,7 +183,7 @@ class _Unrolling:
         """Whether the node is a constant now, which its outputs then are."""
         constants = folded(made, self._constant)
         if constants is not None:
-            self._values.update(zip(node.outputs, constants, strict=True))
+            self._set(node, constants)
         return constants is not None
 
     def _constant(self, array: np.ndarray, like: Node) -> Value:
@@ -196,42 +201,40 @@ class _Unrolling:
         """A node of a TensorArray or a stack: its outputs are values that are there."""
         self._values.update(zip(node.outputs, self._handlers[node.definition](node), strict=False))
 
-    def _number(self, value: Value) -> np.ndarray:
-        known = self._values.get(value, value).constant
-        if known is None:
-            raise Unknown
-        return np.asarray(known)
+    def _handle(self, node: Node, held: _Array | list[Value]) -> Value:
+        """A new handle of an array or a stack, as the node's first output is one."""
+        handle = Value(node, 0, node.outputs[0].dtype, node.outputs[0].shape)
+        self._held[handle] = held
+        return handle
 
     def _array_of(self, node: Node) -> _Array:
-        held = self._held.get(self._values.get(node.inputs[0], node.inputs[0]))
+        held = self._held.get(self._now(node.inputs)[0])
         if not isinstance(held, _Array):
             raise Unknown
         return held
 
     def _stack_of(self, node: Node) -> list[Value]:
-        held = self._held.get(self._values.get(node.inputs[0], node.inputs[0]))
+        held = self._held.get(self._now(node.inputs)[0])
         if not isinstance(held, list):
             raise Unknown
         return held
 
     def _array(self, node: Node) -> list[Value]:
-        handle = Value(node, 0, node.outputs[0].dtype, node.outputs[0].shape)
-        self._held[handle] = _Array(
+        array = _Array(
             node.attrs["dtype"],
-            int(self._number(node.inputs[0])),
+            int(self._known(node.inputs[0])),
             node.attrs["clear_after_read"],
             node.attrs["dynamic_size"],
         )
-        return [handle, self._constant(np.array(0, np.float32), node)]
+        return [self._handle(node, array), self._constant(np.array(0, np.float32), node)]
 
     def _gradient_array(self, node: Node) -> list[Value]:
-        handle = Value(node, 0, node.outputs[0].dtype, node.outputs[0].shape)
-        self._held[handle] = self._array_of(node).gradient(node.attrs["source"])
-        return [handle, self._values.get(node.inputs[1], node.inputs[1])]
+        _, flow = self._now(node.inputs)
+        return [self._handle(node, self._array_of(node).gradient(node.attrs["source"])), flow]
 
     def _write(self, node: Node) -> list[Value]:
         _, index, value, flow = self._now(node.inputs)
-        self._put(self._array_of(node), int(self._number(index)), value, node)
+        self._put(self._array_of(node), int(self._known(index)), value, node)
         return [flow]
 
     def _put(self, array: _Array, index: int, value: Value, like: Node) -> None:
@@ -247,7 +250,7 @@ class _Unrolling:
         array.elements[index] = value
 
     def _read(self, node: Node) -> list[Value]:
-        return [self._get(self._array_of(node), int(self._number(node.inputs[1])), node)]
+        return [self._get(self._array_of(node), int(self._known(node.inputs[1])), node)]
 
     def _get(self, array: _Array, index: int, like: Node) -> Value:
         if not 0 <= index < array.size or index in array.cleared:
@@ -269,14 +272,14 @@ class _Unrolling:
 
     def _scatter(self, node: Node) -> list[Value]:
         _, indices, value, flow = self._now(node.inputs)
-        places = self._number(indices).tolist()
+        places = self._known(indices).tolist()
         parts = self._make(unpack_op, [value], {"T": value.dtype, "num": len(places), "axis": 0}, node)
         for index, part in zip(places, parts, strict=True):
             self._put(self._array_of(node), index, part, node)
         return [flow]
 
     def _gather(self, node: Node) -> list[Value]:
-        array, places = self._array_of(node), self._number(node.inputs[1]).tolist()
+        array, places = self._array_of(node), self._known(node.inputs[1]).tolist()
         if not places:
             raise Unknown
         values = [self._get(array, index, node) for index in places]
@@ -286,12 +289,10 @@ class _Unrolling:
         return [self._constant(np.array(self._array_of(node).size, np.int32), node)]
 
     def _stack(self, node: Node) -> list[Value]:
-        handle = Value(node, 0, node.outputs[0].dtype, node.outputs[0].shape)
-        self._held[handle] = []
-        return [handle]
+        return [self._handle(node, [])]
 
     def _push(self, node: Node) -> list[Value]:
-        value = self._values.get(node.inputs[1], node.inputs[1])
+        _, value = self._now(node.inputs)
         self._stack_of(node).append(value)
         return [value]
 

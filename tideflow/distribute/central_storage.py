@@ -9,12 +9,12 @@ from typing import Any
 from tideflow.distribute import replicas
 from tideflow.distribute.devices import canonical, local_accelerators
 from tideflow.distribute.extended import StrategyExtended
-from tideflow.distribute.reductions import ReduceOp, copied_to, devices_of, reduced_here, values_of
+from tideflow.distribute.reductions import ReduceOp, devices_of
 from tideflow.distribute.strategy import Strategy
-from tideflow.distribute.values import AggregatingVariable, container_of, is_distributed
+from tideflow.distribute.values import AggregatingVariable, add_in_place_of_copies, is_distributed
 from tideflow.export import export
-from tideflow.graph.scopes import GraphKeys, colocate_with, device, executing_eagerly, get_default_graph
-from tideflow.variables.base import VariableAggregation, add_to_collections
+from tideflow.graph.scopes import colocate_with, device
+from tideflow.variables.base import VariableAggregation
 
 
 @export("distribute.experimental.CentralStorageStrategy")
@@ -75,21 +75,14 @@ class CentralExtended(StrategyExtended):
             variable.distribute_strategy = self._strategy
             return variable
         made = AggregatingVariable(self._strategy, [variable], aggregation, [variable.device])
-        if not executing_eagerly():
-            trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
-            trainable[:] = [each for each in trainable if container_of(each) is not made]
-            add_to_collections(made, collections, made.trainable)
+        add_in_place_of_copies(made, collections)
         return made
 
     def _call_for_each_replica(self, fn: Callable, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
         return replicas.run_replicas(self._strategy, self._devices, fn, args, kwargs)
 
     def _reduce_to(self, reduce_op: ReduceOp, value: Any, destinations: Any) -> Any:
-        if not is_distributed(value):
-            return value
-        devices = devices_of(destinations)
-        with device(devices[0] or None):
-            return copied_to(reduced_here(reduce_op, values_of(value)), devices)
+        return super()._reduce_to(reduce_op, value, destinations) if is_distributed(value) else value
 
     def non_slot_devices(self, var_list: Sequence[Any]) -> Any:
         """The device for state of an optimizer that belongs to no variable.

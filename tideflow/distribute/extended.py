@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import tideflow as tf
 from tideflow.distribute import context
 from tideflow.distribute.context import Mode
+from tideflow.distribute.input_context import InputContext
 from tideflow.distribute.reductions import ReduceOp, copied_to, devices_of, reduced_here, values_of
 from tideflow.distribute.values import Mirrored, is_distributed, regroup, select
 from tideflow.export import export
@@ -27,9 +28,6 @@ from tideflow.variables.variable_scope import variable_creator_scope
 
 if TYPE_CHECKING:
     from tideflow.distribute.strategy import Strategy
-
-
-from tideflow.distribute.input_context import InputContext
 
 
 @export("distribute.StrategyExtended")

@@ -14,14 +14,13 @@ from tideflow.distribute.values import (
     DistributedVariable,
     MirroredVariable,
     SyncOnReadVariable,
-    container_of,
+    add_in_place_of_copies,
     is_distributed,
-    is_synced_on_read,
 )
 from tideflow.export import export
-from tideflow.graph.scopes import GraphKeys, colocate_with, device, executing_eagerly, get_default_graph
+from tideflow.graph.scopes import colocate_with, device
 from tideflow.ops.arrays import constants
-from tideflow.variables.base import VariableAggregation, add_to_collections
+from tideflow.variables.base import VariableAggregation, VariableSynchronization
 
 
 @export("distribute.MirroredStrategy")
@@ -131,7 +130,6 @@ def mirrored_variable(
     strategy: Strategy, devices: Sequence[str], next_creator: Callable[..., Any], arguments: dict[str, Any]
 ) -> DistributedVariable:
     """A variable with a copy on each device. The copies begin with the first one's value."""
-    synchronization = arguments.get("synchronization")
     aggregation = arguments.get("aggregation") or VariableAggregation.NONE
     collections = arguments.pop("collections", None)
     arguments |= {"use_resource": True, "collections": []}
@@ -144,12 +142,10 @@ def mirrored_variable(
             given["initial_value"] = lambda first=first: _initial_value(first)
         with colocate_with(None, ignore_existing=True), device(place):
             copies.append(next_creator(**given))
-    kind = SyncOnReadVariable if is_synced_on_read(synchronization) else MirroredVariable
+    is_read_together = arguments.get("synchronization") is VariableSynchronization.ON_READ
+    kind = SyncOnReadVariable if is_read_together else MirroredVariable
     made = kind(strategy, copies, aggregation, devices)
-    if not executing_eagerly():
-        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
-        trainable[:] = [variable for variable in trainable if container_of(variable) is not made]
-        add_to_collections(made, collections, made.trainable)
+    add_in_place_of_copies(made, collections)
     return made
 
 

@@ -51,6 +51,11 @@ class ReduceOp(enum.Enum):
         return ReduceOp[aggregation.name]
 
 
+def as_reduce_op(reduce_op: ReduceOp | str) -> ReduceOp:
+    """The reduction, which may be given by its name."""
+    return ReduceOp(reduce_op.upper()) if isinstance(reduce_op, str) else reduce_op
+
+
 @export("distribute.CrossDeviceOps", "contrib.distribute.CrossDeviceOps")
 class CrossDeviceOps:
     """The base of what reduces values across devices and copies them to devices.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.distribute import context
 from tideflow.distribute.context import Mode
-from tideflow.distribute.reductions import ReduceOp
+from tideflow.distribute.reductions import ReduceOp, as_reduce_op
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
@@ -88,7 +88,7 @@ class ReplicaContext:
         Returns:
           The result, which is the same for every replica.
         """
-        chosen = ReduceOp(reduce_op.upper()) if isinstance(reduce_op, str) else reduce_op
+        chosen = as_reduce_op(reduce_op)
 
         def reduced(strategy: Strategy, *values: Any) -> list[Any]:
             return strategy.extended.batch_reduce_to(chosen, [(value, value) for value in values])

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.distribute import context
 from tideflow.distribute.context import Mode
-from tideflow.distribute.reductions import ReduceOp, values_of
+from tideflow.distribute.input_context import InputContext, InputReplicationMode
+from tideflow.distribute.reductions import ReduceOp, as_reduce_op, values_of
 from tideflow.distribute.values import is_distributed
 from tideflow.export import export
 from tideflow.graph import nest
@@ -28,9 +29,6 @@ from tideflow.variables.variable_scope import variable_creator_scope
 if TYPE_CHECKING:
     from tideflow.distribute.extended import StrategyExtended
     from tideflow.distribute.inputs import DistributedDataset, DistributedIterator
-
-
-from tideflow.distribute.input_context import InputContext, InputReplicationMode
 
 
 @export("distribute.Strategy", "contrib.distribute.DistributionStrategy")
@@ -227,7 +225,7 @@ class Strategy:
         Returns:
           The result, on one device.
         """
-        reduce_op = ReduceOp(reduce_op.upper()) if isinstance(reduce_op, str) else reduce_op
+        reduce_op = as_reduce_op(reduce_op)
         reduced = self._extended._reduce
         if axis is None:
             return nest.map_structure(lambda one: reduced(reduce_op, one), value)

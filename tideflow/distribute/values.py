@@ -11,11 +11,11 @@ from tideflow.distribute.reductions import ReduceOp
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import device
+from tideflow.graph.scopes import GraphKeys, device, executing_eagerly, get_default_graph
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
 from tideflow.session.fetches import register_session_run_conversion_functions
-from tideflow.variables.base import VariableAggregation, VariableSynchronization
+from tideflow.variables.base import VariableAggregation, add_to_collections
 from tideflow.variables.resource import BaseResourceVariable, ResourceVariable
 
 if TYPE_CHECKING:
@@ -363,6 +363,9 @@ class SyncOnReadVariable(DistributedVariable):
         return super()._restore(value)
 
 
-def is_synced_on_read(synchronization: Any) -> bool:
-    """Whether a variable's copies are changed by each replica for itself."""
-    return synchronization is VariableSynchronization.ON_READ
+def add_in_place_of_copies(made: DistributedVariable, collections: Sequence[Any] | None) -> None:
+    """Files a new variable as any other is, and none of its copies."""
+    if not executing_eagerly():
+        trainable = get_default_graph().get_collection_ref(GraphKeys.TRAINABLE_VARIABLES)
+        trainable[:] = [variable for variable in trainable if container_of(variable) is not made]
+        add_to_collections(made, collections, made.trainable)
