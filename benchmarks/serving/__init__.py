@@ -1,0 +1,1 @@
+"""Serving: Clipper's experiments, with plots, and throughput beside other servers."""

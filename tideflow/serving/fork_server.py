@@ -1,0 +1,114 @@
+"""The process that worker processes are forked from: `python -m tideflow.serving.fork_server DESCRIPTOR`.
+
+It has imported everything and does nothing else, so a worker starts in milliseconds and shares the memory of
+the libraries. It is told what to do, and says what happened, over a socket of its server's, one JSON object a
+packet. It dies with its server, and its workers die with it.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+
+from tideflow.serving import worker
+
+_PR_SET_PDEATHSIG = 1
+_LARGEST_PACKET = 1 << 16
+
+
+class ForkServer:
+    """Forks workers, and reports how each of them ended."""
+
+    def __init__(self, channel: socket.socket):
+        self._channel = channel
+        self._poll = select.poll()
+        self._poll.register(channel, select.POLLIN)
+        self._workers: dict[int, tuple[int, int]] = {}  # number and pid by the descriptor of the process
+        self._descriptors: dict[int, int] = {}  # of the process by number
+
+    def serve(self) -> None:
+        """Does what the server says, until it is gone."""
+        while True:
+            for descriptor, _ in self._poll.poll():
+                if descriptor in self._workers:
+                    self._reap(descriptor)
+                elif not self._obey(self._channel.recv(_LARGEST_PACKET)):
+                    return
+
+    def _obey(self, packet: bytes) -> bool:
+        if not packet:  # the server has closed its end
+            return False
+        order = json.loads(packet)
+        if "start" in order:
+            self._start(order["start"])
+        elif order["kill"] in self._descriptors:  # else it has ended already
+            signal.pidfd_send_signal(self._descriptors[order["kill"]], signal.SIGKILL)
+        return True
+
+    def _start(self, number: int) -> None:
+        parent = os.getpid()
+        pid = os.fork()
+        if not pid:
+            self._be_worker(number, parent)
+        descriptor = os.pidfd_open(pid)
+        self._workers[descriptor], self._descriptors[number] = (number, pid), descriptor
+        self._poll.register(descriptor, select.POLLIN)
+        self._report(number=number, pid=pid)
+
+    def _be_worker(self, number: int, parent: int) -> None:
+        """The child's life. It never returns."""
+        code = 1
+        try:
+            os.setpgid(0, 0)
+            end_with(parent)
+            for descriptor in self._workers:
+                os.close(descriptor)
+
+            def listening(address: str) -> None:
+                self._report(number=number, address=address)
+                self._channel.close()
+
+            worker.main(listening)
+            code = 0
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+
+    def _reap(self, descriptor: int) -> None:
+        number, pid = self._workers.pop(descriptor)
+        del self._descriptors[number]
+        self._poll.unregister(descriptor)
+        _, status = os.waitpid(pid, 0)
+        os.close(descriptor)
+        code = os.waitstatus_to_exitcode(status)
+        self._report(number=number, ended=128 - code if code < 0 else code)
+
+    def _report(self, **event: int | str) -> None:
+        try:
+            self._channel.send(json.dumps(event).encode())
+        except (BrokenPipeError, ConnectionResetError):  # the server is gone, and this process follows
+            os._exit(0)
+
+
+def end_with(parent: int) -> None:
+    """Has the operating system kill this process when its parent ends, even if the parent is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before that
+        os._exit(128 + signal.SIGKILL)
+
+
+def main() -> None:
+    """Serves at the socket whose descriptor, and the pid of whose owner, the command line names."""
+    descriptor, parent = map(int, sys.argv[1:])
+    end_with(parent)
+    ForkServer(socket.socket(fileno=descriptor)).serve()
+
+
+if __name__ == "__main__":
+    main()
