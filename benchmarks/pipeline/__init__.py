@@ -1,0 +1,1 @@
+"""The pipeline measured beside TFDV, TFT and TFMA."""

@@ -1,0 +1,1 @@
+"""Data in: sources of blocks, spans of files, splits by hash, and faulty rows set aside."""

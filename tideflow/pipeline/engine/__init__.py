@@ -1,0 +1,1 @@
+"""Passes over data: mergeable accumulators, run by processes of this machine or by tasks of Ray."""

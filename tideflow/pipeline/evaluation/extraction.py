@@ -1,0 +1,136 @@
+"""From a block to the labels, predictions and weights of its models, and to its slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tideflow.pipeline.evaluation.inputs import PREDICTION_KEYS, Batch, dense
+from tideflow.pipeline.evaluation.keys import SliceKey
+from tideflow.pipeline.evaluation.slices import SliceSpec, slice_specs_of, slices
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Predict = Callable[["pa.RecordBatch"], Mapping[str, np.ndarray]]
+
+
+@dataclass(frozen=True)
+class ModelColumns:
+    """Where a model's labels, predictions and weights come from.
+
+    Args:
+      name: The model's name.
+      labels: The features with labels, by output ("" for all outputs).
+      predictions: The features with predictions, or, where a model predicts, its outputs, by output.
+      weights: The features with weights, by output.
+      predict: Of a block, the model's outputs; None where predictions are features.
+    """
+
+    name: str
+    labels: Mapping[str, str]
+    predictions: Mapping[str, str]
+    weights: Mapping[str, str]
+    predict: Predict | None = None
+
+    def read(
+        self, block: pa.RecordBatch, columns: Mapping[str, pa.Array], outputs: Sequence[str], into: Batch
+    ) -> None:
+        """Puts the labels, predictions and weights of a block into a batch."""
+        vocabulary = None
+        if self.predict is not None:
+            found = self.predict(block)
+            vocabulary = _vocabulary(found)
+            for output in outputs:
+                into.predictions[self.name, output] = _prediction(
+                    found, output, self.predictions.get(output, "")
+                )
+        else:
+            for output, column in self.predictions.items():
+                into.predictions[self.name, output] = dense(_column(columns, column, "prediction"), column)
+        for output, column in self.labels.items():
+            label = dense(_column(columns, column, "label"), column)
+            into.labels[self.name, output] = _class_ids(label, vocabulary)
+        for output, column in self.weights.items():
+            into.weights[self.name, output] = dense(_column(columns, column, "example weight"), column)[
+                :, 0
+            ].astype(float)
+
+
+def _column(columns: Mapping[str, pa.Array], name: str, what: str) -> pa.Array:
+    if name not in columns:
+        raise ValueError(
+            f"the data have no feature {name!r} for the {what}; they have {', '.join(sorted(columns))}"
+        )
+    return columns[name]
+
+
+def _prediction(found: Mapping[str, np.ndarray], output: str, key: str) -> np.ndarray:
+    """The output that is the prediction."""
+    chosen = {
+        name.split("/", 1)[-1]: value
+        for name, value in found.items()
+        if name.split("/", 1)[0] == output and output
+    }
+    chosen = chosen or dict(found)
+    if len(chosen) == 1:
+        (value,) = chosen.values()
+    else:
+        named = [key] if key else [output, *PREDICTION_KEYS]
+        name = next((name for name in named if name in chosen), None)
+        if name is None:
+            raise ValueError(
+                "unable to prepare prediction for metric computation because the model has the outputs "
+                f"{', '.join(sorted(chosen))}: name one in ModelSpec.prediction_key"
+            )
+        value = chosen[name]
+    value = np.asarray(value)
+    return value.reshape(len(value), -1)
+
+
+def _vocabulary(found: Mapping[str, np.ndarray]) -> list[bytes] | None:
+    for classes in ("all_classes", "classes"):
+        if classes in found and (classes == "all_classes" or "scores" in found):
+            first = np.asarray(found[classes]).reshape(len(found[classes]), -1)[:1]
+            return [each.encode() if isinstance(each, str) else each for each in first.reshape(-1).tolist()]
+    return None
+
+
+def _class_ids(label: np.ndarray, vocabulary: list[bytes] | None) -> np.ndarray:
+    """Labels that are names of classes become their ids."""
+    if vocabulary is None or label.dtype != object:
+        return label
+    ids = {name: index for index, name in enumerate(vocabulary)}
+    return np.asarray([[ids.get(each, -1) for each in row] for row in label.tolist()])
+
+
+@dataclass(frozen=True)
+class Extraction:
+    """From a block to its batch and its slices."""
+
+    models: Sequence[ModelColumns]
+    outputs: Sequence[str]
+    slice_specs: Sequence[SliceSpec]
+
+    def __call__(self, block: pa.RecordBatch) -> tuple[Batch, dict[SliceKey, np.ndarray]]:
+        columns = {name: block.column(name) for name in block.schema.names}
+        batch = Batch(columns, block.num_rows, {}, {}, {})
+        for model in self.models:
+            model.read(block, columns, self.outputs, batch)
+        return batch, slices(columns, block.num_rows, self.slice_specs)
+
+
+def extraction_of(config: Any, predict: Mapping[str, Predict]) -> Extraction:
+    """The extraction that a completed EvalConfig asks for, with the models that predict by name."""
+    models = []
+    for spec in config.model_specs:
+        keys = {}
+        for field_name in ("label_key", "prediction_key", "example_weight_key"):
+            single, several = getattr(spec, field_name), dict(getattr(spec, f"{field_name}s"))
+            keys[field_name] = {"": single} if single else several
+        models.append(ModelColumns(spec.name, *keys.values(), predict=predict.get(spec.name)))
+    outputs = sorted({name for spec in config.metrics_specs for name in spec.output_names}) or [""]
+    return Extraction(models, outputs, slice_specs_of(config))

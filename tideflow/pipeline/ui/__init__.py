@@ -1,0 +1,1 @@
+"""What people look at: pages of runs, lineage, statistics, anomalies and evaluations."""
