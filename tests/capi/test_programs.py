@@ -1,0 +1,68 @@
+"""Programs in C, C++ and Rust, compiled against the library and run."""
+
+import runpy
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import tideflow as tf
+from tests.capi.conftest import PROGRAMS, ROOT
+from tests.docs.pages import blocks
+
+EXAMPLES = ROOT / "examples" / "capi"
+
+
+def test_the_tour_sees_what_it_sees_in_tensorflow(compiled, output_of):
+    """What TensorFlow 1.15.5's own library says is in tour.txt (`tests/oracle/test_c_api.py` looks again)."""
+    assert output_of(compiled(PROGRAMS / "tour.c")) == (PROGRAMS / "tour.txt").read_text()
+
+
+def test_memory_types_errors_loops_libraries_servers_and_threads(compiled, output_of):
+    assert output_of(compiled(PROGRAMS / "own.c"), ROOT / "examples" / "add_an_op.py") == "done\n"
+
+
+def test_the_page_shows_a_program_and_what_it_prints(compiled, output_of, tmp_path):
+    program, printed = (block for block in blocks("c_api.md") if block.language in ("c", "text"))
+    source = tmp_path / "square.c"
+    source.write_text(program.text)
+    assert output_of(compiled(source)) == printed.text
+
+
+@pytest.fixture(scope="module")
+def saved_model(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("models") / "half_plus_two")
+    given, sys.argv = sys.argv, ["save_model.py", folder]
+    try:
+        with tf.Graph().as_default():
+            runpy.run_path(str(EXAMPLES / "save_model.py"))
+    finally:
+        sys.argv = given
+    return folder
+
+
+@pytest.mark.parametrize("language", ["c", "cc", "rs"])
+def test_the_examples_train_a_line_and_serve_a_model(
+    language, library, compiled, output_of, saved_model, tmp_path
+):
+    source = EXAMPLES / f"line.{language}"
+    if language == "rs":
+        if shutil.which("rustc") is None:
+            pytest.skip("needs rustc")
+        program = tmp_path / "line"
+        linked = ["-L", f"{library}/lib", "-C", f"link-arg=-Wl,-rpath,{library}/lib"]
+        subprocess.run(["rustc", "-D", "warnings", source, *linked, "-o", program], check=True)
+    else:
+        program = compiled(source, "gcc" if language == "c" else "g++")
+    assert output_of(program, saved_model) == "line: y = 3.00 x + 2.00\nmodel: 2.5 3 3.5\n"
+
+
+def test_values_need_no_python_and_leave_no_memory(compiled, tmp_path):
+    """What is not Python's can be looked at by valgrind: statuses, buffers, tensors, options."""
+    if shutil.which("valgrind") is None:
+        pytest.skip("needs valgrind")
+    program = compiled(PROGRAMS / "values.c")
+    given = ["valgrind", "--quiet", "--leak-check=full", "--error-exitcode=3", program]
+    done = subprocess.run(given, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

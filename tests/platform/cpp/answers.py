@@ -1,0 +1,181 @@
+"""What the ops of zero_out.cc and interface.cc answer, as text: the same under TensorFlow and Tideflow.
+
+`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY` prints them. It runs under Python 3.7 too.
+"""
+
+import importlib
+import inspect
+import sys
+
+import numpy as np
+
+
+def answers(tf, zero_out, interface):
+    lines = []
+
+    def show(name, function):
+        try:
+            found = function()
+        except Exception as error:
+            text = getattr(error, "message", None) or str(error)
+            found = f"{type(error).__name__}: {text}".split("\n")[0]
+            for end in (" [[node", " (defined", " (op", "; NodeDef", " used by", " for '"):
+                found = found.split(end)[0]
+        lines.append(f"{name}: {found}")
+
+    def run(build, feed=()):
+        def stepped():
+            with tf.Graph().as_default(), tf.Session() as session:
+                fetched = build()
+                values = session.run(fetched, dict(feed(fetched) if callable(feed) else feed))
+            return [(v.dtype.name, v.tolist()) if hasattr(v, "dtype") else v for v in _flat(values)]
+
+        return stepped
+
+    # the tutorial's ops
+    for name in ("zero_out", "polymorphic_zero_out", "zero_like", "multiply_add"):
+        show(f"signature of {name}", lambda: str(inspect.signature(getattr(zero_out, name))))
+    show("zero_out", run(lambda: zero_out.zero_out([[1, 2], [3, 4]])))
+    show("zero_out of nothing", run(lambda: zero_out.zero_out(tf.zeros([0], tf.int32))))
+    show("zero_out of another type", run(lambda: zero_out.zero_out(tf.constant([1.0]))))
+    show("preserve_index", run(lambda: zero_out.polymorphic_zero_out([5.0, 4.0, 3.0], preserve_index=2)))
+    show("by position", run(lambda: zero_out.polymorphic_zero_out([5, 4, 3], 1, "named")))
+    show("half", run(lambda: zero_out.polymorphic_zero_out(tf.constant([1.5, 2.25], tf.half), 1)))
+    show("too far", run(lambda: zero_out.polymorphic_zero_out([5, 4, 3], preserve_index=7)))
+    show("negative", run(lambda: zero_out.polymorphic_zero_out([5, 4, 3], preserve_index=-1)))
+    show("matrix", run(lambda: zero_out.polymorphic_zero_out([[5, 4, 3]])))
+    show("no kernel", run(lambda: zero_out.polymorphic_zero_out(tf.constant([1.0], tf.float64))))
+    show("no such type", run(lambda: zero_out.polymorphic_zero_out(tf.constant([True]))))
+    for dtype in (tf.uint8, tf.int16, tf.int64, tf.bfloat16, tf.float64):
+        show(
+            f"zero_like {dtype.name}",
+            run(lambda: tf.cast(zero_out.zero_like(tf.ones([2], dtype)), tf.int32)),
+        )
+
+    def loop():
+        return tf.while_loop(
+            lambda i, x: i < 4,
+            lambda i, x: (i + 1, zero_out.multiply_add(x, x, tf.fill([2], tf.cast(i, tf.float32)))),
+            [0, tf.constant([1.0, 0.5])],
+        )
+
+    def gradient():
+        a, b, c = tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), tf.constant([5.0, 6.0])
+        s = zero_out.multiply_add(a, b, c)
+        return [s, *tf.gradients(s * s, [a, b, c])]
+
+    def loop_gradient():
+        x = tf.constant([1.0, 0.5])
+        total = tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, zero_out.multiply_add(y, x, x)), [0, x]
+        )[1]
+        return tf.gradients(total, x)
+
+    def through_a_graph_def():
+        x = tf.placeholder(tf.float32, [None], name="x")
+        zero_out.polymorphic_zero_out(zero_out.multiply_add(x, x, x), preserve_index=1, name="y")
+        message = tf.get_default_graph().as_graph_def()
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            tf.import_graph_def(type(message).FromString(message.SerializeToString()), name="")
+            assert graph.get_operation_by_name("y").type == "PolymorphicZeroOut"
+            return session.run("y:0", {"x:0": [1.0, 2.0, 3.0]}).tolist()
+
+    def strided():
+        x = tf.reshape(tf.range(6.0), [2, 3])
+        y = tf.transpose(x)
+        return zero_out.multiply_add(y, y, tf.transpose(x))
+
+    show("in a loop", run(loop))
+    show("gradient", run(gradient))
+    show("gradient of a loop", run(loop_gradient))
+    show("through a GraphDef", through_a_graph_def)
+    show("of transposed memory", run(strided))
+    show("other shapes", run(lambda: zero_out.multiply_add(tf.zeros([2]), tf.zeros([3]), tf.zeros([2]))))
+    show(
+        "unknown shapes",
+        run(
+            lambda: zero_out.multiply_add(
+                tf.placeholder_with_default([1.0], None), tf.placeholder_with_default([1.0, 2.0], None), [1.0]
+            )
+        ),
+    )
+
+    # the rest of the interface
+    show("lists", run(lambda: interface.stack_rows([tf.ones([1, 2]), tf.zeros([2, 2])])))
+    show("strings", run(lambda: interface.stack_rows([[["a", "\u00e9"]], tf.constant([[b"\xff\x00", b""]])])))
+    show("complex", run(lambda: interface.stack_rows([tf.conj(tf.constant([[1 + 2j]], tf.complex64))])))
+    show("static shapes", lambda: [str(s.shape) for s in _flat(interface.stack_rows([tf.ones([1, 2])] * 2))])
+    show("rows of other widths", run(lambda: interface.stack_rows([tf.ones([1, 2]), tf.ones([1, 3])])))
+    show("no rows", run(lambda: interface.stack_rows([])))
+    show("attributes", run(lambda: interface.show_attributes()))
+    show(
+        "other attributes",
+        run(
+            lambda: interface.show_attributes(
+                a=-1, b=1e-7, c=False, d="VALID", e=[4, None], f=[], g=["\u00e9"], h=tf.string, i=[], k=[0.1]
+            )
+        ),
+    )
+    show("no such attribute", run(lambda: interface.show_attributes(a=99)))
+    show("attribute of another type", run(lambda: interface.show_attributes(a=98)))
+    show("attribute that is not allowed", run(lambda: interface.show_attributes(d="FULL")))
+    show("too large", run(lambda: interface.show_attributes(a=2**40)))
+    show("shape by value", lambda: str(interface.ramp([2, 3], 4).shape))
+    show("partly known", lambda: str(interface.ramp([2, tf.placeholder(tf.int32, [])], 4).shape))
+    show("known rank", lambda: str(interface.ramp(tf.placeholder(tf.int32, [2]), 4).shape))
+    show("nothing known", lambda: str(interface.ramp(tf.placeholder(tf.int32), 4).shape))
+    show("a negative size", lambda: interface.ramp([2], -4))
+    show("indivisible", lambda: interface.ramp([2], 5, divisor=2))
+    show("threads", run(lambda: tf.reduce_sum(interface.ramp([30, 7], 11))))
+    show("a size below zero", run(lambda: interface.ramp(tf.placeholder_with_default([-2], [1]), 4)))
+
+    def state():
+        x = tf.placeholder(tf.float32, [2])
+        both = interface.running_sum(x)
+        with tf.Session() as session:
+            first = session.run(both, {x: [1.0, 2.0]})
+            second = session.run(both, {x: [3.0, 4.0]})
+        with tf.Session() as session:
+            again = session.run(both, {x: [7.0, 8.0]})
+        return [np.array(found).tolist() for found in (second, again)] + [np.array(first)[1].tolist()]
+
+    show("state of a session", state)
+    show("views of an input", run(lambda: interface.behead([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])))
+    show("no shape function", lambda: [str(x.shape) for x in interface.behead([[1.0]])])
+    show("nothing to behead", run(lambda: interface.behead(tf.zeros([0]))))
+    show("expressions", run(lambda: interface.cube([[-9.0, -2.0], [2.0, 9.0]])))
+    show("a scalar", run(lambda: interface.cube(1.0)))
+
+    def rearranged():
+        made = interface.rearrange([[1.0, 2.0, 4.0], [8.0, 5.0, 3.0]], [[1.0, 2.0], [3.0, -1.0], [0.5, 0.0]])
+        return [tf.floor(each * 1000 + 0.5) for each in made]
+
+    show("moved and joined", run(rearranged))
+
+    def labelled():
+        with tf.get_default_graph()._kernel_label_map({"Cube": "plus_one"}):
+            return interface.cube([2.0])
+
+    show("a kernel's label", run(labelled))
+    show("out of range", run(lambda: interface.fail("out of range")))
+    show("unavailable", run(lambda: interface.fail("unavailable")))
+    show("an output that is missing", run(lambda: interface.fail("not at all")))
+    return lines
+
+
+def _flat(values):
+    if isinstance(values, (list, tuple)):
+        return [each for value in values for each in _flat(value)]
+    return [values]
+
+
+def register_gradient(tf):
+    @tf.RegisterGradient("MultiplyAdd")
+    def _multiply_add_gradient(op, grad):
+        return grad * op.inputs[1], grad * op.inputs[0], grad
+
+
+if __name__ == "__main__":
+    engine = importlib.import_module(sys.argv[1])
+    register_gradient(engine)
+    print("\n".join(answers(engine, *map(engine.load_op_library, sys.argv[2:]))))

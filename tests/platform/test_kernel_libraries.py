@@ -1,0 +1,212 @@
+"""tf.load_op_library of shared libraries: ops and kernels in C++, as users wrote them for TensorFlow."""
+
+import os
+import subprocess
+import sys
+import types
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto.op_def_pb2 import OpList
+
+import tideflow as tf
+from tests.cluster.clusters import cluster_of, processes
+from tests.platform.cpp.answers import answers, register_gradient
+from tests.platform.cpp.compiling import SOURCES, compiled
+from tideflow.graph.op import definitions
+from tideflow.platform.kernel_libraries import Library, _add_ops
+from tideflow.platform.kernel_schemas import parse_attr
+
+FLAGS = [*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags()]
+
+
+@pytest.fixture(scope="session")
+def paths(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("libraries")
+    with ThreadPoolExecutor(2) as pool:
+        return list(
+            pool.map(lambda name: compiled(SOURCES / name, folder, FLAGS), ("zero_out.cc", "interface.cc"))
+        )
+
+
+@pytest.fixture(scope="session")
+def libraries(paths):
+    loaded = [tf.load_op_library(path) for path in paths]
+    register_gradient(tf)
+    return loaded
+
+
+def test_the_ops_answer_as_in_tensorflow(libraries):
+    assert answers(tf, *libraries) == (SOURCES / "answers.txt").read_text().splitlines()
+
+
+def test_modules_of_libraries(paths, libraries):
+    zero_out, interface = libraries
+    assert tf.load_op_library(paths[0]) is zero_out and tf.load_library(os.path.dirname(paths[0])) is None
+    assert [op.name for op in zero_out.OP_LIST.op] == [
+        "ZeroOut",
+        "PolymorphicZeroOut",
+        "ZeroLike",
+        "MultiplyAdd",
+    ]
+    assert "Keeps one element" in zero_out.polymorphic_zero_out.__doc__
+    assert interface.OP_LIST.op[3].is_stateful
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(zero_out.ZeroOut(to_zero=[3, 4])).tolist() == [3, 0]
+        with pytest.raises(LookupError, match="No gradient defined for operation 'ZeroLike'"):
+            x = tf.constant([1.0])
+            tf.gradients(zero_out.zero_like(x), x)
+
+
+@pytest.mark.parametrize(
+    "how, error, words",
+    [
+        ("check", tf.errors.InternalError, r"Check failed: num_outputs\(\) == 2 \(1 vs. 2\) outputs"),
+        ("throw", tf.errors.InternalError, "thrown in a kernel"),
+        ("memory", tf.errors.ResourceExhaustedError, "OOM when allocating"),
+        ("anything", tf.errors.InternalError, "no std::exception"),
+        ("wrong type", tf.errors.InternalError, "float expected, got int32"),
+        ("wrong rank", tf.errors.InternalError, "2 dimensions from a tensor of 1"),
+    ],
+)
+def test_what_would_end_the_process_ends_the_step(libraries, how, error, words):
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(error, match=words) as raised:
+            session.run(libraries[1].fail(how, name="here"))
+    assert raised.value.op.name == "here"
+
+
+def test_memory_is_shared_only_where_torch_knows(libraries):
+    """A kernel that gives its input out, and one that keeps it, leave variables as they are."""
+    interface = libraries[1]
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=[[1.0], [2.0], [3.0]], use_resource=True)
+        rest, _ = interface.behead(v)
+        x = tf.placeholder(tf.float32, [2])
+        total, before = interface.running_sum(x)
+        session.run(tf.global_variables_initializer())
+        with tf.control_dependencies([rest]):
+            doubled = v.assign(2.0 * v.read_value())
+        got, _ = session.run([rest, doubled])
+        np.testing.assert_array_equal(got, [[2.0], [3.0]])
+        fed = np.array([1.0, 1.0], np.float32)
+        first = session.run(total, {x: fed})
+        second, last = session.run([total, before], {x: fed})
+        np.testing.assert_array_equal([first, second, last], [[1, 1], [2, 2], [1, 1]])
+
+
+def test_on_a_cluster_whose_tasks_have_loaded_the_library(paths, libraries):
+    zero_out, interface = libraries
+    cluster = cluster_of(worker=1)
+    with processes(cluster, ("worker", 0), libraries=paths), tf.Graph().as_default():
+        with tf.device("/job:worker/task:0"):
+            x = tf.placeholder(tf.float32, [3])
+            y = zero_out.multiply_add(x, x, x)
+            rows, _ = interface.stack_rows([[["a"]], [["b"]]])
+            wrong = zero_out.polymorphic_zero_out([1], preserve_index=1)
+        with tf.Session(f"grpc://{cluster['worker'][0]}") as session:
+            got, texts = session.run([y, rows], {x: [1.0, 2.0, 3.0]})
+            np.testing.assert_array_equal(got, [2.0, 6.0, 12.0])
+            assert texts.tolist() == [[b"a"], [b"b"]]
+            with pytest.raises(tf.errors.InvalidArgumentError, match="preserve_index out of range"):
+                session.run(wrong)
+
+
+BROKEN = {
+    "missing": (
+        'extern "C" int nowhere(); int f() { return nowhere(); }',
+        "NotFoundError",
+        "undefined symbol: nowhere",
+    ),
+    "crash": (
+        "int* p; struct S { S() { *p = 1; } } s;",
+        "InternalError",
+        "by SIGSEGV while its ops were registered",
+    ),
+    "throw": (
+        '#include <stdexcept>\nstruct S { S() { throw std::runtime_error("no luck"); } } s;',
+        "InternalError",
+        "(?s)by SIGABRT while its ops.*no luck",
+    ),
+    "leave": ("#include <stdlib.h>\nstruct S { S() { _Exit(3); } } s;", "InternalError", "with exit code 3"),
+    "old": (
+        'extern "C" { int tideflow_library_version() { return 0; } void* tideflow_library() { return 0; } }',
+        "FailedPreconditionError",
+        "version 0 of the headers.*compile it again",
+    ),
+    "tensorflow": (
+        'const char* needed() { return "libtensorflow_framework.so.1"; }',
+        "NotFoundError",
+        "compiled for TensorFlow's own runtime",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_libraries(tmp_path, name):
+    source, error, words = BROKEN[name]
+    path = tmp_path / f"{name}.cc"
+    path.write_text(source)
+    with pytest.raises(getattr(tf.errors, error), match=words):
+        tf.load_op_library(compiled(path, tmp_path, []))
+
+
+def test_files_that_are_no_libraries(tmp_path):
+    with pytest.raises(tf.errors.NotFoundError, match=r"nothing\.so: cannot open shared object file"):
+        tf.load_op_library("./nothing.so")
+    (tmp_path / "text.so").write_text("no library")
+    (tmp_path / "empty.so").write_text("")
+    header = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x03\x00\xf3\x00"  # of another processor
+    (tmp_path / "other.so").write_bytes(header + bytes(4000))
+    for name, words in (
+        ("text.so", "file too short|invalid ELF header"),
+        ("empty.so", "too short"),
+        ("other.so", "ELF"),
+    ):
+        with pytest.raises(tf.errors.NotFoundError, match=words):
+            tf.load_op_library(str(tmp_path / name))
+
+
+def test_an_op_type_is_declared_once(libraries):
+    def load(*words):
+        _add_ops(
+            Library(lambda: [(k.encode(), v.encode()) for k, v in words], None, None),
+            types.SimpleNamespace(OP_LIST=OpList()),
+        )
+        return list(definitions())
+
+    before = list(definitions())
+    other = (("op", "NewOp"), ("op", "ZeroOut"), ("input", "x: float"), ("output", "y: float"))
+    with pytest.raises(tf.errors.AlreadyExistsError, match="Op with name ZeroOut"):
+        load(*other)
+    for words in (("attr", "a: integer"), ("attr", "b int"), ("attr", "c: int = x"), ("input", "x y")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Op Wrong"):
+            load(("op", "Good"), ("op", "Wrong"), words)
+    assert list(definitions()) == before
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="<no registered kernels>"):
+            load(("op", "LacksAKernel"), ("attr", "role: string = 'x'"), ("output", "y: float"))
+            session.run(definitions().pop("LacksAKernel")(role="y"))
+
+
+def test_specs_of_attributes():
+    def spec(text):
+        name, found = parse_attr(text, "Op")
+        return [name, found.kind, found.default, found.allowed, found.minimum]
+
+    assert spec("T: {float, int32} = DT_INT32") == ["T", "type", tf.int32, (tf.float32, tf.int32), None]
+    assert spec("N: int >= 2 = 3") == ["N", "int", 3, None, 2]
+    assert spec('s : string = "a \' b"')[2] == "a ' b"
+    assert spec("p: {'SAME', 'VALID'}")[3] == ("SAME", "VALID")
+    assert spec("l: list({int32, int64}) >= 1")[1:] == [
+        "list(type)", parse_attr("x: int", "")[1].default, (tf.int32, tf.int64), 1,
+    ]  # fmt: skip
+    assert spec("r: list(shape) = [{dim {size: 2}}, {unknown_rank: true}]")[2] == [[2], tf.TensorShape(None)]
+    assert spec("f: list(float) = [1e-3, inf]")[2] == [pytest.approx(1e-3), float("inf")]
+    assert tf.qint8 in spec("T: numbertype")[3] and tf.complex64 not in spec("T: realnumbertype")[3]
+
+
+def test_the_library_stays_out_of_import_time():
+    code = "import sys, tideflow; print('tideflow.platform.kernel_libraries' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
