@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import tideflow as tf
@@ -53,13 +53,14 @@ def servers(**jobs: int) -> Iterator[dict[tuple[str, int], tf.train.Server]]:
 class TaskProcess:
     """A task in a process of its own, which serves until its input ends."""
 
-    def __init__(self, cluster: dict[str, list[str]], job: str, index: int):
-        self.job, self.index, self._cluster = job, index, cluster
+    def __init__(self, cluster: dict[str, list[str]], job: str, index: int, *libraries: str):
+        self.job, self.index, self._cluster, self._libraries = job, index, cluster, libraries
         self.start()
 
     def start(self) -> None:
         """Starts it, again if it has ended; returns when it listens."""
         arguments = [sys.executable, str(_TASK), json.dumps(self._cluster), self.job, str(self.index)]
+        arguments += self._libraries
         environment = {**os.environ, "OMP_NUM_THREADS": "1"}
         self.process = subprocess.Popen(
             arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -83,12 +84,14 @@ class TaskProcess:
 
 
 @contextlib.contextmanager
-def processes(cluster: dict[str, list[str]], *tasks: tuple[str, int]) -> Iterator[list[TaskProcess]]:
-    """Processes for these tasks of a cluster."""
+def processes(
+    cluster: dict[str, list[str]], *tasks: tuple[str, int], libraries: Sequence[str] = ()
+) -> Iterator[list[TaskProcess]]:
+    """Processes for these tasks of a cluster, which load these libraries of ops."""
     made: list[TaskProcess] = []
     try:
         for job, index in tasks:
-            made.append(TaskProcess(cluster, job, index))
+            made.append(TaskProcess(cluster, job, index, *libraries))
         yield made
     finally:
         for one in made:

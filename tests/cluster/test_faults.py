@@ -122,16 +122,12 @@ class _Task:
 
     def start(self) -> None:
         self.process = subprocess.Popen(
-            self._arguments,
-            env=self._environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+            self._arguments, env=self._environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
 
     def kill(self) -> None:
         self.process.kill()
-        self.process.communicate()
+        self.process.wait()
 
     def ended(self) -> bool:
         return self.process.poll() is not None
@@ -161,7 +157,7 @@ def test_a_job_whose_tasks_are_killed_reaches_its_end(tmp_path):
         for task in tasks:
             if not task.ended():
                 task.process.kill()
-            task.process.communicate()
+            task.process.wait()
     last = tf.train.latest_checkpoint(str(tmp_path))
     assert tf.train.load_variable(last, "global_step") >= steps
     for path in tf.train.get_checkpoint_state(str(tmp_path)).all_model_checkpoint_paths:

@@ -10,7 +10,6 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.graph_pb2 import GraphDef
@@ -38,7 +37,7 @@ from tideflow.cluster.worker import STOP_SECONDS
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
-from tideflow.graph.graph_import import import_graph_def
+from tideflow.graph.graph_import import extend_graph
 from tideflow.runtime.waiting import StepContext
 
 
@@ -70,6 +69,7 @@ class ClientSessions:
         self._new_master = new_master
         self._local: list[Master] = []
         self._remote: dict[str, _RemoteSession] = {}
+        self._collectors: list[Callable[[], None]] = []
 
     def serve(self, dispatch: Dispatch) -> None:
         """Registers the handlers of the messages that clients send."""
@@ -103,6 +103,12 @@ class ClientSessions:
         for handle, session in list(self._remote.items()):
             if session.lease.ran_out():
                 self._close(handle)
+        for collect in self._collectors:
+            collect()
+
+    def collect_too(self, collect: Callable[[], None]) -> None:
+        """Has `collect` called in every round of heartbeats, which closes sessions of clients of its own."""
+        self._collectors.append(collect)
 
     def _close(self, handle: str) -> None:
         session = self._remote.pop(handle, None)
@@ -179,15 +185,4 @@ def _extend(graph: Graph, data: bytes) -> None:
     known = [node for node in graph_def.node if node.name in graph._by_name]
     for node in known:
         graph_def.node.remove(node)
-    added = {node.name for node in graph_def.node}
-    inputs = {text for node in graph_def.node for text in node.input}
-    outside = {text for text in inputs if text.lstrip("^").partition(":")[0] not in added}
-    with graph.as_default():
-        import_graph_def(graph_def, {text: _element(graph, text) for text in outside}, name="")
-
-
-def _element(graph: Graph, text: str) -> Any:
-    """What a node's input names: a tensor, or the operation of a control input."""
-    if text.startswith("^"):
-        return graph.get_operation_by_name(text[1:])
-    return graph.get_tensor_by_name(text if ":" in text else f"{text}:0")
+    extend_graph(graph, graph_def)

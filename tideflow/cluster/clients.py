@@ -95,13 +95,13 @@ class Clients:
                 "A connection is closed: %d bytes of a message have come on it, which does not end",
                 connection.bytes_since,
             )
-            with contextlib.suppress(OSError), _socket_of(descriptor, port) as sock:
+            with contextlib.suppress(OSError), socket_of(descriptor, port) as sock:
                 sock.shutdown(socket.SHUT_RDWR)
 
     def _count(self, descriptor: int, connection: _Connection, port: int) -> None:
         senders = [self._senders[client] for client in connection.clients if client in self._senders]
         try:
-            with _socket_of(descriptor, port) as sock:
+            with socket_of(descriptor, port) as sock:
                 received = _bytes_received(sock)
         except (OSError, struct.error):  # it has just been closed; or a system that does not count
             return
@@ -112,15 +112,18 @@ class Clients:
             sender.has_sent = False
 
 
-def _socket_of(descriptor: int, port: int) -> socket.socket:
+def socket_of(descriptor: int, port: int) -> socket.socket:
     """The socket of a connection at a port; OSError if the descriptor is another thing's by now."""
-    found = socket.socket(fileno=os.dup(descriptor))
+    copy = os.dup(descriptor)
     try:
-        if found.getsockname()[1] != port:
-            raise OSError(f"{descriptor} is no connection at port {port}")
-    except BaseException:
-        found.close()
+        found = socket.socket(fileno=copy)
+    except OSError:  # it is no socket
+        os.close(copy)
         raise
+    name = found.getsockname()  # a pair or more on the network, text elsewhere
+    if not isinstance(name, tuple) or name[1] != port:
+        found.close()
+        raise OSError(f"{descriptor} is no connection at port {port}")
     return found
 
 

@@ -72,14 +72,15 @@ class ListeningSocket:
         self._clients = clients
         self._strangers = Strangers(sockets.HANDSHAKE_MS / 1000)
         self._is_open, self._last_log = True, -_LOG_SECONDS
-        self._spare: int | None = None  # given up where no other descriptor is left
+        self._unreachable: socket.socket | None = None  # its descriptor is given up where no other is left
+        self._accepting = -1  # the descriptor from which ZeroMQ accepts
         self._monitor: zmq.Socket[bytes] | None = None
         try:
             self._socket.setblocking(False)  # ZeroMQ and `_turn_away` both accept
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             self._socket.bind((host, port))
             self._socket.listen(_BACKLOG)
-            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+            self._unreachable = _unreachable_socket()
         except BaseException:
             self.close()
             raise
@@ -96,7 +97,8 @@ class ListeningSocket:
         events = _ACCEPTED | _ACCEPT_FAILED | _ADMITTED | _DISCONNECTED
         self._monitor = router.get_monitor_socket(events)
         self._monitor.linger = 0
-        router.setsockopt(zmq.USE_FD, os.dup(self._socket.fileno()))
+        self._accepting = os.dup(self._socket.fileno())
+        router.setsockopt(zmq.USE_FD, self._accepting)
         router.bind(f"tcp://{self.address}")
         return self._monitor
 
@@ -121,6 +123,9 @@ class ListeningSocket:
 
     def review(self, now: float) -> None:
         """Ignores who comes anew while there are too many strangers."""
+        if self._unreachable is None:
+            with contextlib.suppress(OSError):
+                self._unreachable = _unreachable_socket()
         is_open = self._strangers.count(now) < MAX_STRANGERS
         if is_open != self._is_open:
             self._is_open = is_open
@@ -129,16 +134,22 @@ class ListeningSocket:
                 self._tell(now, f"{MAX_STRANGERS} connections have not authenticated; others have to wait")
 
     def _turn_away(self, now: float) -> None:
-        """Closes the connections that wait, with the spare descriptor: ZeroMQ has none to accept them."""
+        """Closes the connections that wait, with a descriptor that is kept for this: ZeroMQ has none left. It
+        tries without a pause, and would take that descriptor too; so meanwhile it accepts from a socket to
+        which nobody comes.
+        """
         self._tell(now, "no file descriptor is left (ulimit -n): new connections are turned away")
-        if self._spare is not None:
-            os.close(self._spare)
-            self._spare = None
+        if self._unreachable is None:
+            return
+        os.dup2(self._unreachable.fileno(), self._accepting, inheritable=False)
+        self._unreachable.close()
+        self._unreachable = None
         with contextlib.suppress(OSError):
             while True:
                 self._socket.accept()[0].close()
-        with contextlib.suppress(OSError):
-            self._spare = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        with contextlib.suppress(OSError):  # another thread may have taken the descriptor
+            self._unreachable = socket.socket(fileno=os.dup(self._accepting))
+        os.dup2(self._socket.fileno(), self._accepting, inheritable=False)
 
     def _tell(self, now: float, what: str) -> None:
         if now - self._last_log >= _LOG_SECONDS:
@@ -150,9 +161,23 @@ class ListeningSocket:
         self._socket.close()
         if self._monitor is not None:
             self._monitor.close()
-        if self._spare is not None:
-            os.close(self._spare)
-            self._spare = None
+        if self._unreachable is not None:
+            self._unreachable.close()
+            self._unreachable = None
+
+
+def _unreachable_socket() -> socket.socket:
+    """A socket that listens, and to which the system lets nobody come."""
+    unreachable = socket.socket()
+    try:
+        unreachable.setblocking(False)
+        unreachable.bind(("127.0.0.1", 0))
+        _ignore_new(unreachable, True)
+        unreachable.listen(0)
+    except BaseException:
+        unreachable.close()
+        raise
+    return unreachable
 
 
 # --------------------------------------------------------------------------------------- the system's filter

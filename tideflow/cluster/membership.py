@@ -169,9 +169,10 @@ class Lease:
     session grows old.
     """
 
-    __slots__ = ("_silent_rounds",)
+    __slots__ = ("_rounds", "_silent_rounds")
 
-    def __init__(self) -> None:
+    def __init__(self, rounds: int | None = None) -> None:
+        self._rounds = rounds
         self._silent_rounds = 0
 
     def renew(self) -> None:
@@ -181,4 +182,4 @@ class Lease:
     def ran_out(self) -> bool:
         """One more round has passed; whether the owner was silent for too many."""
         self._silent_rounds += 1
-        return self._silent_rounds > LEASE_ROUNDS
+        return self._silent_rounds > (self._rounds or LEASE_ROUNDS)

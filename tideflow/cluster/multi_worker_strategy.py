@@ -13,6 +13,7 @@ from typing import Any
 
 from tideflow.cluster.cluster_spec import ClusterSpec
 from tideflow.cluster.resolvers import TFConfigClusterResolver
+from tideflow.cluster.server import Server
 from tideflow.distribute.devices import canonical, local_accelerators
 from tideflow.distribute.input_context import InputContext
 from tideflow.distribute.mirrored import MirroredExtended
@@ -25,11 +26,12 @@ from tideflow.distribute.reductions import (
 )
 from tideflow.distribute.strategy import Strategy
 from tideflow.distribute.values import Mirrored
+from tideflow.eager.context import eager_graph
 from tideflow.export import export
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import device, get_default_graph
+from tideflow.graph.scopes import device, executing_eagerly, graph_outside
 from tideflow.ops.arrays import constants
 from tideflow.ops.distributed import collectives
 
@@ -75,6 +77,8 @@ class MultiWorkerExtended(MirroredExtended):
         self._communication = communication
         self._workers: list[tuple[str, int]] = []
         self._task: tuple[str, int] = ("worker", 0)
+        self._cluster: Any = None
+        self._server: Server | None = None  # of this worker, once it is asked for
         resolver = TFConfigClusterResolver()
         cluster = resolver.cluster_spec()
         if cluster:
@@ -91,12 +95,16 @@ class MultiWorkerExtended(MirroredExtended):
         if task_type is None or task_id is None:
             raise ValueError("When `cluster_spec` is given, you must also specify `task_type` and `task_id`.")
         jobs = cluster.as_dict()
+        self._cluster = cluster
         self._workers = [(job, i) for job in ("chief", "worker") for i in range(len(jobs.get(job, ())))]
         self._task = (task_type, task_id)
         here = f"/job:{task_type}/task:{task_id}"
         self._devices = tuple([canonical(here + name) for name in local_accelerators()])
         if len(self._workers) > 1:
             self._cross_device_ops = CollectiveAllReduce(self._num_replicas_in_sync, self._communication)
+            if executing_eagerly():  # there is no session that would join the workers
+                self._server_of_worker().join_collectives(eager_graph().resources)
+                eager_graph().tasks.append(f"/job:{task_type}/replica:0/task:{task_id}")
 
     @property
     def _num_replicas_in_sync(self) -> int:
@@ -137,6 +145,15 @@ class MultiWorkerExtended(MirroredExtended):
         place = self._workers.index(self._task)
         return InputContext(len(self._workers), place, self._num_replicas_in_sync)
 
+    def _session_target(self) -> str:
+        return self._server_of_worker().target if len(self._workers) > 1 else ""
+
+    def _server_of_worker(self) -> Server:
+        if self._server is None:
+            job, index = self._task
+            self._server = Server(self._cluster, job_name=job, task_index=index)
+        return self._server
+
     def _update_config_proto(self, config_proto: Any) -> Any:
         updated = super()._update_config_proto(config_proto)
         if self._workers:
@@ -169,7 +186,7 @@ class MultiWorkerExtended(MirroredExtended):
 
 def next_key() -> int:
     """The key of the next thing that members do together: workers that build the same graph agree on it."""
-    graph = get_default_graph()
+    graph = graph_outside()
     if not hasattr(graph, _KEYS):
         setattr(graph, _KEYS, itertools.count(100))
     key: int = next(getattr(graph, _KEYS))

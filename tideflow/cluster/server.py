@@ -12,6 +12,7 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -38,12 +39,16 @@ from tideflow.graph import errors
 from tideflow.graph.errors import UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.interrupts import deferred
+from tideflow.runtime import collectives
 from tideflow.runtime.conditions import Event
-from tideflow.runtime.devices import Placement
+from tideflow.runtime.devices import Device, Placement
+from tideflow.runtime.resources import ResourceManager
 from tideflow.session.config import apply_config
 
 if TYPE_CHECKING:
     from tensorboard.compat.proto.cluster_pb2 import ClusterDef
+
+    from tideflow.cluster.tensorflow_clients.service import TensorFlowClients
 
 MAX_THREADS = 1024  # steps and requests that one task works on at a time
 _JOIN_SECONDS = 0.1  # how often `join` checks whether the job is over
@@ -72,6 +77,11 @@ class Server:
       config: The configuration of sessions that bring none.
       start: Whether its heartbeats begin at once; if not, `start()` begins them.
       insecure: Whether nobody needs a key, because everybody who can reach the address is trusted.
+      tensorflow_clients: The address, `"host:port"`, at which programs of an installed TensorFlow reach this
+        server too, by its own session protocol; port 0 takes a free one, see `tensorflow_target`. Such
+        programs cannot authenticate: off the loopback, `tls` or `insecure` is needed.
+      tls: The files of a certificate chain and of its private key, with which connections of TensorFlow's
+        protocol are encrypted.
 
     Raises:
       ValueError: If the task is not one of the cluster.
@@ -88,6 +98,8 @@ class Server:
         start: bool = True,
         *,
         insecure: bool = False,
+        tensorflow_clients: str | None = None,
+        tls: tuple[str, str] | None = None,
     ):
         self._server_def = make_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         self._insecure = insecure or keys.network_is_trusted()
@@ -122,6 +134,7 @@ class Server:
             on_left=self._worker.sender_left,
         )
         self._address = f"{host}:{self._listener.port}"
+        self._tensorflow_clients = self._answer_tensorflow(tensorflow_clients, tls)
         _servers[self._address] = self
         if start:
             self.start()
@@ -156,6 +169,33 @@ class Server:
         dispatch.on_slow_request(ResetCluster, self._reset_cluster)
         return dispatch
 
+    def _answer_tensorflow(
+        self, address: str | None, tls: tuple[str, str] | None
+    ) -> TensorFlowClients | None:
+        if address is None:
+            return None
+        from tideflow.cluster.tensorflow_clients.service import TensorFlowClients  # loaded when asked for
+
+        try:
+            clients = TensorFlowClients(
+                address,
+                self.connect,
+                task=self._task,
+                devices=self._all_devices,
+                reset=self.reset,
+                threads=MAX_THREADS,
+                tls=None if tls is None else (Path(tls[0]).read_bytes(), Path(tls[1]).read_bytes()),
+                insecure=self._insecure,
+            )
+        except BaseException:
+            self._listener.close()
+            raise
+        self._sessions.collect_too(clients.next_round)
+        return clients
+
+    def _all_devices(self) -> list[Device]:
+        return self._new_master(Graph(), None, self._address).devices()
+
     # ------------------------------------------------------------------ what users call
 
     @property
@@ -167,6 +207,13 @@ class Server:
     def target(self) -> str:
         """What to give to `tf.Session` to run steps here."""
         return f"{SCHEME}://{self._address}"
+
+    @property
+    def tensorflow_target(self) -> str:
+        """What to give to the `tf.Session` of an installed TensorFlow to run steps here; "" if this server
+        does not answer its clients.
+        """
+        return "" if self._tensorflow_clients is None else f"grpc://{self._tensorflow_clients.address}"
 
     @deferred
     def start(self) -> None:
@@ -192,6 +239,8 @@ class Server:
         self._stopped.set()
         for master in self._sessions.masters():
             master.close()
+        if self._tensorflow_clients is not None:
+            self._tensorflow_clients.close()
         self._worker.close()
         if self._groups is not None:
             self._groups.close()
@@ -267,6 +316,10 @@ class Server:
     def _reset_cluster(self, message: ResetCluster) -> Message:
         self.reset(message.containers)
         return Done()
+
+    def join_collectives(self, resources: ResourceManager) -> None:
+        """Joins operations that run outside of sessions with those of other tasks, as this task's."""
+        collectives.configure(resources, collectives.of(self._worker.resources).others)
 
     # ------------------------------------------------------------------ other tasks
 

@@ -43,20 +43,30 @@ def split_address(address: str) -> tuple[str, int]:
     return {"*": "0.0.0.0", "": "127.0.0.1"}.get(host, host.strip("[]")), int(port)
 
 
-def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int, Key | None]:
-    """The numeric host and the port of an address, and the key with which tasks there authenticate: the one
-    that is given; otherwise none where `insecure` says so, and on the loopback the user's own. Off the
-    loopback an address is refused without either.
-    """
+def numeric(address: str) -> tuple[str, int]:
+    """The numeric host and the port of an address."""
     host, port = split_address(address)
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
         raise errors.unavailable(f"The host of '{address}' is not known: {error}.") from None
-    number = str(min(found, key=lambda entry: entry[0] != socket.AF_INET)[4][0])
+    return str(min(found, key=lambda entry: entry[0] != socket.AF_INET)[4][0]), port
+
+
+def is_loopback(number: str) -> bool:
+    """Whether a numeric host is this machine's own."""
+    return ipaddress.ip_address(number.partition("%")[0]).is_loopback
+
+
+def resolve(address: str, key: Key | None, insecure: bool) -> tuple[str, int, Key | None]:
+    """The numeric host and the port of an address, and the key with which tasks there authenticate: the one
+    that is given; otherwise none where `insecure` says so, and on the loopback the user's own. Off the
+    loopback an address is refused without either.
+    """
+    number, port = numeric(address)
     if key is not None or insecure:
         return number, port, key
-    if ipaddress.ip_address(number.partition("%")[0]).is_loopback:
+    if is_loopback(number):
         return number, port, keys.of_user()
     raise errors.failed_precondition(
         f"'{address}' is not on this machine's loopback: tasks there authenticate and encrypt with a "
