@@ -15,6 +15,7 @@ import numpy as np
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing, tiling
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, positions, reductions
@@ -324,7 +325,7 @@ def crf_decode(
 
 def _by_length(inputs: Tensor, of_one_step: Callable[[], Any], of_many_steps: Callable[[], Any]) -> Any:
     """What one of two functions returns: for sequences of one step, or longer ones."""
-    steps = inputs.shape[1].value or shapes.shape(inputs)[1]
+    steps = dimension_value(inputs.shape[1]) or shapes.shape(inputs)[1]
     return conditionals.smart_cond(binary.equal(steps, 1), of_one_step, of_many_steps)
 
 

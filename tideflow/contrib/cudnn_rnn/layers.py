@@ -51,7 +51,7 @@ class _CudnnRNN(Layer):
         if direction not in (UNIDIRECTIONAL, BIDIRECTIONAL):
             raise ValueError(f"Invalid direction: {direction}, expecting {UNIDIRECTIONAL} or {BIDIRECTIONAL}")
         if input_mode not in _INPUT_MODES:
-            raise ValueError(f"Invalid input_mode: {input_mode}, expect one of {_INPUT_MODES}")
+            raise ValueError(f"Invalid input_mode: {input_mode}, expect one of ({', '.join(_INPUT_MODES)})")
         self._plain_dtype = dtypes.as_dtype(dtype)
         if self._plain_dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
             raise ValueError(f"Only support float16, float32, float64, provided {dtype}")

@@ -1,11 +1,11 @@
 """`tf.contrib.estimator`: heads for estimators, and estimators made from estimators."""
 
-from tideflow.contrib.estimator import boosted_trees, extenders, heads  # noqa: F401
+from tideflow.contrib.estimator import boosted_trees, extenders, heads, towers  # noqa: F401
 from tideflow.estimator import early_stopping, hooks
 from tideflow.estimator import extenders as _extenders
 from tideflow.estimator.canned import dnn, linear, logits
 from tideflow.estimator.export import receivers
-from tideflow.export import expose
+from tideflow.export import expose, load_when_asked_for
 
 for _shown in (
     _extenders.add_metrics,
@@ -22,3 +22,6 @@ for _shown in (
     receivers.build_raw_supervised_input_receiver_fn,
 ):
     expose(_shown, f"contrib.estimator.{_shown.__name__}")
+load_when_asked_for(
+    "tideflow.contrib.estimator.rnn", "contrib.estimator.RNNClassifier", "contrib.estimator.RNNEstimator"
+)

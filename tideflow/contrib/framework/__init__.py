@@ -5,10 +5,13 @@ from tideflow.contrib.framework import (  # noqa: F401
     bounded_specs,
     conditions,
     from_checkpoints,
+    fusing,
     model_variables,
     names,
     nests,
     orthogonal,
     record_inputs,
+    remapped,
     tensors,
+    zeros,
 )

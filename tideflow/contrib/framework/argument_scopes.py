@@ -28,7 +28,14 @@ def current_arg_scope() -> Scope:
 
 
 def arg_scope_func_key(op: Callable) -> Any:
-    """What stands for a function in a scope."""
+    """What stands for a function in a scope.
+
+    Args:
+      op: The function.
+
+    Returns:
+      Its key.
+    """
     return getattr(op, "_key_op", str(op))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from tideflow.contrib.framework.model_variables import get_variable_full_name
-from tideflow.export import export, expose
+from tideflow.export import export
 from tideflow.graph.operation import Operation
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
@@ -18,9 +18,6 @@ from tideflow.train.saver import Saver
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import VariableLike
-
-for _name in ("load_checkpoint", "list_variables", "load_variable", "init_from_checkpoint"):
-    expose(getattr(checkpoint_utils, _name), f"contrib.framework.{_name}")
 
 
 @export("contrib.framework.assign_from_checkpoint")
@@ -129,3 +126,54 @@ def _available(model_path: str, var_list: Any) -> dict[str, Any]:
         if not reader.has_tensor(name):
             logging.warning("Variable %s missing in checkpoint %s", name, model_path)
     return {name: variable for name, variable in wanted.items() if reader.has_tensor(name)}
+
+
+@export("contrib.framework.load_checkpoint")
+def load_checkpoint(filepattern: str) -> Any:
+    """Opens a checkpoint to read it.
+
+    Args:
+      filepattern: The prefix of the checkpoint, or a directory, of which its newest is meant.
+
+    Returns:
+      The reader.
+    """
+    return checkpoint_utils.load_checkpoint(filepattern)
+
+
+@export("contrib.framework.load_variable")
+def load_variable(checkpoint_dir: str, name: str) -> Any:
+    """Reads a variable of a checkpoint.
+
+    Args:
+      checkpoint_dir: A directory, of which the newest checkpoint is meant, or a checkpoint's prefix.
+      name: The name of the variable.
+
+    Returns:
+      Its value, an array.
+    """
+    return checkpoint_utils.load_variable(checkpoint_dir, name)
+
+
+@export("contrib.framework.list_variables")
+def list_variables(checkpoint_dir: str) -> list[tuple[str, list[int]]]:
+    """Lists the variables of a checkpoint.
+
+    Args:
+      checkpoint_dir: A directory, of which the newest checkpoint is meant, or a checkpoint's prefix.
+
+    Returns:
+      Pairs of a name and a shape.
+    """
+    return checkpoint_utils.list_variables(checkpoint_dir)
+
+
+@export("contrib.framework.init_from_checkpoint")
+def init_from_checkpoint(checkpoint_dir: str, assignment_map: Mapping[str, Any]) -> None:
+    """Has variables initialized with values of a checkpoint; see `tf.train.init_from_checkpoint`.
+
+    Args:
+      checkpoint_dir: A directory, of which the newest checkpoint is meant, or a checkpoint's prefix.
+      assignment_map: Names and scopes of the checkpoint, and the variables and scopes that get their values.
+    """
+    checkpoint_utils.init_from_checkpoint(checkpoint_dir, assignment_map)

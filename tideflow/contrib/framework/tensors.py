@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tideflow.contrib.framework.nests import assert_shallow_structure
 from tideflow.export import export, expose
-from tideflow.graph import composite
+from tideflow.graph import composite, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
@@ -26,7 +27,6 @@ expose(composite.convert_to_tensor_or_sparse_tensor, "contrib.framework.convert_
 expose(checks.is_non_decreasing, "contrib.framework.is_non_decreasing")
 expose(checks.is_numeric_tensor, "contrib.framework.is_numeric_tensor")
 expose(checks.is_strictly_increasing, "contrib.framework.is_strictly_increasing")
-expose(python_functions.py_func, "contrib.framework.py_func")
 expose(TensorSpec, "contrib.framework.TensorSpec")
 expose(sorting.sort, "contrib.framework.sort")
 expose(sorting.argsort, "contrib.framework.argsort")
@@ -154,3 +154,52 @@ def _checked(tensor: Tensor, expected: Any) -> Tensor:
         data = [f"Wrong shape for {tensor.name} [expected] [actual].", expected, shapes.shape(tensor)]
         with control_dependencies([debugging.Assert(is_equal, data, name="shape_assert")]):
             return constants.identity(tensor)
+
+
+@export("contrib.framework.py_func")
+def py_func(
+    func: Callable,
+    args: Sequence[Any] = (),
+    kwargs: Mapping[str, Any] | None = None,
+    output_types: Any = None,
+    output_shapes: Any = None,
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """Calls a Python function in each step; its arguments are structures of tensors, by keywords too.
+
+    Args:
+      func: The function; it returns a structure of arrays like `output_types`.
+      args: The arguments, a list or tuple of structures of tensors.
+      kwargs: Arguments by keyword.
+      output_types: A structure of types; or a function of the arguments that returns it.
+      output_shapes: A structure of shapes; or a function of the arguments that returns it; None if unknown.
+      stateful: Whether the function may return something else, or do something, in another call.
+      name: A name for the operation.
+
+    Returns:
+      A structure of tensors like `output_types`.
+
+    Raises:
+      TypeError: If the arguments are in no list, or those by keyword in no dictionary.
+    """
+    kwargs = {} if kwargs is None else kwargs
+    if not isinstance(args, (list, tuple)):
+        raise TypeError(f"args must be list and not {type(args)}. args: {args}")
+    if not isinstance(kwargs, dict):
+        raise TypeError(f"kwargs must be dict and not {type(kwargs)}. args: {kwargs}")
+    types = output_types(*args, **kwargs) if callable(output_types) else output_types
+    shapes = output_shapes(*args, **kwargs) if callable(output_shapes) else output_shapes
+    given = (args, kwargs)
+
+    def call(*arrays: Any) -> list[Any]:
+        by_place, by_keyword = nest.pack_sequence_as(given, arrays)
+        found = func(*by_place, **by_keyword)
+        assert_shallow_structure(types, found)
+        return nest.flatten(found)
+
+    made = python_functions.py_func(call, nest.flatten(given), nest.flatten(types), stateful, name)
+    if shapes is not None:
+        for tensor, shape in zip(made, nest.flatten_up_to(types, shapes), strict=True):
+            tensor.set_shape(shape)
+    return nest.pack_sequence_as(types, made)

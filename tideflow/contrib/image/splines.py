@@ -8,6 +8,7 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import creation, diagonals, joining, shapes
 from tideflow.ops.linalg import matmul, solvers
 from tideflow.ops.math import binary, powers, reductions, unary
@@ -60,7 +61,7 @@ def interpolate_spline(
 def _solved(points: Tensor, values: Tensor, order: int, regularization: float) -> tuple[Tensor, Tensor]:
     """The weights of the basis functions, and those of the linear part."""
     batch, count, _ = joining.unstack(shapes.shape(points), num=3)
-    dimensions, width = points.shape[-1].value, values.shape[-1].value
+    dimensions, width = dimension_value(points.shape[-1]), dimension_value(values.shape[-1])
     if dimensions is None:
         raise ValueError("The dimensionality of the input points (d) must be statically-inferrable.")
     if width is None:

@@ -12,6 +12,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.arrays.indexing import gather
 from tideflow.ops.math import binary, casting, checks, unary
@@ -147,7 +148,7 @@ def sparse_image_warp(
         places = constants.constant(_for_each(pixels, batch), image.dtype)
         if num_boundary_points > 0:
             edges = _edge_points(height, width, num_boundary_points - 1)
-            fixed = _for_each(edges, targets.shape[0].value)
+            fixed = _for_each(edges, dimension_value(targets.shape[0]))
             fixed_places = constants.constant(fixed, dtype=targets.dtype)
             fixed_flows = constants.constant(np.zeros_like(fixed), dtype=targets.dtype)
             targets = joining.concat([targets, fixed_places], 1)

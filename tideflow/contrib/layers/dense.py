@@ -160,6 +160,10 @@ def legacy_fully_connected(
     """
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
+        if x.shape.ndims is None:
+            raise ValueError("dims of x must be known but is None")
+        if x.shape.ndims < 2:
+            raise ValueError(f"rank of x must be at least 2 not: {x.shape.ndims}")
         *outer, width = x.shape.as_list()
         if width is None:
             raise ValueError("last dimension of x must be known but is None")

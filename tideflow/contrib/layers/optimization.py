@@ -6,20 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export, expose
+from tideflow.graph import dtypes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
-from tideflow.ops.arrays import shapes
+from tideflow.ops.arrays import creation, indexing, shapes
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.math import casting, clipping
+from tideflow.ops.math import binary, casting, clipping, unary
 from tideflow.ops.random import distributions
 from tideflow.summary import functions as summary
 from tideflow.train import optimizers
+from tideflow.train.moving_averages import assign_moving_average
 from tideflow.train.optimizer import Optimizer
 from tideflow.variables.collections import trainable_variables
 from tideflow.variables.global_step import assert_global_step, get_global_step
-from tideflow.variables.initializers import Constant
+from tideflow.variables.initializers import Constant, Zeros
 from tideflow.variables.variable_scope import get_variable, variable_scope
 
 if TYPE_CHECKING:
@@ -239,3 +241,67 @@ def _clipped(pairs: list, limit: Any) -> list:
         raise ValueError(f"Unknown type {type(limit)} for clip_gradients")
     grads, variables = zip(*pairs)
     return list(zip(clipping.clip_by_global_norm(list(grads), limit)[0], variables))
+
+
+@export("contrib.slim.adaptive_clipping_fn")
+def adaptive_clipping_fn(
+    std_factor: TensorLike = 2.0,
+    decay: TensorLike = 0.95,
+    static_max_norm: TensorLike | None = None,
+    global_step: VariableLike | None = None,
+    report_summary: bool = False,
+    epsilon: float = 1e-8,
+    name: str | None = None,
+) -> Callable:
+    """Makes a function for `optimize_loss(clip_gradients=...)` that clips norms far above those of late.
+
+    It keeps moving averages of the logarithm of the gradients' common norm and of its square. A norm that is
+    `std_factor` standard deviations above the mean is brought down to the mean.
+
+    Args:
+      std_factor: How many standard deviations are allowed.
+      decay: How much the averages keep in a step.
+      static_max_norm: A norm that is never exceeded; None for none.
+      global_step: The global step: the first steps count more then; None if they do not.
+      report_summary: Whether a summary of the greatest norm is added.
+      epsilon: What is added to norms, and the least variance.
+      name: The name of the averages' scope.
+
+    Returns:
+      A function from pairs of gradients and variables to such pairs.
+    """
+
+    def clip(pairs: Sequence[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+        norm = clipping.global_norm([gradient for gradient, _ in pairs])
+        with variable_scope(name, "AdaptiveMaxNorm", [norm]):
+            log_norm = unary.log(norm + epsilon)
+            kept = decay
+            if global_step is not None:
+                step = casting.cast(global_step, dtypes.float32)
+                kept = binary.minimum(decay, step / (step + 1.0))
+            mean = _moving_average("mean", log_norm, kept)
+            deviation = unary.sqrt(
+                binary.maximum(
+                    epsilon, _moving_average("sq_mean", unary.square(log_norm), kept) - unary.square(mean)
+                )
+            )
+            greatest = unary.exp(mean + std_factor * deviation)
+        if report_summary:
+            summary.scalar("global_norm/adaptive_max_gradient_norm", greatest)
+        factor = indexing.where(norm < greatest, creation.ones_like(norm), unary.exp(mean) / norm)
+        if static_max_norm is not None:
+            factor = binary.minimum(static_max_norm / norm, factor)
+        return [(_scaled(gradient, factor), variable) for gradient, variable in pairs]
+
+    return clip
+
+
+def _moving_average(name: str, value: Tensor, decay: Any) -> Tensor:
+    kept = get_variable(name, value.shape, value.dtype, Zeros(), trainable=False)
+    return assign_moving_average(kept, value, decay, zero_debias=False)
+
+
+def _scaled(gradient: Any, factor: Tensor) -> Any:
+    if isinstance(gradient, IndexedSlices):
+        return IndexedSlices(gradient.values * factor, gradient.indices, gradient.dense_shape)
+    return None if gradient is None else gradient * factor

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from tideflow.export import export, expose
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collections, get_collection, get_collection_ref
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow import conditionals
-
-if TYPE_CHECKING:
-    from tideflow.graph.shapes import TensorShape
 
 NCHW, NHWC, NCDHW, NDHWC = "NCHW", "NHWC", "NCDHW", "NDHWC"
 
@@ -98,6 +96,27 @@ def convert_collection_to_dict(collection: str, clear_collection: bool = False) 
     return found
 
 
+@export("contrib.layers.utils.static_cond")
+def static_cond(pred: bool, fn1: Callable[[], Any], fn2: Callable[[], Any]) -> Any:
+    """Calls one of two functions.
+
+    Args:
+      pred: Whether the first one is called.
+      fn1: A function without arguments.
+      fn2: Another one.
+
+    Returns:
+      What the function returns.
+
+    Raises:
+      TypeError: If one of them is no function.
+    """
+    for name, function in (("fn1", fn1), ("fn2", fn2)):
+        if not callable(function):
+            raise TypeError(f"{name} must be callable.")
+    return fn1() if pred else fn2()
+
+
 @export("contrib.layers.utils.get_variable_collections")
 def get_variable_collections(
     variables_collections: Sequence[str] | Mapping[str, Sequence[str]] | None, name: str
@@ -176,10 +195,14 @@ def two_element_tuple(int_or_tuple: int | Sequence[int]) -> tuple[int, int]:
     Raises:
       ValueError: If there are not two.
     """
-    pair = int_or_tuple if isinstance(int_or_tuple, (list, tuple)) else (int_or_tuple, int_or_tuple)
-    if len(pair) != 2:
+    if isinstance(int_or_tuple, int):
+        return int_or_tuple, int_or_tuple
+    if isinstance(int_or_tuple, (list, tuple)) and len(int_or_tuple) != 2:
         raise ValueError(f"Must be a list with 2 elements: {int_or_tuple}")
-    return int(pair[0]), int(pair[1])
+    if not isinstance(int_or_tuple, (list, tuple, TensorShape)) or len(int_or_tuple) != 2:
+        raise ValueError("Must be an int, a list with 2 elements or a TensorShape of length 2")
+    first, second = int_or_tuple
+    return int(first), int(second)
 
 
 @export("contrib.layers.utils.n_positive_integers")
@@ -196,10 +219,26 @@ def n_positive_integers(n: int, value: int | Sequence[int]) -> tuple[int, ...]:
     Raises:
       ValueError: If the sizes are not n positive integers.
     """
-    sizes = tuple(value) if isinstance(value, (list, tuple)) else (value,) * n
-    if len(sizes) != n or any(not isinstance(size, int) or size <= 0 for size in sizes):
-        raise ValueError(f"Expected sequence of {n} positive integers, but received {value!r}")
+    if int(n) < 1 or int(n) != n:
+        raise ValueError("n must be a positive integer")
+    try:
+        sizes = (int(value),) * n  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        sizes = _whole_numbers(n, value)  # type: ignore[arg-type]
+    for size in sizes:
+        if size < 1:
+            raise ValueError(f"expected positive integer, but received {size}")
     return sizes
+
+
+def _whole_numbers(n: int, values: Sequence[Any]) -> tuple[int, ...]:
+    wrong = f"Expected sequence of {n} positive integers, but received {values!r}"
+    if len(values) != n:
+        raise ValueError(wrong)
+    try:
+        return tuple(int(value) for value in values)
+    except (TypeError, ValueError):
+        raise ValueError(wrong) from None
 
 
 def check_data_format(data_format: str | None, *allowed: str) -> None:

@@ -25,6 +25,7 @@ from tideflow.contrib.learn import (  # noqa: F401
     saved_models,
     saving_monitors,
     scikit,
+    svm,
     tables,
     texts,
     watching_monitors,

@@ -28,7 +28,7 @@ _FACTORIZATION = (
 )
 
 
-class _ChooseCenters(SessionRunHook):
+class ChooseCenters(SessionRunHook):
     """Chooses the first centers; workers other than the chief wait for them."""
 
     def __init__(self, init_op: Any, is_initialized: Any, is_chief: bool):
@@ -73,7 +73,7 @@ def _model_fn(features: Any, labels: Any, mode: str, params: dict, config: Any) 
     tf.summary.scalar("loss/raw", loss)
     with tf.control_dependencies([train, step]):
         train = tf.identity(loss)
-    hooks: list[SessionRunHook] = [_ChooseCenters(init_op, is_initialized, config.is_chief)]
+    hooks: list[SessionRunHook] = [ChooseCenters(init_op, is_initialized, config.is_chief)]
     if tolerance is not None:
         hooks.append(_StopWhenSettled(tolerance, loss))
     return ModelFnOps(

@@ -12,7 +12,9 @@ from tideflow.contrib.learn.canned import CannedEstimator, Classifier, Regressor
 from tideflow.contrib.learn.model_fn import ModelFnOps
 from tideflow.contrib.learn.run_config import RunConfig
 from tideflow.contrib.learn.towers import LINEAR, linear_logits, partitioner_of
+from tideflow.contrib.linear_optimizer import SDCAOptimizer
 from tideflow.export import export
+from tideflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 from tideflow.variables.global_step import get_global_step
 
 _LEARNING_RATE = 0.2
@@ -50,6 +52,58 @@ def linear_model_fn(features: Any, labels: Any, mode: str, params: dict, config:
         return head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
 
 
+_LOSSES = {
+    heads.BinarySvmHead: "hinge_loss",
+    heads.BinaryLogisticHead: "logistic_loss",
+    heads.RegressionHead: "squared_loss",
+}
+_BIAS = "tf_virtual_bias_column"
+
+
+def sdca_model_fn(features: Any, labels: Any, mode: str, params: dict) -> ModelFnOps:
+    """A linear model that an SDCAOptimizer trains; its head may be of three kinds."""
+    head, columns, optimizer = params["head"], list(params["feature_columns"]), params["optimizer"]
+    loss_type = next((loss for kind, loss in _LOSSES.items() if isinstance(head, kind)), None)
+    if loss_type is None:
+        raise ValueError(f"Unsupported head type: {head}")
+    assert head.logits_dimension == 1, "SDCA only applies for logits_dimension=1."
+    layers = tf.contrib.layers
+    with tf.variable_scope(
+        LINEAR, values=tuple(features.values()), partitioner=optimizer.partitioner
+    ) as scope:
+        features = {**features, **layers.transform_features(features, columns)}
+        logits, variables, bias = layers.weighted_sum_from_feature_columns(
+            features, columns, num_outputs=1, scope=scope
+        )
+        bias_column = layers.real_valued_column(_BIAS)
+        variables = {**variables, bias_column: [bias]}
+        features[bias_column] = tf.ones([tf.shape(logits)[0], 1])
+    chief = _SdcaUpdateWeightsHook()
+
+    def train_op_fn(loss: Any) -> Any:
+        model, train_op = optimizer.get_train_step(
+            variables, params["weight_column_name"], loss_type, features, labels, get_global_step()
+        )
+        chief.update_after(model, train_op)
+        return train_op
+
+    made = head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
+    return made._replace(training_chief_hooks=[*made.training_chief_hooks, chief])
+
+
+class _SdcaUpdateWeightsHook(SessionRunHook):
+    """Has the chief take over the trained weights in every step."""
+
+    def update_after(self, model: Any, train_op: Any) -> None:
+        self._model, self._train_op = model, train_op
+
+    def begin(self) -> None:
+        self._update = self._model.update_weights(self._train_op)
+
+    def before_run(self, run_context: Any) -> SessionRunArgs:
+        return SessionRunArgs(self._update)
+
+
 @export("contrib.learn.LinearEstimator")
 class LinearEstimator(CannedEstimator):
     """A linear model with any head.
@@ -58,7 +112,8 @@ class LinearEstimator(CannedEstimator):
       feature_columns: The feature columns, of `tf.contrib.layers` or of `tf.feature_column`.
       head: The head.
       model_dir: The directory of the model.
-      weight_column_name: Has no effect: the head knows the weights.
+      weight_column_name: The key of the weights among the features, for an SDCAOptimizer; for others
+        the head knows it.
       optimizer: The optimizer, its name, or a function that returns one; Ftrl if None.
       gradient_clip_norm: The greatest norm of all gradients together.
       _joint_weights: Whether the weights of all columns are one variable.
@@ -80,14 +135,14 @@ class LinearEstimator(CannedEstimator):
     ):
         assert feature_columns
         self._feature_columns = tuple(feature_columns)
-        params = {
-            "head": head,
-            "feature_columns": feature_columns,
-            "optimizer": optimizer,
-            "gradient_clip_norm": gradient_clip_norm,
-            "joint_weights": _joint_weights,
-        }
-        super().__init__(linear_model_fn, model_dir, config, params, feature_engineering_fn)
+        params = {"head": head, "feature_columns": feature_columns, "optimizer": optimizer}
+        if isinstance(optimizer, SDCAOptimizer):
+            params |= {"weight_column_name": weight_column_name}
+            model_fn: Callable = sdca_model_fn
+        else:
+            params |= {"gradient_clip_norm": gradient_clip_norm, "joint_weights": _joint_weights}
+            model_fn = linear_model_fn
+        super().__init__(model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 @export("contrib.learn.LinearClassifier")
@@ -132,7 +187,7 @@ class LinearClassifier(Classifier, LinearEstimator):
             feature_columns,
             head,
             model_dir,
-            None,
+            weight_column_name,
             optimizer,
             gradient_clip_norm,
             _joint_weight,
@@ -180,7 +235,7 @@ class LinearRegressor(Regressor, LinearEstimator):
             feature_columns,
             head,
             model_dir,
-            None,
+            weight_column_name,
             optimizer,
             gradient_clip_norm,
             _joint_weights,

@@ -36,7 +36,7 @@ class TaskType:
     WORKER = "worker"
 
 
-@export("contrib.learn.ProblemType")
+@export("contrib.learn.ProblemType", "contrib.slim.ProblemType")
 class ProblemType:
     """The numbers of the kinds of problems that models solve."""
 

@@ -79,7 +79,11 @@ def _sequence_input(
     sequence = layers.sequence_input_from_feature_columns(features, columns)
     if context is None:
         return sequence
-    whole = layers.input_from_feature_columns(features, context)
+    return with_context(sequence, layers.input_from_feature_columns(features, context))
+
+
+def with_context(sequence: Any, whole: Any) -> Any:
+    """A sequence, each step of which has what is known of the whole sequence too."""
     checks = []
     for name, tensor, rank in (("sequence_input", sequence, 3), ("context_input", whole, 2)):
         found = [tf.shape(tensor)]
@@ -92,7 +96,7 @@ def _sequence_input(
     return tf.concat([sequence, repeated], 2)
 
 
-def _last(activations: Any, lengths: Any) -> Any:
+def select_last_activations(activations: Any, lengths: Any) -> Any:
     """The activations of the last step of each sequence."""
     with tf.name_scope("select_last_activations", values=[activations, lengths]):
         size, steps, width = (tf.shape(activations)[axis] for axis in range(3))
@@ -232,7 +236,7 @@ class DynamicRnnEstimator(Estimator):
                 if by_step:
                     predictions = _step_predictions(activations, target, key, predict_probabilities)
                 else:
-                    last = _last(activations, lengths)
+                    last = select_last_activations(activations, lengths)
                     predictions = _single_predictions(last, target, key, predict_probabilities)
                 loss = train_op = metrics = None
                 if mode != ModeKeys.INFER:

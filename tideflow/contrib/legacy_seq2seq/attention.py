@@ -11,6 +11,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import dimension_value
 from tideflow.nn import embeddings
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.math import casting, reductions, unary
@@ -89,7 +90,7 @@ def attention_decoder(
         raise ValueError("Must provide at least 1 input to attention decoder.")
     if num_heads < 1:
         raise ValueError("With less than 1 heads, use a non-attention decoder.")
-    if attention_states.shape[2].value is None:
+    if dimension_value(attention_states.shape[2]) is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     if output_size is None:
         output_size = cell.output_size

@@ -323,7 +323,7 @@ def one2many_rnn_seq2seq(
         raise TypeError(f"enc_cell is not an RNNCell: {type(enc_cell)}")
     if set(dec_cells_dict) != set(decoder_inputs_dict):
         raise ValueError(
-            "dec_cells_dict and decoder_inputs_dict must have the same keys, but have "
+            "keys of dec_cells_dict != keys of decodre_inputs_dict: "
             f"{sorted(map(str, dec_cells_dict))} and {sorted(map(str, decoder_inputs_dict))}"
         )
     for cell in dec_cells_dict.values():

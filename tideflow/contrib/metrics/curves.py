@@ -314,7 +314,7 @@ def _checked_vectors(labels: Any, scores: Any, check_shape: bool) -> tuple[Tenso
         labels = convert_to_tensor(labels, name="boolean_labels")
         scores = convert_to_tensor(scores, name="scores")
         if labels.dtype != dtypes.bool:
-            raise ValueError(f"Argument boolean_labels should have dtype bool.  Found: {labels.dtype}")
+            raise ValueError(f"Argument boolean_labels should have dtype bool.  Found: {labels.dtype!r}")
         if not check_shape:
             return labels, scores
         vectors = [

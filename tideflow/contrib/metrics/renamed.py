@@ -305,11 +305,11 @@ def accuracy(
       ValueError: If types or shapes differ.
     """
     if not (labels.dtype.is_integer or labels.dtype in (dtypes.bool, dtypes.string)):
-        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype}")
+        raise ValueError(f"Labels should have bool, integer, or string dtype, not {labels.dtype!r}")
     if labels.dtype != predictions.dtype:
         raise ValueError(
             "Dtypes of predictions and labels should match. Given: predictions "
-            f"({predictions.dtype}) and labels ({labels.dtype})"
+            f"({predictions.dtype!r}) and labels ({labels.dtype!r})"
         )
     with name_scope(name, "accuracy", values=[predictions, labels]):
         is_right = casting.cast(binary.equal(predictions, labels), dtypes.float32)

@@ -114,11 +114,13 @@ def quantize_layers(
     symmetric: bool,
     delay: int | None,
     scope: str | None,
+    decay: float = 0.999,
+    collection: str | None = None,
 ) -> None:
     """Rounds the weights and activations of the layers, then those of what stands between them."""
     inserted = _Quantizer(graph, delay, f"{scope}/" if scope and not scope.endswith("/") else scope or "")
-    weights = Rounding(weight_bits, is_training, symmetric, narrow_range=True, is_moving=False)
-    values = Rounding(activation_bits, is_training, symmetric)
+    values = Rounding(activation_bits, is_training, symmetric, decay=decay, collection=collection)
+    weights = dataclasses.replace(values, bits=weight_bits, narrow_range=True, is_moving=False)
     quantized: set[Operation] = set()
     for found in list(_layers(graph)):
         scope_of_layer = outer_scope(found.layer.name)

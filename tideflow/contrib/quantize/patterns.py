@@ -67,12 +67,12 @@ def matches(graph: Graph, pattern: Pattern) -> Iterator[Found]:
 
 
 # What these scopes hold are no layers.
-_NOT_LAYERS = ("gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary")
+SKIPPED_PREFIXES = ("gradients/", "RMSProp/", "Adagrad/", "Const_", "HistogramSummary", "ScalarSummary")
 
 
 def is_in_a_layer(name: str) -> bool:
     """Whether a name is that of a part of a model, not of what trains or watches it."""
-    return not name.startswith(_NOT_LAYERS)
+    return not name.startswith(SKIPPED_PREFIXES)
 
 
 class Consumers:

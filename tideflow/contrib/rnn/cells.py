@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike, TensorLike
 
 
-def _normalized(x: Tensor, scope: str, gain: float, shift: float, dtype: Any = None) -> Tensor:
+def normalized(x: Tensor, scope: str, gain: float, shift: float, dtype: Any = None) -> Tensor:
     """`x` with each row normalized, then scaled and shifted by variables that begin as told."""
     width = x.shape[-1:]
     with scopes.variable_scope(scope):
@@ -35,7 +35,7 @@ def _normalized(x: Tensor, scope: str, gain: float, shift: float, dtype: Any = N
     return normalizers.layer_norm(x, reuse=True, scope=scope)
 
 
-def _known_width(inputs: Tensor) -> int:
+def known_width(inputs: Tensor) -> int:
     width = inputs.shape.with_rank(2).as_list()[1]
     if width is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]")
@@ -107,7 +107,7 @@ class LayerNormBasicLSTMCell(_Sized):
     def _norm(self, x: Tensor, scope: str) -> Tensor:
         if not self._layer_norm:
             return x
-        return _normalized(x, scope, self._norm_gain, self._norm_shift, x.dtype)
+        return normalized(x, scope, self._norm_gain, self._norm_shift, x.dtype)
 
     def _gates(self, args: Tensor) -> list[Tensor]:
         size = 4 * self._num_units
@@ -193,12 +193,12 @@ class CoupledInputForgetGateLSTMCell(_Sized):
         return LSTMStateTuple(c, h) if self._state_is_tuple else c + h
 
     def _norm(self, x: Tensor, scope: str) -> Tensor:
-        return _normalized(x, scope, self._norm_gain, self._norm_shift) if self._layer_norm else x
+        return normalized(x, scope, self._norm_gain, self._norm_shift) if self._layer_norm else x
 
     def call(self, inputs: Tensor, state: Any) -> tuple[Tensor, Any]:
         c, h = self._parts(state)
         units, dtype = self._num_units, inputs.dtype
-        rows = _known_width(inputs) + (units if self._num_proj is None else self._num_proj)
+        rows = known_width(inputs) + (units if self._num_proj is None else self._num_proj)
         weights = sharded("W", [rows, 3 * units], dtype, self._num_unit_shards)
         bias = scopes.get_variable("B", shape=[3 * units], initializer=initializers.Zeros(), dtype=dtype)
         sums = matmul.matmul(joining.concat([inputs, h], 1), weights)
@@ -357,7 +357,7 @@ class UGRNNCell(_Sized):
         self._linear: Linear | None = None
 
     def call(self, inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        _known_width(inputs)
+        known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             both = joining.concat([inputs, state], 1)
             self._linear = self._linear or Linear(both, 2 * self._num_units, True)
@@ -399,7 +399,7 @@ class IntersectionRNNCell(_Sized):
         self._linear: Linear | None = None
 
     def call(self, inputs: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        width, n = _known_width(inputs), self._num_units
+        width, n = known_width(inputs), self._num_units
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if width != n:
                 inputs = self._projected(inputs)

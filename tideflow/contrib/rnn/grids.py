@@ -9,6 +9,7 @@ from typing import Any
 from tideflow.contrib.rnn.cells import sharded
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import constants, creation, joining, shapes, slicing, tiling
 from tideflow.ops.linalg import matmul
 from tideflow.ops.math import clipping, unary
@@ -95,7 +96,7 @@ class TimeFreqLSTMCell(RNNCell):
         def gate(sums: Tensor, name: str, seen: Tensor) -> Tensor:
             return unary.sigmoid(sums + peepholes[name] * seen if peepholes else sums)
 
-        below = creation.zeros([inputs.shape[0].value or inputs.shape[0], units], dtype)
+        below = creation.zeros([dimension_value(inputs.shape[0]) or inputs.shape[0], units], dtype)
         outputs, states = [], []
         for number, part in enumerate(parts):
             c = slicing.slice(state, [0, 2 * number * units], [-1, units])
@@ -333,7 +334,7 @@ class GridLSTMCell(RNNCell):
 
 
 def _batch_size(inputs: Tensor) -> Any:
-    return inputs.shape[0].value or shapes.shape(inputs)[0]
+    return dimension_value(inputs.shape[0]) or shapes.shape(inputs)[0]
 
 
 @export("contrib.rnn.BidirectionalGridLSTMCell")

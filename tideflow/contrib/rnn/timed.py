@@ -11,6 +11,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import constants, indexing, joining, shapes, slicing
 from tideflow.ops.math import binary, casting, unary
 from tideflow.ops.nn import activations
@@ -70,8 +71,8 @@ class GLSTMCell(RNNCell):
 
     def call(self, inputs: Tensor, state: Any) -> tuple[Tensor, LSTMStateTuple]:
         c, m = state
-        batch = inputs.shape[0].value or shapes.shape(inputs)[0]
-        width = inputs.shape[1].value
+        batch = dimension_value(inputs.shape[0]) or shapes.shape(inputs)[0]
+        width = dimension_value(inputs.shape[1])
         if width is None:
             raise ValueError("input size must be statically known")
         if width % self._number_of_groups != 0:

@@ -3,6 +3,7 @@
 from tideflow.contrib.slim import (  # noqa: F401
     evaluation,
     gathered,
+    inner_names,
     model_analyzer,
     providers,
     reading,
@@ -11,3 +12,6 @@ from tideflow.contrib.slim import (  # noqa: F401
     training_loop,
     training_steps,
 )
+from tideflow.export import load_when_asked_for
+
+load_when_asked_for("tideflow.contrib.learn.modes", "contrib.slim.ProblemType")

@@ -95,7 +95,10 @@ def real_valued_column(
     """
     of = f"column_name: {column_name}"
     if dimension is None or not isinstance(dimension, int):
-        raise TypeError(f"dimension must be an integer. dimension: {dimension}, {of}")
+        raise TypeError(
+            "dimension must be an integer. Use the _real_valued_var_len_column for variable length "
+            f"features.dimension: {dimension}, {of}"
+        )
     if dimension < 1:
         raise ValueError(f"dimension must be greater than 0. dimension: {dimension}, {of}")
     if not (dtype.is_integer or dtype.is_floating):

@@ -29,10 +29,10 @@ def check_combiner(combiner: str, of: str = "") -> None:
 
 
 def scattered_embedding_lookup(
-    params: list[Any], values: Tensor, dimension: int, hash_key: int | None = None
+    params: list[Any], values: Any, dimension: int, hash_key: int | None = None, name: str | None = None
 ) -> Tensor:
     """A vector for each value: its elements stand in `params` at hashes of the value and their number."""
-    with name_scope(None, "scattered_embedding_lookup", [*params, values]):
+    with name_scope(name, "scattered_embedding_lookup", [*params, values]):
         sizes = [part.shape.as_list()[0] for part in params]
         total = sum(sizes)
         for i, size in enumerate(sizes):
@@ -50,13 +50,19 @@ def scattered_embedding_lookup(
 
 
 def scattered_embedding_lookup_sparse(
-    params: list[Any], values: SparseTensor, dimension: int, combiner: str, name: str, hash_key: int | None
+    params: list[Any],
+    values: SparseTensor,
+    dimension: int,
+    combiner: str,
+    name: str | None,
+    hash_key: int | None,
+    default_value: Any = None,
 ) -> Tensor:
     """The vectors of a sparse tensor's values, combined for each row; a row without values has one too."""
     check_combiner(combiner)
     with name_scope(name, "scattered_embedding_lookup_sparse", [*params, values]) as scope:
         nothing = _TEXT_OF_NO_VALUE if values.dtype == dtypes.string else _NUMBER_OF_NO_VALUE
-        values, _ = parts.sparse_fill_empty_rows(values, nothing)
+        values, _ = parts.sparse_fill_empty_rows(values, nothing if default_value is None else default_value)
         rows = casting.cast(values.indices[:, 0], dtypes.int32)
         unique, places = distinct.unique(values.values)
         vectors = scattered_embedding_lookup(params, unique, dimension, hash_key)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tideflow.contrib.losses import hinge_loss
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
-from tideflow.metrics import means, thresholds
+from tideflow.metrics import means
+from tideflow.metrics import thresholds as at_thresholds
 from tideflow.nn.cross_entropy import sigmoid_cross_entropy_with_logits
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.math import binary, casting, positions, reductions, unary
@@ -104,7 +106,8 @@ class MultiClassTarget(Target):
         result = {"loss": means.mean(self.loss(logits, labels, features))}
         if self.num_label_columns == 1:
             predictions, numbers = unary.sigmoid(logits), casting.cast(labels, dtypes.float32)
-            result.update({n: metric(predictions, numbers) for n, metric in _binary_metrics(0.5).items()})
+            measured = get_default_binary_metrics_for_eval([0.5])
+            result.update({name: metric(predictions, numbers) for name, metric in measured.items()})
         if metrics is None:
             metrics = {("accuracy", "classes"): _accuracy}
         by_kind: dict[str, dict] = {"classes": {}, "probabilities": {}}
@@ -135,9 +138,28 @@ def _name_and_kind(name: Any) -> tuple[str, str]:
     return name
 
 
-def _binary_metrics(threshold: float) -> dict[str, Callable]:
-    """What is measured of two classes in any case: functions of probabilities and labels."""
+@export("contrib.slim.get_default_binary_metrics_for_eval")
+def get_default_binary_metrics_for_eval(thresholds: Sequence[float]) -> dict[str, Callable]:
+    """What is measured of two classes in any case.
 
+    Args:
+      thresholds: The probabilities from which on the second class is chosen.
+
+    Returns:
+      Functions of probabilities and labels, by the names of the metrics.
+    """
+    metrics: dict[str, Callable] = {
+        "labels/prediction_mean": lambda predictions, labels: means.mean(predictions),
+        "labels/actual_target_mean": lambda predictions, labels: means.mean(labels),
+        "accuracy/baseline_target_mean": lambda predictions, labels: means.mean(labels),
+        "auc": lambda predictions, labels: at_thresholds.auc(labels, predictions),
+    }
+    for threshold in thresholds:
+        metrics.update(_metrics_at(threshold))
+    return metrics
+
+
+def _metrics_at(threshold: float) -> dict[str, Callable]:
     def at_threshold(metric: Callable) -> Callable:
         def measured(predictions: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
             values, update = metric(labels, predictions, [threshold])
@@ -150,13 +172,11 @@ def _binary_metrics(threshold: float) -> dict[str, Callable]:
         return means.accuracy(labels, chosen)
 
     return {
-        "labels/prediction_mean": lambda predictions, labels: means.mean(predictions),
-        "labels/actual_target_mean": lambda predictions, labels: means.mean(labels),
-        "accuracy/baseline_target_mean": lambda predictions, labels: means.mean(labels),
-        "auc": lambda predictions, labels: thresholds.auc(labels, predictions),
         f"accuracy/threshold_{threshold:f}_mean": accuracy,
-        f"precision/positive_threshold_{threshold:f}_mean": at_threshold(thresholds.precision_at_thresholds),
-        f"recall/positive_threshold_{threshold:f}_mean": at_threshold(thresholds.recall_at_thresholds),
+        f"precision/positive_threshold_{threshold:f}_mean": at_threshold(
+            at_thresholds.precision_at_thresholds
+        ),
+        f"recall/positive_threshold_{threshold:f}_mean": at_threshold(at_thresholds.recall_at_thresholds),
     }
 
 
@@ -172,6 +192,19 @@ def _squared(logits: Tensor, labels: Tensor) -> Tensor:
 
 def _of_two_classes(logits: Tensor, labels: Tensor) -> Tensor:
     return sigmoid_cross_entropy_with_logits(labels=_as_column(labels), logits=logits)
+
+
+class BinarySvmTarget(MultiClassTarget):
+    """The target of a classification with two classes by the hinge loss."""
+
+    def logits_to_predictions(self, logits: Tensor, proba: bool = False) -> Tensor:
+        if proba:
+            raise ValueError("logits to probabilities is not supported for _BinarySvmTargetColumn")
+        return super().logits_to_predictions(logits)
+
+
+def _hinge(logits: Tensor, labels: Tensor) -> Tensor:
+    return hinge_loss(logits, _as_column(labels))
 
 
 def _of_classes(logits: Tensor, labels: Tensor) -> Tensor:
@@ -220,3 +253,19 @@ def multi_class_target(
         raise ValueError("n_classes must be > 1 for classification.")
     loss, columns = (_of_two_classes, 1) if n_classes == 2 else (_of_classes, n_classes)
     return MultiClassTarget(loss, columns, label_name, weight_column_name)
+
+
+@export("contrib.slim.binary_svm_target")
+def binary_svm_target(
+    label_name: str | None = None, weight_column_name: str | None = None
+) -> BinarySvmTarget:
+    """Makes the target of a classification with two classes by a support vector machine.
+
+    Args:
+      label_name: The name of the labels, where they come in a dictionary.
+      weight_column_name: The name of the feature with the examples' weights; all weigh 1 if None.
+
+    Returns:
+      An object with `loss`, `training_loss`, `logits_to_predictions` and `get_eval_ops`.
+    """
+    return BinarySvmTarget(_hinge, 1, label_name, weight_column_name)

@@ -404,6 +404,7 @@ class _DataFrameFields(NamedTuple):
 
 
 @export("contrib.layers.feature_column.DataFrameColumn")
+@export("contrib.slim.DataFrameColumn")
 class DataFrameColumn(OldColumn, _DataFrameFields):
     """A column that a series of a data frame makes.
 

@@ -1,0 +1,1 @@
+"""Random forests as ops: trees that grow with the examples they see."""

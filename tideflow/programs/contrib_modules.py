@@ -1,0 +1,435 @@
+"""The modules below `tensorflow.contrib` that are not public, and where Tideflow keeps what is in each.
+
+Programs, and tests more than they, import contrib's functions from the files that define them. A row is a
+package of TensorFlow's, the places where its modules' names are looked up, in order, and the modules; the
+packages above one that is listed are there too, and have what contrib shows under their name.
+"""
+
+from __future__ import annotations
+
+_OPS = "python.ops"  # where most parts of contrib keep their functions
+
+# (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
+_ROWS: list[tuple[str, str, str, str]] = [
+    ("bayesflow", _OPS, "tf.contrib.bayesflow.monte_carlo", "monte_carlo monte_carlo_impl"),
+    ("checkpoint", "python", ".", "containers python_state split_dependency visualize"),
+    (
+        "cluster_resolver",
+        "python.training",
+        ".",
+        "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
+        "tfconfig_cluster_resolver",
+    ),
+    (
+        "constrained_optimization",
+        "python",
+        ". tideflow.contrib.constrained_optimization",
+        "candidates constrained_minimization_problem constrained_optimizer external_regret_optimizer "
+        "swap_regret_optimizer",
+    ),
+    ("copy_graph", "python.util", ".", "copy_elements"),
+    ("crf", _OPS, ". tideflow.contrib.crf", "crf"),
+    ("cudnn_rnn", "python.layers", ". tideflow.contrib.cudnn_rnn.layers", "cudnn_rnn"),
+    ("cudnn_rnn", _OPS, ". tideflow.contrib.cudnn_rnn.converters", "cudnn_rnn_ops"),
+    (
+        "data",
+        _OPS,
+        ". tf.data.experimental",
+        "batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops "
+        "parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops sliding threadpool "
+        "unique writers",
+    ),
+    (
+        "distribute",
+        "python",
+        ". tideflow.distribute.mirrored",
+        "collective_all_reduce_strategy mirrored_strategy monitor one_device_strategy "
+        "parameter_server_strategy",
+    ),
+    (
+        "distributions",
+        _OPS,
+        ". tf.distributions tideflow.contrib.distributions.tools",
+        "autoregressive batch_reshape binomial cauchy chi2 conditional_distribution "
+        "conditional_transformed_distribution deterministic distribution_util estimator geometric gumbel "
+        "half_normal independent inverse_gamma kumaraswamy logistic mixture mixture_same_family moving_stats "
+        "mvn_diag mvn_diag_plus_low_rank mvn_full_covariance mvn_linear_operator mvn_tril negative_binomial "
+        "normal_conjugate_posteriors onehot_categorical poisson poisson_lognormal quantized_distribution "
+        "relaxed_bernoulli relaxed_onehot_categorical sample_stats seed_stream shape sinh_arcsinh "
+        "statistical_testing test_util vector_diffeomixture vector_exponential_diag "
+        "vector_exponential_linear_operator vector_laplace_diag vector_laplace_linear_operator "
+        "vector_sinh_arcsinh_diag vector_student_t wishart",
+    ),
+    (
+        "distributions",
+        "python.ops.bijectors",
+        "tf.contrib.distributions.bijectors",
+        "absolute_value affine affine_linear_operator affine_scalar batch_normalization chain "
+        "cholesky_outer_product conditional_bijector exp fill_triangular gumbel inline invert kumaraswamy "
+        "masked_autoregressive matrix_inverse_tril ordered permute power_transform real_nvp reshape "
+        "scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign square transform_diagonal "
+        "weibull",
+    ),
+    (
+        "eager",
+        "python",
+        ". tf.contrib.eager.metrics tideflow.contrib.eager.metrics",
+        "datasets metrics metrics_impl network saver tfe",
+    ),
+    (
+        "estimator",
+        "python.estimator",
+        ".",
+        "boosted_trees dnn_with_layer_annotations early_stopping export exporter extenders head hooks "
+        "logit_fns multi_head replicate_model_fn rnn saved_model_estimator",
+    ),
+    (
+        "factorization",
+        _OPS,
+        ".",
+        "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
+    ),
+    ("feature_column", "python.feature_column", ". tf.feature_column", "sequence_feature_column"),
+    (
+        "framework",
+        "python.framework",
+        ". tf.contrib.slim",
+        "checkpoint_utils experimental graph_util tensor_util",
+    ),
+    (
+        "framework",
+        _OPS,
+        ". tf tideflow.contrib.framework.argument_scopes tideflow.ops.control_flow.debugging",
+        "arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables",
+    ),
+    ("gan", "python", ".", "namedtuples train"),
+    ("gan", "python.eval", "tf.contrib.gan.eval", ""),
+    ("gan", "python.features", "tf.contrib.gan.features", ""),
+    ("gan", "python.losses", "tf.contrib.gan.losses", ""),
+    ("grid_rnn", _OPS, ".", "grid_rnn_cell"),
+    ("hooks", "python.training", ".", "profiler_hook"),
+    (
+        "image",
+        _OPS,
+        ".",
+        "dense_image_warp distort_image_ops image_ops interpolate_spline "
+        "single_image_random_dot_stereograms sparse_image_warp",
+    ),
+    ("input_pipeline", _OPS, ".", "input_pipeline_ops"),
+    ("integrate", _OPS, ". tideflow.contrib.integrate", "odes"),
+    (
+        "kernel_methods",
+        "python",
+        ". tideflow.contrib.kernel_methods",
+        "kernel_estimators losses",
+    ),
+    (
+        "kernel_methods",
+        "python.mappers",
+        ". tideflow.contrib.kernel_methods",
+        "dense_kernel_mapper random_fourier_features",
+    ),
+    (
+        "layers",
+        "python.layers",
+        ". tideflow.contrib.layers.columns.scattered tideflow.contrib.layers.pools "
+        "tideflow.contrib.layers.optimization tf.contrib.slim",
+        "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
+        "optimizers regularizers rev_block_lib summaries target_column utils",
+    ),
+    (
+        "layers",
+        _OPS,
+        ". tf.contrib.slim tideflow.contrib.layers.arrangement",
+        "bucketization_op sparse_feature_cross_op sparse_ops",
+    ),
+    (
+        "learn",
+        "python.learn",
+        ". tf.train",
+        "basic_session_run_hooks evaluable experiment export_strategy graph_actions learn_runner "
+        "learn_runner_lib metric_spec models monitored_session monitors session_run_hook "
+        "summary_writer_cache trainable",
+    ),
+    (
+        "learn",
+        "python.learn.datasets",
+        "tf.contrib.learn.datasets tideflow.contrib.learn.datasets",
+        "base mnist synthetic text_datasets",
+    ),
+    (
+        "learn",
+        "python.learn.estimators",
+        ".",
+        "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
+        "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
+        "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
+    ),
+    (
+        "learn",
+        "python.learn.learn_io",
+        "tf.contrib.learn.io",
+        "dask_io data_feeder generator_io graph_io numpy_io pandas_io",
+    ),
+    ("learn", "python.learn.ops", "tf.contrib.learn.ops", "embeddings_ops losses_ops seq2seq_ops"),
+    (
+        "learn",
+        "python.learn.preprocessing",
+        "tf.contrib.learn.preprocessing",
+        "categorical categorical_vocabulary text",
+    ),
+    (
+        "learn",
+        "python.learn.utils",
+        "tf.contrib.learn.utils",
+        "export gc input_fn_utils inspect_checkpoint saved_model_export_utils",
+    ),
+    ("legacy_seq2seq", _OPS, ". tf.contrib.rnn tideflow.contrib.rnn.wrappers", "seq2seq"),
+    ("libsvm", _OPS, ".", "libsvm_ops"),
+    ("linear_optimizer", "python", ". tideflow.contrib.learn.linear", "sdca_estimator sdca_optimizer"),
+    ("linear_optimizer", _OPS, ".", "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column"),
+    ("lookup", "", ".", "lookup_ops"),
+    ("losses", "python.losses", ".", "loss_ops"),
+    (
+        "losses",
+        "python.metric_learning",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning",
+        "metric_loss_ops",
+    ),
+    ("memory_stats", _OPS, ".", "memory_stats_ops"),
+    ("metrics", "python.metrics", ".", "classification"),
+    ("metrics", _OPS, ".", "confusion_matrix_ops histogram_ops metric_ops set_ops"),
+    ("mixed_precision", "python", ".", "loss_scale_manager loss_scale_optimizer"),
+    (
+        "model_pruning",
+        "python",
+        ". tideflow.contrib.model_pruning.training_loop tideflow.contrib.model_pruning.masks",
+        "learning pruning pruning_utils strip_pruning_vars_lib",
+    ),
+    (
+        "model_pruning",
+        "python.layers",
+        ". tideflow.contrib.model_pruning.layers tideflow.contrib.model_pruning.masks",
+        "core_layers layers rnn_cells",
+    ),
+    ("nearest_neighbor", _OPS, ".", "nearest_neighbor_ops"),
+    ("nn", _OPS, ".", "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus"),
+    (
+        "opt",
+        "python.training",
+        ".",
+        "adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer "
+        "elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer "
+        "lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer "
+        "multitask_optimizer_wrapper nadam_optimizer powersign reg_adagrad_optimizer shampoo sign_decay "
+        "variable_clipping_optimizer weight_decay_optimizers",
+    ),
+    ("periodic_resample", _OPS, ".", "periodic_resample_op"),
+    (
+        "predictor",
+        "",
+        ". tideflow.contrib.predictor",
+        "contrib_estimator_predictor core_estimator_predictor predictor predictor_factories "
+        "saved_model_predictor",
+    ),
+    ("proto", _OPS, ".", "decode_proto_op encode_proto_op"),
+    (
+        "quantize",
+        "python",
+        ". tideflow.contrib.quantize.passes tideflow.contrib.quantize.graph_matcher "
+        "tideflow.contrib.quantize.patterns",
+        "common fold_batch_norms graph_matcher input_to_ops quant_ops quantize quantize_graph",
+    ),
+    ("resampler", _OPS, ".", "resampler_ops"),
+    ("rnn", "ops", ".", ""),
+    (
+        "rnn",
+        _OPS,
+        ". tf.nn.rnn_cell",
+        "core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    ),
+    (
+        "saved_model",
+        "python.saved_model",
+        ". tideflow.programs.tools tideflow.io.saved_models",
+        "keras_saved_model reader",
+    ),
+    (
+        "seq2seq",
+        _OPS,
+        ".",
+        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss",
+    ),
+    ("slim", "python.slim", ".", "evaluation learning model_analyzer queues summaries"),
+    (
+        "slim",
+        "python.slim.data",
+        ".",
+        "data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue "
+        "tfexample_decoder",
+    ),
+    (
+        "slim",
+        "python.slim.nets",
+        "tf.contrib.slim.nets",
+        "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 resnet_v2 "
+        "vgg",
+    ),
+    ("solvers", _OPS, "tf.contrib.solvers.util", "lanczos least_squares linear_equations util"),
+    ("sparsemax", _OPS, ".", "sparsemax sparsemax_loss"),
+    (
+        "specs",
+        "python",
+        ". tideflow.contrib.specs.composition tideflow.contrib.specs.evaluation",
+        "params_ops specs specs_lib specs_ops summaries",
+    ),
+    ("summary", "", ".", "summary"),
+    (
+        "tensor_forest",
+        "client",
+        "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics",
+        "eval_metrics random_forest",
+    ),
+    (
+        "tensor_forest",
+        "python",
+        "tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
+        "tensor_forest",
+    ),
+    (
+        "tensor_forest",
+        _OPS,
+        "tf.contrib.tensor_forest.data_ops tf.contrib.tensor_forest.model_ops "
+        "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops",
+        "data_ops model_ops stats_ops tensor_forest_ops",
+    ),
+    ("testing", "python.framework", ".", "fake_summary_writer"),
+    ("text", _OPS, ".", "skip_gram_ops"),
+    (
+        "timeseries",
+        "python.timeseries",
+        ". tideflow.contrib.timeseries.models tideflow.contrib.timeseries.autoregression "
+        "tideflow.contrib.timeseries.states tideflow.contrib.timeseries.estimators "
+        "tideflow.contrib.timeseries.keys",
+        "ar_model estimators feature_keys input_pipeline model saved_model_utils state_management",
+    ),
+    (
+        "tpu",
+        "python.tpu",
+        ".",
+        "async_checkpoint bfloat16 device_assignment functional keras_support tpu tpu_config tpu_estimator "
+        "tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+    ),
+    ("tpu", _OPS, ".", "tpu_ops"),
+    (
+        "training",
+        "python.training",
+        ". tideflow.contrib.training.hyperparameters",
+        "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
+        "sequence_queueing_state_saver training tuner",
+    ),
+    ("util", "", ". tf", "loader"),
+    *(
+        (part, "ops", ".", "")  # with the functions of op types, gen_image_ops and others
+        for part in "image input_pipeline layers libsvm memory_stats resampler seq2seq".split()
+    ),
+]
+
+# Single modules, where they are not what their package is.
+MODULES: dict[str, str] = {
+    "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
+    "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
+    "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
+    "tideflow.contrib.layers.columns.base tideflow.contrib.layers.columns.vectors "
+    "tideflow.contrib.layers.columns.categories tideflow.contrib.layers.columns.numbers",
+    "contrib.layers.python.layers.summaries": "tf.contrib.layers tf.contrib.layers.summaries "
+    "tideflow.contrib.layers.summaries",
+    "contrib.layers.python.layers.target_column": "tf.contrib.layers tf.contrib.slim "
+    "tideflow.contrib.layers.columns.targets tideflow.contrib.learn.modes",
+    "contrib.layers.python.layers.utils": "tf.contrib.layers.utils tideflow.contrib.layers.utilities "
+    "tf.contrib.layers",
+    "contrib.distributions.python.ops.mvn_linear_operator": "tideflow.contrib.distributions.vectors",
+    "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
+    "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
+    "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
+    "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tideflow.contrib.learn.rnn "
+    "tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.head": "tf.contrib.learn.head tideflow.contrib.learn.head "
+    "tideflow.contrib.learn.head_base tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.linear": "tf.contrib.learn tideflow.contrib.learn.linear",
+    "contrib.learn.python.learn.estimators.metric_key": "tideflow.contrib.learn.modes",
+    "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
+    "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.tensor_signature": "tideflow.contrib.learn.signatures",
+    "contrib.learn.python.learn.graph_actions": "tf.contrib.learn.graph_actions "
+    "tideflow.contrib.learn.graph_actions",
+    "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders",
+    "contrib.learn.python.learn.learn_runner": "tf.contrib.learn.learn_runner "
+    "tideflow.contrib.learn.learn_runner",
+    "contrib.learn.python.learn.models": "tf.contrib.learn.models",
+    "contrib.learn.python.learn.monitors": "tf.contrib.learn.monitors tideflow.contrib.learn.monitors",
+    "contrib.learn.python.learn.summary_writer_cache": "tideflow.programs.inner_names "
+    "tf.contrib.learn.graph_actions tideflow.contrib.learn.graph_actions",
+    "contrib.learn.python.learn.utils.export": "tideflow.contrib.learn.exports",
+    "contrib.learn.python.learn.utils.gc": "tf.contrib.session_bundle.gc",
+    "contrib.learn.python.learn.utils.inspect_checkpoint": "tideflow.programs.tools",
+    "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
+    "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
+    "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
+    "contrib.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
+    "contrib.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
+    "contrib.slim.python.slim.data.data_decoder": "tf.contrib.slim.data_decoder",
+    "contrib.slim.python.slim.data.data_provider": "tf.contrib.slim.data_provider",
+    "contrib.slim.python.slim.data.dataset": "tf.contrib.slim.dataset",
+    "contrib.slim.python.slim.data.dataset_data_provider": "tf.contrib.slim.dataset_data_provider",
+    "contrib.slim.python.slim.data.parallel_reader": "tf.contrib.slim.parallel_reader",
+    "contrib.slim.python.slim.data.prefetch_queue": "tf.contrib.slim.prefetch_queue",
+    "contrib.slim.python.slim.data.tfexample_decoder": "tf.contrib.slim.tfexample_decoder",
+    **{
+        f"contrib.slim.python.slim.nets.{net}": f"tf.contrib.slim.nets.{public} "
+        "tideflow.contrib.slim.nets.plain"
+        for net, public in (
+            ("alexnet", "alexnet"),
+            ("inception", "inception"),
+            ("inception_v1", "inception"),
+            ("inception_v2", "inception"),
+            ("inception_v3", "inception"),
+            ("overfeat", "overfeat"),
+            ("resnet_utils", "resnet_utils"),
+            ("resnet_v1", "resnet_v1"),
+            ("resnet_v2", "resnet_v2"),
+            ("vgg", "vgg"),
+        )
+    },
+    "contrib.slim.python.slim.queues": "tf.contrib.slim.queues",
+    "contrib.slim.python.slim.summaries": "tf.contrib.slim.summaries",
+    "contrib.slim.python.slim.evaluation": "tf.contrib.slim.evaluation",
+    "contrib.slim.python.slim.learning": "tf.contrib.slim.learning",
+    "contrib.slim.python.slim.model_analyzer": "tf.contrib.slim.model_analyzer",
+    "contrib.solvers.python.ops.lanczos": "tf.contrib.solvers.lanczos",
+    "contrib.solvers.python.ops.least_squares": "tf.contrib.solvers.least_squares",
+    "contrib.solvers.python.ops.linear_equations": "tf.contrib.solvers.linear_equations",
+    "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
+    "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
+    "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling",
+}
+
+
+def _packages() -> dict[str, tuple[str, str]]:
+    """The rows by the package's path, with those packages that are only above another."""
+    found: dict[str, tuple[str, str]] = {}
+    for part, package, places, modules in _ROWS:
+        public = f"tf.contrib.{part}"
+        steps = package.split(".") if package else []
+        for depth in range(1, len(steps)):
+            found.setdefault(".".join(["contrib", part, *steps[:depth]]), (public, ""))
+        looked_up = " ".join(public if place == "." else place for place in places.split())
+        found[".".join(["contrib", part, *steps])] = (looked_up, modules)
+    return found
+
+
+PACKAGES = _packages()
