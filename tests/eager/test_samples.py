@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.eager.plans import planned_at_once
 from tests.ops import cases as sampled
 from tests.ops.cases import Case, arrays, assert_same
 from tideflow.eager.context import eager_graph, eager_mode
@@ -63,13 +64,17 @@ def check(case: Case) -> None:
                 case.id,
             )
         if slopes is not None:
-            for x, wanted in zip(watched, slopes, strict=True):
-                value = tape.gradient([y for y in found if is_smooth(y)], x)
-                assert (value is None) == (wanted is None), (
-                    f"the gradient of {case.id} is {value}, not {wanted}"
-                )
-                if value is not None:
-                    assert_same(tf.convert_to_tensor(value).numpy(), wanted, x.dtype, case.id)
+            ys = [y for y in found if is_smooth(y)]
+            one_by_one = [tape.gradient(ys, x) for x in watched]
+            with planned_at_once():
+                by_plan = tape.gradient(ys, watched)
+            for x, wanted, *values in zip(watched, slopes, one_by_one, by_plan, strict=True):
+                for value in values:
+                    assert (value is None) == (wanted is None), (
+                        f"the gradient of {case.id} is {value}, not {wanted}"
+                    )
+                    if value is not None:
+                        assert_same(tf.convert_to_tensor(value).numpy(), wanted, x.dtype, case.id)
     del variables
 
 

@@ -124,3 +124,24 @@ def test_code_in_a_file_runs_for_those_who_trust_it(tmp_path):
     config["function"] = ("AAAA\n", None, None)
     with pytest.raises(ValueError, match="another version of Python"):
         layers.Lambda.from_config(config)
+
+
+def test_a_subclassed_model_is_revived_from_its_functions(tmp_path):
+    class Own(keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.hidden, self.drop, self.out = layers.Dense(4), layers.Dropout(0.5), layers.Dense(1)
+
+        def call(self, inputs, training=False):
+            return self.out(self.drop(self.hidden(inputs), training=training))
+
+    x = np.random.RandomState(0).rand(8, 3).astype(np.float32)
+    model = Own()
+    model.compile("sgd", "mse")
+    model.fit(x, x[:, :1], verbose=0)
+    model.save(str(tmp_path / "m"), save_format="tf")
+    again = keras.models.load_model(str(tmp_path / "m"))
+    np.testing.assert_allclose(again.predict(x), model.predict(x), rtol=1e-5)
+    before = again.get_weights()[0]
+    again.fit(x, x[:, :1], verbose=0)
+    assert len(again.trainable_weights) == 4 and (again.get_weights()[0] != before).any()

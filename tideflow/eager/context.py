@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import threading
 from collections.abc import Iterable, Iterator
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,8 @@ import torch
 
 from tideflow.eager.execute import BoundKernel, execute
 from tideflow.eager.gradient_functions import with_custom_gradient
+from tideflow.eager.gradient_plans import GradientPlans
+from tideflow.eager.locks import give_lock
 from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor, torch_device
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
@@ -58,6 +59,8 @@ class EagerGraph(Graph):
         self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
         self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
         self.resources = ResourceManager()
+        self.tasks: list[str] = []  # by which other processes of a cluster know this one
+        self.gradient_plans = GradientPlans(self)
         self.kept: dict[str, Any] = {}  # what libraries note about the program's names
         self._numbers: dict[Any, tuple[Any, dtypes.DType]] = {}
         self._global_seed: int | None = None
@@ -67,9 +70,7 @@ class EagerGraph(Graph):
         self.accelerated = bool(accelerators)
         self._fastest = accelerators[0].torch_device if accelerators else CPU
 
-    def execute(self, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
-        return execute(self, op, args, attrs, name)
-
+    execute = execute  # what `Op.__call__` calls
     with_custom_gradient = staticmethod(with_custom_gradient)
 
     def _insert(self, op: Any, given: Any) -> None:
@@ -150,15 +151,20 @@ class EagerGraph(Graph):
 
     # ------------------------------------------------------------------ devices
 
-    def requested_device(self) -> torch.device | None:
-        """The device of the innermost `with tf.device(...)` block, if it names one."""
+    def requested_name(self) -> str | None:
+        """The name of the device of the innermost `with tf.device(...)` block, if it names one."""
         for entry in reversed(self._local.devices):
             if entry is None:
                 return None
-            name = entry.shortcut_string_merge(_NO_DEVICE)  # type: ignore[attr-defined]
+            name: str = entry.shortcut_string_merge(_NO_DEVICE)  # type: ignore[attr-defined]
             if "/device:" in name:
-                return torch_device(name)
+                return name
         return None
+
+    def requested_device(self) -> torch.device | None:
+        """The device of the innermost `with tf.device(...)` block, if it names one."""
+        name = self.requested_name()
+        return None if name is None else torch_device(name)
 
     def device_for(self, op: Op, inputs: list[EagerTensor]) -> torch.device | None:
         """Where an op runs: where the program says, on the accelerator that has one of its inputs or the
@@ -194,13 +200,18 @@ class EagerGraph(Graph):
 
 
 class _Mode:
-    lock = threading.Lock()
+    _lock: Any
     graph: EagerGraph | None = None
+
+
+give_lock(_Mode)
 
 
 def eager_graph() -> EagerGraph:
     """The stand-in of this process, made when first needed."""
-    with _Mode.lock:
+    if _Mode.graph is not None:
+        return _Mode.graph
+    with _Mode._lock:
         if _Mode.graph is None:
             _Mode.graph = EagerGraph()
         return _Mode.graph

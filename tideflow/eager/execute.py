@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import torch
 
@@ -20,7 +20,8 @@ from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.kernels import KernelArguments, has_objects, kernel_for, wants_context
 from tideflow.compile.prune import given
 from tideflow.eager.recording import Record, recording
-from tideflow.eager.tensor import EagerTensor, eager_tensor, key_of
+from tideflow.eager.tensor import EagerTensor, Key, eager_tensor, handle_key, key_of
+from tideflow.eager.tensor import key as new_key
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import OpError
@@ -30,7 +31,7 @@ from tideflow.graph.scopes import graph_of
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import CPU
-from tideflow.runtime.resources import ResourceManager
+from tideflow.runtime.resources import ResourceManager, put_back
 from tideflow.runtime.values import host_value, to_numpy, to_torch
 from tideflow.runtime.waiting import StepContext
 
@@ -56,14 +57,20 @@ _scalars: dict[Any, EagerTensor] = {}
 class BoundKernel:
     """A kernel with all that calls on inputs of the same types, shapes and devices have in common."""
 
-    __slots__ = ("attrs", "call", "device", "literals", "node", "outputs", "single")
+    __slots__ = ("attrs", "call", "device", "is_plain", "literals", "node", "only", "outputs", "single")
 
-    def __init__(self, node: Node, call: Callable[..., Any]):
+    call: Callable[..., Any]  # of the flat values of the inputs, or of the only one that it does not know
+
+    def __init__(
+        self,
+        node: Node,
+        device: torch.device | None = None,
+        literals: Sequence[tuple[int, Any]] = (),
+    ):
         self.node = node
         self.attrs = node.attrs
-        self.call = call  # of the flat values of the inputs
-        self.device: torch.device | None = None  # to which inputs are moved
-        self.literals: list[tuple[int, Any]] = []  # positions of Python values: the tensor, or its type
+        self.device = device  # to which inputs are moved
+        self.literals = literals  # positions of Python values: the tensor, or its type
         # Of each output, the type, the key, and the shape of a handle, which says what it is a handle of.
         self.outputs = [
             (
@@ -73,47 +80,110 @@ class BoundKernel:
             )
             for value in node.outputs
         ]
-        is_single = len(node.outputs) == 1 and not node.definition.outputs[0].is_list
+        op = node.definition
+        is_single = len(node.outputs) == 1 and not op.outputs[0].is_list
         self.single = self.outputs[0] if is_single else None
+        is_direct = (
+            self.single is not None
+            and self.single[2] is None
+            and device is None
+            and not op.takes_lists
+            and all(type(known) is EagerTensor for _, known in literals)
+        )
+        # Whether the inputs' values, as they come, are what the kernel takes, and its result is one tensor.
+        self.is_plain = is_direct and not literals
+        # The place of the only input that the kernel takes, where the others are literals that it knows.
+        taken = {*range(len(op.inputs))} - {i for i, _ in literals}
+        self.only = taken.pop() if is_direct and len(taken) == 1 else -1
 
 
-def _key_of(value: Value, device: torch.device) -> Any:
+def _key_of(value: Value, device: torch.device) -> Key | None:
     """What kernels are found by that take this value; None where its shape shows only when it is there."""
-    enum, shape = value.dtype.base_dtype.as_datatype_enum, value.shape
+    shape = value.shape
     if isinstance(shape, HandleShape):
-        return enum, (shape.dtype.as_datatype_enum, shape.variable_shape.tuple)
+        return handle_key(shape)
     if not shape.is_fully_defined() or device != CPU:
         return None
-    return enum, shape.tuple
+    return new_key(value.dtype.base_dtype.as_datatype_enum, shape.tuple)
 
 
 def execute(graph: EagerGraph, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
     """What the op gives for these inputs: a tensor, several, or None where it has no outputs."""
-    if op is const_op:
-        return _constant(graph, attrs)
-    key: Any = [op]
-    for value in args:
-        if type(value) is not EagerTensor:
-            key = _literal_key(op, args)
-            break
-        key.append(value._key)
-    bound = None
-    if key is not None:
+    count = len(args)
+    if count == 1 and type(args[0]) is EagerTensor:
+        key: Any = (op, args[0]._key, *attrs.items()) if attrs else (op, args[0]._key)
+    elif count == 2 and type(args[0]) is EagerTensor and type(args[1]) is EagerTensor:
+        key = op, args[0]._key, args[1]._key
         if attrs:
-            for word, value in attrs.items():
-                key += (word, tuple(value) if type(value) is list else value)
-        key = tuple(key)
-        try:
-            bound = graph.kernels.get(key)
-        except TypeError:  # an attribute has lists of lists
-            key = None
-    if bound is None or graph._thread_scopes.now.devices or graph.accelerated and op.takes_resources:
+            key = *key, *attrs.items()
+    else:
+        if not count and op is const_op:
+            return _constant(graph, attrs)
+        key = _call_key(op, args)
+        if key is not None:
+            key = *key, *attrs.items()
+    return call(graph, op, key, args, attrs, name)
+
+
+def call(
+    graph: EagerGraph, op: Op, key: Any, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None
+) -> Any:
+    """The same, where it is known by what the kernel is found; None: only by the inputs as tensors."""
+    try:
+        bound = graph.kernels.get(key)
+    except TypeError:  # an attribute is a list
+        key = _key_with_lists(op, args, attrs)
+        bound = graph.kernels.get(key)
+    if bound is None or graph._thread_scopes.now.devices:
         return _converted(graph, op, args, attrs, name, key)
-    tensors: Any = args
-    if bound.literals:
-        tensors = list(args)
-        for i, known in bound.literals:
-            tensors[i] = known if type(known) is EagerTensor else scalar(args[i], known)
+    only = bound.only
+    if only < 0 and not bound.is_plain:
+        return _called_with_more(graph, op, bound, key, args, attrs, name)
+    try:
+        if only >= 0:
+            result = bound.call(args[only]._value)
+        elif len(args) == 2:
+            result = bound.call(args[0]._value, args[1]._value)
+        else:
+            result = bound.call(*[tensor._value for tensor in args])
+    except Exception as error:
+        raise_failure(error, op, bound, _tensors(bound, args), name)
+    except BaseException:  # an interrupt, which may have come while the kernel had a variable's buffer
+        put_back([tensor._value for tensor in _tensors(bound, args)])
+        raise
+    dtype, output_key, _ = bound.single  # type: ignore[misc]
+    output: EagerTensor = _new(EagerTensor)
+    output._value = result
+    output.dtype = dtype
+    output._key = output_key or key_of(result, dtype)
+    if recording.tapes:
+        _record(graph, bound, _tensors(bound, args), (output,))
+    return output
+
+
+def _tensors(bound: BoundKernel, args: Sequence[Any]) -> Sequence[Any]:
+    """The arguments of a call with tensors in the place of Python numbers and sizes."""
+    if not bound.literals:
+        return args
+    tensors = list(args)
+    for i, known in bound.literals:
+        tensors[i] = known if type(known) is EagerTensor else scalar(args[i], known)
+    return tensors
+
+
+def _called_with_more(
+    graph: EagerGraph,
+    op: Op,
+    bound: BoundKernel,
+    key: Any,
+    args: tuple[Any, ...],
+    attrs: dict[str, Any],
+    name: str | None,
+) -> Any:
+    """The same where inputs are Python values, lists, or on another device, or outputs are several."""
+    if graph.accelerated and op.takes_resources:
+        return _converted(graph, op, args, attrs, name, key)
+    tensors: Any = _tensors(bound, args)
     if op.takes_lists:
         tensors = _flat(tensors)
     if bound.device is not None:
@@ -121,39 +191,58 @@ def execute(graph: EagerGraph, op: Op, args: tuple[Any, ...], attrs: dict[str, A
     return _run(graph, op, bound, tensors, name)
 
 
-def _literal_key(op: Op, args: tuple[Any, ...]) -> list[Any] | None:
-    """What a call with Python values has in common with others that run the same kernel, but for attributes;
-    None where that takes longer to say than to find the kernel from converted inputs.
+def _call_key(op: Op, args: tuple[Any, ...]) -> list[Any] | None:
+    """What a call has in common with others that run the same kernel, but for attributes; None where that
+    takes longer to say than to find the kernel from converted inputs.
 
     Of a number, its type; of sizes and axes, which kernels take as Python values, the values.
     """
+    if len(args) != len(op.inputs):
+        return None
     key: list[Any] = [op]
-    for i, value in enumerate(args):
+    for (is_list, is_host), value in zip(op.input_kinds, args):
         kind = type(value)
         if kind is EagerTensor:
             key.append(value._key)
-        elif kind is float or kind is int or kind is bool:
-            if kind is int and not -_WIDE <= value < _WIDE:  # of another type than other integers
-                return None
-            key.append((kind, value) if op.inputs[i].name in op.host else kind)
         elif kind is list or kind is tuple:
-            wanted = EagerTensor if op.inputs[i].is_list else int
+            wanted = EagerTensor if is_list else int
             for item in value:
                 if type(item) is not wanted:
                     return None
-            if wanted is EagerTensor:
-                key.append(tuple([item._key for item in value]))
-            elif len(value) > _MOST_SIZES:
+            if not is_list and len(value) > _MOST_SIZES:
                 return None
-            else:
-                key.append((list, *value))
+            key.append(tuple([item._key for item in value] if is_list else value))
+        elif kind is float or kind is int or kind is bool:
+            if kind is int and not -_WIDE <= value < _WIDE:  # of another type than other integers
+                return None
+            key.append((kind, value or repr(value)) if is_host else kind)  # 0.0 equals -0.0
         else:
             return None
     return key
 
 
+def _key_with_lists(op: Op, args: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
+    """The key of a call that has attributes which are lists; None where they are lists of lists."""
+    key = _call_key(op, args)
+    if key is None:
+        return None
+    for word, value in attrs.items():
+        key.append((word, tuple(value) if type(value) is list else value))
+    try:
+        hash(found := tuple(key))
+    except TypeError:
+        return None
+    return found
+
+
 def _flat(grouped: Sequence[Any]) -> list[EagerTensor]:
-    return [x for value in grouped for x in (value if isinstance(value, (list, tuple)) else (value,))]
+    flat: list[EagerTensor] = []
+    for value in grouped:
+        if isinstance(value, (list, tuple)):
+            flat += value
+        else:
+            flat.append(value)
+    return flat
 
 
 def scalar(value: Any, dtype: dtypes.DType) -> EagerTensor:
@@ -203,12 +292,11 @@ def _converted(
     if bound is None:
         known = {i for i in literals if op.inputs[i].name in op.host}
         places = {i: sum(len(v) if isinstance(v, list) else 1 for v in grouped[:i]) for i in literals}
-        bound = bind(graph, op, flat, resolved, device, name, {places[i] for i in known})
-        bound.literals = [
+        kept = [
             (i, grouped[i].dtype if i not in known and type(args[i]) in (bool, int, float) else grouped[i])
             for i in literals
         ]
-        bound.device = device
+        bound = bind(graph, op, flat, resolved, device, name, {places[i] for i in known}, kept)
         if len(graph.kernels) > _MOST_BOUND:
             graph.kernels.clear()
         graph.kernels[key] = bound
@@ -228,18 +316,15 @@ def _run(
     graph: EagerGraph, op: Op, bound: BoundKernel, tensors: Sequence[EagerTensor], name: str | None
 ) -> Any:
     try:
-        if len(tensors) == 2:  # a short path for the most common ops
-            left, right = tensors
-            result = bound.call(left._value, right._value)
+        if bound.only >= 0:
+            result = bound.call(tensors[bound.only]._value)
         else:
             result = bound.call(*[tensor._value for tensor in tensors])
-    except OpError as error:
-        if error.op is None and error.node_def is None and not error.message.endswith("]"):
-            error._message = f"{error.message}{_place(op, name)}"
-        raise
     except Exception as error:
-        kind, message = refusal(error, bound.node, [tensor._value for tensor in tensors])
-        raise kind(None, None, f"{message}{_place(op, name)}") from error
+        raise_failure(error, op, bound, tensors, name)
+    except BaseException:
+        put_back([tensor._value for tensor in tensors])
+        raise
     if bound.single is not None:
         dtype, key, shape = bound.single
         output: EagerTensor = _new(EagerTensor)
@@ -249,7 +334,7 @@ def _run(
         if shape is not None:
             output._shape = shape
         if recording.tapes:
-            _record(graph, op, bound.attrs, tensors, [output])
+            _record(graph, bound, tensors, (output,))
         return output
     outputs = []
     for value, (dtype, key, shape) in zip(result or (), bound.outputs, strict=True):
@@ -258,16 +343,29 @@ def _run(
         if shape is not None:
             output._shape = shape
         outputs.append(output)
-    record = _record(graph, op, bound.attrs, tensors, outputs)
-    return op._result(record) if op.outputs else None  # type: ignore[arg-type]
+    if recording.tapes:
+        _record(graph, bound, tensors, outputs)
+    return op._result(Record(op, bound.attrs, tensors, outputs)) if op.outputs else None  # type: ignore[arg-type]
 
 
-def _record(graph: Any, op: Op, attrs: dict[str, Any], inputs: Any, outputs: list[Any]) -> Record:
-    overrides = graph._gradient_overrides
-    record = Record(op, attrs, inputs, outputs, overrides.get(op.name) if overrides else None)
+def raise_failure(
+    error: Exception, op: Op, bound: BoundKernel, tensors: Sequence[EagerTensor], name: str | None
+) -> NoReturn:
+    """Raises the error of a kernel as TensorFlow's kind, with the op's name."""
+    if isinstance(error, OpError):
+        if error.op is None and error.node_def is None and not error.message.endswith("]"):
+            error._message = f"{error.message}{_place(op, name)}"
+        raise error
+    kind, message = refusal(error, bound.node, [tensor._value for tensor in tensors])
+    raise kind(None, None, f"{message}{_place(op, name)}") from error
+
+
+def _record(
+    graph: EagerGraph, bound: BoundKernel, inputs: Sequence[EagerTensor], outputs: Sequence[EagerTensor]
+) -> None:
+    override = graph._gradient_overrides.get(bound.node.definition.name)
     for tape in recording.tapes:
-        tape._add(record)
-    return record
+        tape.add(bound, inputs, outputs, override)
 
 
 def _place(op: Op, name: str | None) -> str:
@@ -318,6 +416,12 @@ class _Arguments(KernelArguments):
         return super()._argument(node, name)
 
 
+class _OnDevice(Record):
+    """A call that other tasks know by its device: that of an op that waits for them."""
+
+    __slots__ = ("device",)
+
+
 def bind(
     graph: EagerGraph,
     op: Op,
@@ -326,13 +430,16 @@ def bind(
     device: torch.device | None,
     name: str | None,
     known: Set[int] = frozenset(),
+    literals: Sequence[tuple[int, Any]] = (),
 ) -> BoundKernel:
     """The kernel for inputs like these, some of which are `known` to have these very values."""
     values = [
         _constant_value(x) if i in known else given(f"input_{i}", x.dtype, x.shape, None)
         for i, x in enumerate(inputs)
     ]
-    source: Any = Record(op, attrs, (), (), None)
+    source: Any = (_OnDevice if op.blocking else Record)(op, attrs, (), ())
+    if op.blocking:
+        source.device = graph.requested_name() or ""
     node = Node(op, (name or op.name).rstrip("/"), values, attrs, source)
     node.device = CPU if op.on_host or device is None else device
     try:
@@ -341,7 +448,9 @@ def bind(
         raise errors.InvalidArgumentError(None, None, f"{error}{_place(op, name)}") from None
     pairs = zip(op.output_types(attrs), shapes, strict=True)
     node.outputs = [Value(node, i, dtype, shape) for i, (dtype, shape) in enumerate(pairs)]
-    return BoundKernel(node, _specialized(node) or _call_of(node, _Arguments(graph)))
+    bound = BoundKernel(node, device, literals)
+    bound.call = _specialized(bound) or _call_of(bound, _Arguments(graph))
+    return bound
 
 
 def _constant_value(tensor: EagerTensor) -> Value:
@@ -349,7 +458,8 @@ def _constant_value(tensor: EagerTensor) -> Value:
     return make_node(const_op, [], attrs).outputs[0]
 
 
-def _specialized(node: Node) -> Callable[..., Any] | None:
+def _specialized(bound: BoundKernel) -> Callable[..., Any] | None:
+    node = bound.node
     rule = node.definition.specialize_rule
     if rule is None or has_objects(node):
         return None
@@ -360,50 +470,71 @@ def _specialized(node: Node) -> Callable[..., Any] | None:
     if chosen is None:
         return None
     function, args = chosen
-    if list(args) == node.inputs:
+    if list(args) == node.inputs and not bound.literals:
         return function  # type: ignore[no-any-return]
-    template = [(node.inputs.index(arg), None) if isinstance(arg, Value) else (-1, arg) for arg in args]
-    return lambda *values: function(*[literal if i < 0 else values[i] for i, literal in template])
+    known: dict[str, Any] = {}
+    terms = []
+    for i, arg in enumerate(args):
+        place = node.inputs.index(arg) if isinstance(arg, Value) else -1
+        if place >= 0 and (bound.only < 0 or place == bound.only):
+            terms.append(f"v{place}")
+            continue
+        known[f"k{i}"] = dict(bound.literals)[place]._value if place >= 0 else arg
+        terms.append(f"k{i}")
+    return _caller(bound, function, terms, known)
 
 
-def _call_of(node: Node, arguments: KernelArguments) -> Callable[..., Any]:
+def _call_of(bound: BoundKernel, arguments: KernelArguments) -> Callable[..., Any]:
+    """The kernel as a function of the flat inputs: with lists as lists, host inputs as Python values, those
+    that are known or those of each call, and attributes.
+    """
+    node = bound.node
     op = node.definition
     kernel = kernel_for(node)
     keywords = arguments.of(node, kernel)
     takes_context = wants_context(node, kernel)
     if takes_context or op.blocking:
         kernel = _in_a_step(kernel, takes_context)
-    if keywords:
-        kernel = functools.partial(kernel, **keywords)
-    if not op.host and not op.takes_lists:
+    if not op.host and not op.takes_lists and not keywords:
         return kernel
-    if not op.takes_lists:
-        return _with_host_values(kernel, node)
-    flags = [(arg.name in op.host, arg.is_list) for arg in op.inputs]
+    known: dict[str, Any] = {}
+    places = iter(range(len(node.inputs)))
 
-    def call(*values: Any) -> Any:
-        grouped = op.group_inputs(values, node.attrs)
-        return kernel(
-            *[
-                value if not is_host else list(map(host_value, value)) if is_list else host_value(value)
-                for value, (is_host, is_list) in zip(grouped, flags, strict=True)
-            ]
-        )
+    def term(is_host: bool) -> str:
+        place = next(places)
+        if not is_host:
+            if bound.only in (-1, place):
+                return f"v{place}"
+            known[f"k{place}"] = dict(bound.literals)[place]._value
+            return f"k{place}"
+        if node.inputs[place].constant is None:
+            return f"host_value(v{place})"
+        known[f"k{place}"] = node.inputs[place].constant.tolist()
+        return f"k{place}"
 
-    return call
+    terms = []
+    for arg, value in zip(op.inputs, node.grouped_inputs, strict=True):
+        is_host = arg.name in op.host
+        terms.append(f"[{', '.join(term(is_host) for _ in value)}]" if arg.is_list else term(is_host))
+    for i, (word, value) in enumerate(keywords.items()):
+        known[f"a{i}"] = value
+        terms.append(f"{word}=a{i}")
+    return _caller(bound, kernel, terms, known)
 
 
-def _with_host_values(kernel: Callable[..., Any], node: Node) -> Callable[..., Any]:
-    """A kernel that gets its host inputs as Python values: those that are known, or those of each call."""
-    is_host = [arg.name in node.definition.host for arg in node.definition.inputs]
-    known = [None if value.constant is None else value.constant.tolist() for value in node.inputs]
-    plan = list(zip(is_host, known, [value.constant is not None for value in node.inputs], strict=True))
-    return lambda *values: kernel(
-        *[
-            value if not host else literal if is_known else host_value(value)
-            for value, (host, literal, is_known) in zip(values, plan, strict=True)
-        ]
-    )
+def _caller(
+    bound: BoundKernel, function: Callable[..., Any], terms: Sequence[str], known: dict[str, Any]
+) -> Callable[..., Any]:
+    """A function of the values that calls another one on these terms: values, and what is `known`."""
+    places = range(len(bound.node.inputs)) if bound.only < 0 else [bound.only]
+    values = ", ".join(f"v{i}" for i in places)
+    make = _maker(f"lambda function, {', '.join(known)}: lambda {values}: function({', '.join(terms)})")
+    return make(function, **known)  # type: ignore[no-any-return]
+
+
+@functools.lru_cache(1_000)
+def _maker(source: str) -> Any:
+    return eval(source, {"host_value": host_value})
 
 
 def _in_a_step(kernel: Callable[..., Any], takes_context: bool) -> Callable[..., Any]:

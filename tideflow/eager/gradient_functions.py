@@ -48,7 +48,7 @@ def with_custom_gradient(f: Callable[..., Any], args: Sequence[Any], kwargs: dic
     handles = [variable.handle for variable in used]
     record = Record(constants.identity_n_op, {}, [*inputs, *handles], flat, None, gradient)
     for outer in outside:
-        outer._add(record)
+        outer.add_record(record)
     return nest.pack_sequence_as(result, flat) if nest.is_nested(result) else flat[0]
 
 

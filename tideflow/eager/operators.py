@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.eager.execute import execute
+from tideflow.eager.execute import call, execute
 from tideflow.eager.tensor import EagerTensor
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 
-_NUMBERS = (int, float)
+_NO_ATTRS: dict[str, Any] = {}
 
 
 def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -19,10 +20,15 @@ def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callab
 
     def operator(x: EagerTensor, y: Any) -> Any:
         kind = type(y)
-        if (kind is EagerTensor or kind in _NUMBERS) and x.dtype.is_floating:
+        if kind is not EagerTensor and getattr(y, "handle", None) is not None and y.dtype is x.dtype:
+            y = convert_to_tensor(y)  # a variable
+            kind = type(y)
+        if (kind is EagerTensor or kind is float or kind is int) and x.dtype.is_floating:
             graph: Any = get_default_graph()
             if graph.is_eager:
-                return execute(graph, op, (x, y), {}, name)
+                if kind is EagerTensor:
+                    return call(graph, op, (op, x._key, y._key), (x, y), _NO_ATTRS, name)
+                return execute(graph, op, (x, y), _NO_ATTRS, name)
         return otherwise(x, y)
 
     return operator

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tideflow.graph.graph_def import node_def_proto, op_def_proto
 from tideflow.graph.operation import Operation
 from tideflow.graph.scopes import get_default_graph
 
 if TYPE_CHECKING:
+    from tideflow.eager.execute import BoundKernel
     from tideflow.eager.tape import GradientTape
     from tideflow.graph.op import Op
 
@@ -43,7 +45,7 @@ class Record:
         attrs: dict[str, Any],
         inputs: Any,
         outputs: Any,
-        gradient_name: Any,
+        gradient_name: Any = None,
         gradient: Any = None,
         takes_none: bool = False,
     ):
@@ -87,3 +89,15 @@ class Record:
 
     get_attr = Operation.get_attr
     _get_control_flow_context = Operation._get_control_flow_context
+
+
+# What a tape keeps of an operation: of one that ran a kernel, only the kernel, the inputs and the outputs.
+Entry: TypeAlias = "Record | tuple[BoundKernel, Sequence[Any], Sequence[Any]]"
+
+
+def as_record(entry: Entry) -> Record:
+    """The entry with all that gradient functions use."""
+    if isinstance(entry, Record):
+        return entry
+    bound, inputs, outputs = entry
+    return Record(bound.node.definition, bound.attrs, inputs, outputs)

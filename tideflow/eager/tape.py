@@ -1,21 +1,22 @@
 """`tf.GradientTape`: records what runs, and computes gradients by the op types' own gradient functions.
 
 In eager mode the tape keeps a record of each operation that uses something watched; going back over the
-records calls gradient functions, whose operations run, and are recorded by other tapes, like any. In graph
-mode the graph itself is the record: the tape knows which of its operations were made while it recorded.
+records calls gradient functions, whose operations run, and are recorded by other tapes, like any
+(`backward.py`), or runs a plan, if the same was recorded before (`gradient_plans.py`). In graph mode the
+graph itself is the record: the tape knows which of its operations were made while it recorded.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+import sys
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow.autodiff import aggregate
 from tideflow.autodiff.custom import variable_of
 from tideflow.autodiff.gradients import UnconnectedGradients, gradients
-from tideflow.autodiff.registry import gradient_function
-from tideflow.eager.recording import Record, recording
+from tideflow.eager.backward import backward
+from tideflow.eager.recording import Entry, Record, recording
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import IndexedSlices, SparseTensor
@@ -29,7 +30,11 @@ from tideflow.platform import logging
 if TYPE_CHECKING:
     from types import TracebackType
 
+    from tideflow.eager.execute import BoundKernel
     from tideflow.graph.typing import Structure, TensorLike
+
+
+_UNREACHABLE = 3  # references to a tape that only `recording` and the loop over it have
 
 
 @export("GradientTape", "contrib.eager.GradientTape")
@@ -55,14 +60,20 @@ class GradientTape:
         self._recording = False
         self._used = False
         self._was_entered = False
-        self._records: list[Record] = []
+        self._records: list[Entry] = []
         self._tracked: dict[int, Any] = {}  # what is watched and what follows from it, by id
         self._variables: dict[int, Any] = {}
         self._made: list[tuple[Any, int, int | None]] = []  # graph, first and last operation made meanwhile
 
     def __enter__(self) -> GradientTape:
-        self._push()
-        return self
+        if self._recording:
+            raise ValueError("Tape is already recording.")
+        try:
+            self._push()
+            return self
+        except BaseException:  # an interrupt: the block does not begin
+            self.__exit__(None, None, None)
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -74,7 +85,9 @@ class GradientTape:
         if self._recording:
             raise ValueError("Tape is already recording.")
         self._recording = self._was_entered = True
-        recording.tapes = (*recording.tapes, self)
+        # A tape whose block an interrupt kept from ending is held by nothing else any more.
+        alive = [tape for tape in recording.tapes if sys.getrefcount(tape) > _UNREACHABLE]
+        recording.tapes = (*alive, self)
         graph = get_default_graph()
         if not graph.is_eager:
             self._made.append((graph, len(graph._ops), None))
@@ -90,23 +103,36 @@ class GradientTape:
 
     # ---------------------------------------------------------------------------------- recording
 
-    def _add(self, record: Record) -> None:
+    def add(
+        self, bound: BoundKernel, inputs: Sequence[Any], outputs: Sequence[Any], gradient_name: str | None
+    ) -> None:
         """Keeps an operation, if an input of it is watched or follows from what is."""
-        if self._uses(record.inputs) and record.definition.gradient_function is not not_differentiable:
+        op = bound.node.definition
+        if self._uses(inputs) and op.gradient_function is not not_differentiable:
+            plain = gradient_name is None
+            self._records.append(
+                (bound, inputs, outputs) if plain else Record(op, bound.attrs, inputs, outputs, gradient_name)
+            )
+            tracked = self._tracked
+            for output in outputs:
+                tracked[id(output)] = output
+
+    def add_record(self, record: Record) -> None:
+        """The same for an operation with a gradient function of its own."""
+        if self._uses(record.inputs):
             self._records.append(record)
-            for output in record.outputs:
-                self._tracked[id(output)] = output
+            self._tracked.update({id(output): output for output in record.outputs})
 
     def _uses(self, tensors: Sequence[Any]) -> bool:
         """Whether one of these inputs of an operation is watched, or follows from what is. Trainable
         variables among them are, from now on.
         """
-        is_used = False
+        is_used, tracked = False, self._tracked
         for tensor in tensors:
-            if id(tensor) in self._tracked:
+            if id(tensor) in tracked:
                 is_used = True
-            elif tensor._variable is not None and self._watch_accessed_variables:
-                variable = tensor._variable()
+            elif tensor.dtype is dtypes.resource and self._watch_accessed_variables:
+                variable = tensor._variable and tensor._variable()
                 if variable is not None and variable.trainable:
                     self._watch_variable(variable)
                     is_used = True
@@ -253,9 +279,14 @@ class GradientTape:
         seeds = [None] * len(targets)
         if output_gradients is not None:
             seeds = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
-        if get_default_graph().is_eager:
+        graph: Any = get_default_graph()
+        if graph.is_eager:
             known = [source if id(source) in self._tracked else None for source in wanted]
-            found = _backward(self._records, targets, known, seeds)
+            found = None
+            if not recording.tapes:  # otherwise those record what computes the gradients
+                found = graph.gradient_plans.computed(self._records, targets, known, seeds)
+            if found is None:
+                found = backward(self._records, targets, known, seeds)
         else:
             found = self._graph_gradients(targets, wanted, seeds)
         if not self._persistent:
@@ -342,10 +373,11 @@ class GradientTape:
 
     def _rows(self, target: Any, sources: Any, weights: Any, unconnected: Any) -> list[list[Any]]:
         """The gradients of the sources for each of several weights of the target."""
-        persistent, self._persistent = self._persistent, True
-        if self._recording and not persistent:
-            self._pop()
+        persistent = self._persistent
         try:
+            self._persistent = True
+            if self._recording and not persistent:
+                self._pop()
             count = weights.shape.as_list()[0]
             weighted = [shapes.reshape(weights[i], shapes.shape(target)) for i in range(count)]
             return [nest.flatten(self.gradient(target, sources, w, unconnected)) for w in weighted]
@@ -399,65 +431,3 @@ def _here(tensor: Any) -> Any:
 
 def _zeros(source: Any) -> Any:
     return creation.zeros_like(source)
-
-
-# ---------------------------------------------------------------------------------- the way back
-
-
-def _backward(
-    records: Sequence[Record], targets: list[Any], sources: list[Any], seeds: Sequence[Any]
-) -> list[Any]:
-    """The gradients of the sources, over the records from the last to the first."""
-    reached = {id(source) for source in sources if source is not None}
-    between = []
-    for record in records:
-        if not reached.isdisjoint(map(id, record.inputs)):
-            between.append(record)
-            reached.update(map(id, record.outputs))
-    received: dict[int, list[Any]] = {}
-    for target, seed in zip(targets, seeds, strict=True):
-        for part in _parts(target):
-            weight = creation.ones_like(part) if seed is None and part.dtype is not dtypes.resource else seed
-            received.setdefault(id(part), []).append(weight)
-    for record in reversed(between):
-        outputs = record.outputs
-        grads = [_summed(received, output) for output in outputs]
-        if all(grad is None for grad in grads):
-            continue
-        function: Callable[..., Any] | None = record.gradient or gradient_function(record)  # type: ignore[arg-type]
-        if function is None:
-            continue
-        for i, grad in enumerate(grads):
-            if grad is None and _carries_gradient(outputs[i]) and not record.takes_none:
-                grads[i] = zeros = creation.zeros_like(outputs[i])
-                zeros._stands_for_none = True
-        record.wanted = reached
-        inner = function(record, *grads)
-        record.wanted = ()
-        inner = inner if isinstance(inner, (list, tuple)) else [inner]
-        if len(inner) != len(record.inputs):
-            raise ValueError(
-                f"Num gradients {len(inner)} generated for op {record.type} do not match num inputs "
-                f"{len(record.inputs)}"
-            )
-        for tensor, grad in zip(record.inputs, inner, strict=True):
-            if grad is not None and id(tensor) in reached:
-                received.setdefault(id(tensor), []).append(grad)
-    return [None if source is None else _summed(received, source) for source in sources]
-
-
-def _parts(target: Any) -> list[Any]:
-    return [target.values] if isinstance(target, (IndexedSlices, SparseTensor)) else [target]
-
-
-def _carries_gradient(tensor: Any) -> bool:
-    return tensor.dtype.is_floating or tensor.dtype.is_complex
-
-
-def _summed(received: dict[int, list[Any]], tensor: Any) -> Any:
-    grads = received.get(id(tensor))
-    if not grads:
-        return None
-    if len(grads) > 1:
-        received[id(tensor)] = grads = [aggregate.summed(grads, None, tensor)]
-    return grads[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,9 @@ from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import EVERYTHING, LOCAL_TASK, Choice, Device, local_devices
+from tideflow.runtime.settings import settings
 from tideflow.runtime.values import to_numpy
 
 if TYPE_CHECKING:
@@ -95,7 +98,7 @@ class EagerTensor(Tensor):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return int(self._shape.ndims or 0)
+        return len(self._key[1])
 
     @property
     def shape(self) -> TensorShape:
@@ -256,14 +259,42 @@ def eager_tensor(value: Any, dtype: dtypes.DType) -> EagerTensor:
     return tensor
 
 
-def key_of(value: Any, dtype: dtypes.DType) -> tuple[Any, ...]:
-    """What kernels are found by that take a value: type, sizes, and where it is, if not on the CPU."""
+class Key(tuple[Any, ...]):
+    """What kernels are found by that take a tensor. Equal ones are the same object: the hash is quick."""
+
+    __slots__ = ()
+    __hash__ = object.__hash__
+    __eq__ = object.__eq__
+
+
+_MOST_KEYS = 10_000
+_keys: dict[tuple[Any, ...], Key] = {}
+
+
+def key(*parts: Any) -> Key:
+    """The key of these parts: the number of a type, the sizes, and the device, if that is not the CPU."""
+    found = _keys.get(parts)
+    if found is None:
+        if len(_keys) > _MOST_KEYS:
+            _keys.clear()
+        found = _keys.setdefault(parts, Key(parts))
+    return found
+
+
+def key_of(value: Any, dtype: dtypes.DType) -> Key:
+    """The key of a value of this type."""
     if isinstance(value, torch.Tensor):
         sizes = tuple(value.shape)
-        return (
-            (dtype.as_datatype_enum, sizes) if value.is_cpu else (dtype.as_datatype_enum, sizes, value.device)
-        )
-    return dtype.as_datatype_enum, value.shape if isinstance(value, np.ndarray) else ()
+        if value.is_cpu:
+            return key(dtype.as_datatype_enum, sizes)
+        return key(dtype.as_datatype_enum, sizes, value.device)
+    return key(dtype.as_datatype_enum, value.shape if isinstance(value, np.ndarray) else ())
+
+
+def handle_key(shape: HandleShape) -> Key:
+    """The key of a handle."""
+    sizes = shape.dtype.as_datatype_enum, shape.variable_shape.tuple
+    return key(dtypes.resource.as_datatype_enum, sizes)
 
 
 def _only(array: np.ndarray) -> Any:
@@ -291,8 +322,11 @@ def choose_devices(choice: Choice) -> None:
 
 
 def eager_devices() -> tuple[Device, ...]:
-    """The devices that eager mode has."""
-    return local_devices(_Chosen.devices)
+    """The devices that eager mode has: those chosen, divided as `tf.config` says by now."""
+    chosen = _Chosen.devices
+    if settings.virtual_devices:
+        chosen = replace(chosen, parts={**chosen.parts, **settings.virtual_devices})
+    return local_devices(chosen)
 
 
 def device_name(device: torch.device) -> str:
@@ -307,6 +341,7 @@ def torch_device(name: str, refusal: str | None = None) -> torch.device:
     """The torch device of a full or partial name; RuntimeError where this process has none of it."""
     wanted = name.lower().replace("/device:", "/").rpartition("/")[2]
     kind, _, index = wanted.partition(":")
+    index = "" if index == "*" else index
     for known in eager_devices():
         if known.device_type.lower() == kind and known.index == int(index or 0):
             return known.torch_device

@@ -12,8 +12,8 @@ from tideflow.keras import (  # noqa: F401
 )
 from tideflow.keras.backend import arrays, math, neural, recurrence  # noqa: F401
 from tideflow.keras.engine import input_layer, sequential, training  # noqa: F401
+from tideflow.keras.layers import activations as _activations  # noqa: F401
 from tideflow.keras.layers import (  # noqa: F401
-    activations,
     cells,
     conv_recurrent,
     core,
@@ -25,6 +25,7 @@ from tideflow.keras.layers import (  # noqa: F401
     resizing,
 )
 from tideflow.keras.layers import wrappers as _layer_wrappers  # noqa: F401
+from tideflow.keras.saving import layer_objects as _layer_objects  # noqa: F401
 from tideflow.keras.saving import models as _saving  # noqa: F401
 from tideflow.keras.utils import arrays as _arrays  # noqa: F401
 from tideflow.keras.utils import drawing as _drawing  # noqa: F401

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -306,7 +307,8 @@ def resize_images(
         x = tf.transpose(x, [0, 2, 3, 1])
     if interpolation not in ("nearest", "bilinear"):
         raise ValueError('interpolation should be one of "nearest" or "bilinear".')
-    resize = tf.image.resize_nearest_neighbor if interpolation == "nearest" else tf.image.resize_bilinear
+    method = tf.image.resize_nearest_neighbor if interpolation == "nearest" else tf.image.resize_bilinear
+    resize = functools.partial(method, half_pixel_centers=True)
     x = resize(x, shape)
     if first:
         x = tf.transpose(x, [0, 3, 1, 2])

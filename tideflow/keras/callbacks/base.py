@@ -184,11 +184,11 @@ class CallbackList:
 
     def begin(self, mode: str) -> None:
         """Calls what comes before everything."""
-        self.call(f"on_{mode}_begin", {})
+        self.call(f"on_{mode}_begin", None)
 
     def end(self, mode: str) -> None:
         """Calls what comes after everything."""
-        self.call(f"on_{mode}_end", {})
+        self.call(f"on_{mode}_end", None)
 
     def batch(self, mode: str, moment: str, number: int, logs: Logs) -> None:
         """Calls what comes before or after a batch."""

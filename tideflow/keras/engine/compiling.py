@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tideflow as tf
+from tideflow.distribute.context import get_strategy
 from tideflow.graph import nest
 from tideflow.keras import losses, metrics
 from tideflow.keras.losses import Loss, LossFunctionWrapper, Reduction
@@ -15,6 +16,8 @@ from tideflow.keras.metrics.accuracies import (
     sparse_categorical_accuracy,
 )
 from tideflow.keras.metrics.metric import Mean, MeanMetricWrapper, Metric
+from tideflow.layers.keras_graph import runs_as_function
+from tideflow.variables.behavior import v2_behavior_enabled
 
 
 def loss_function(loss: Any) -> Any:
@@ -54,13 +57,15 @@ def metric_function(metric: Any, output_shape: list[Any], loss: Any) -> Any:
 
 
 def metric_name(metric: Any, weighted: bool) -> str:
-    """The name under which a metric is reported."""
+    """The name under which a metric is reported: after `tf.enable_v2_behavior` the one that was given."""
+    if v2_behavior_enabled() and isinstance(metric, str):
+        return metric
     if isinstance(metric, str) and metric in (*_ACCURACY, *_CROSSENTROPY):
         name = "acc" if metric in _ACCURACY else "ce"
     else:
         found = metrics.get(metric)
         name = found.name if hasattr(found, "name") else found.__name__
-    return f"weighted_{name}" if weighted else name
+    return f"weighted_{name}" if weighted and not v2_behavior_enabled() else name
 
 
 class Endpoint:
@@ -103,11 +108,14 @@ class Endpoint:
                 else tf.convert_to_tensor(target)
             )
 
-    def make_sample_weight(self, wanted: bool) -> None:
-        """Makes the placeholder of the weights of samples, if they have any."""
+    def weigh_samples(self, wanted: bool) -> None:
+        """Says whether samples have weights."""
         self.weighted = wanted and self.trained
-        if not self.weighted or tf.executing_eagerly():  # there, the weights of a batch are given to its step
-            self.sample_weight = None
+        self.sample_weight = None
+
+    def make_sample_weight(self) -> None:
+        """Makes the placeholder of the weights of samples, if they have any."""
+        if not self.weighted:
             return
         temporal = self.sample_weight_mode == "temporal"
         first, shape = ([[1.0]], [None, None]) if temporal else ([1.0], [None])
@@ -139,8 +147,9 @@ def per_output(given: Any, names: list[str], what: str) -> list[Any]:
         return [given.get(name) for name in names]
     if isinstance(given, (list, tuple)):
         if len(given) != len(names):
+            each = "model outputs" if what == "loss" else "model output"
             raise ValueError(
-                f"When passing a list as {what}, it should have one entry per model output. The model has "
+                f"When passing a list as {what}, it should have one entry per {each}. The model has "
                 f"{len(names)} outputs, but you passed {what}={given}"
             )
         return list(given)
@@ -205,7 +214,15 @@ def add_metrics(endpoints: list[Endpoint]) -> None:
                 with tf.name_scope(name):
                     weight = _masked_weight(weight, mask, endpoint.output)
                     given = {} if weight is None else {"sample_weight": weight}
-                    metric(endpoint.target, endpoint.output, **given)
+                    _add_to(metric, endpoint.target, endpoint.output, **given)
+
+
+def _add_to(metric: Metric, *values: Any, **weights: Any) -> None:
+    """Adds the values of a batch to a metric. A step that is a function reads the result itself."""
+    if runs_as_function():
+        metric.add_update(metric.update_state(*values, **weights))
+    else:
+        metric(*values, **weights)
 
 
 def total_loss(model: Any, endpoints: list[Endpoint]) -> Any:
@@ -218,7 +235,9 @@ def total_loss(model: Any, endpoints: list[Endpoint]) -> Any:
             with tf.name_scope(endpoint.loss_name):
                 loss = _output_loss(endpoint)
             if len(model.outputs) > 1:
-                endpoint.loss_metric(loss)
+                _add_to(endpoint.loss_metric, loss)
+            if getattr(endpoint.loss, "reduction", None) != Reduction.SUM:
+                loss = _share_of_replica(loss)
             scaled = (1.0 if endpoint.loss_weight is None else endpoint.loss_weight) * loss
             total = scaled if total is None else total + scaled
         extra = model.losses
@@ -227,8 +246,14 @@ def total_loss(model: Any, endpoints: list[Endpoint]) -> Any:
                 raise ValueError("The model cannot be compiled because it has no loss to optimize.")
             total = 0.0
         if extra:
-            total += tf.add_n(model.losses)
+            total += _share_of_replica(tf.add_n(extra))
     return total
+
+
+def _share_of_replica(loss: Any) -> Any:
+    """A replica's part of a mean: the gradients of all replicas will be added."""
+    replicas = get_strategy().num_replicas_in_sync
+    return loss if replicas == 1 else loss * (1.0 / replicas)
 
 
 def _output_loss(endpoint: Endpoint) -> Any:

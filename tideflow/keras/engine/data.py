@@ -9,6 +9,8 @@ import numpy as np
 
 
 def _array(value: Any) -> Any:
+    if getattr(value, "is_eager", False):
+        value = value.numpy()
     if value is None or hasattr(value, "shape") and not hasattr(value, "iloc"):
         return (
             np.expand_dims(value, 1)

@@ -11,7 +11,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.keras.backend.arrays import placeholder
-from tideflow.keras.engine import data, loops
+from tideflow.keras.engine import data, loops, replicated
 from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as BatchSequence
 from tideflow.layers import keras_state
@@ -97,7 +97,6 @@ class Fed:
                 "for each "
                 f"of the outputs {output_names}."
             )
-        data.check_shapes(targets, output_names, [e.feed_shape for e in ends], "target", batch=False)
         weights = self._weights_of(targets, ends, sample_weight, class_weight)
         data.check_lengths(inputs, targets, [w for w in weights if w is not None])
         data.check_losses(targets, ends)
@@ -144,11 +143,12 @@ class Fed:
         steps: int | None,
         shuffle: Any,
         training: bool,
+        epochs: int | None = None,
         **queue: Any,
     ) -> loops.Source:
         """The batches of whatever a program gave as data. The first tells a model its inputs."""
         source = self._source_of(
-            x, y, sample_weight, class_weight, batch_size, steps, shuffle, training, **queue
+            x, y, sample_weight, class_weight, batch_size, steps, shuffle, training, epochs, **queue
         )
         if self.inputs is not None:
             return source
@@ -166,6 +166,7 @@ class Fed:
         steps: int | None,
         shuffle: Any,
         training: bool,
+        epochs: int | None,
         **queue: Any,
     ) -> loops.Source:
         """The batches of arrays, a dataset, a generator or a `Sequence`."""
@@ -177,14 +178,33 @@ class Fed:
                     "generates both input data and target data."
                 )
             return self._dataset_source(x, steps, training, class_weight)
-        if isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next"):
+        if is_generator(x):
+            if y is not None:
+                raise ValueError(
+                    "`y` argument is not supported when data isa generator or Sequence instance. Instead "
+                    "pass targets as the second element of the generator."
+                )
             return self._generator_source(x, steps, training, class_weight, shuffle, **queue)
         found = self._standardized(x, y, sample_weight, class_weight, training=training)
         arrays = [array for part in found for array in part]
         if not arrays:
             raise ValueError("The model has no inputs to feed: pass `steps`." if steps is None else "no data")
         self._check_stateful(arrays[0].shape[0], batch_size or 32)
-        return loops.from_arrays(arrays, batch_size or 32, shuffle, steps)
+        return self._arrays_source(arrays, batch_size, shuffle, steps, epochs)
+
+    def _arrays_source(
+        self, arrays: list[Any], batch_size: int | None, shuffle: Any, steps: int | None, epochs: int | None
+    ) -> loops.Source:
+        """The batches of arrays; `epochs` is None where the model is not trained."""
+        if self._strategy is not None:
+            batch_size = replicated.batch_size(int(arrays[0].shape[0]), batch_size, steps)
+            if epochs is not None and not tf.executing_eagerly():
+                return loops.in_one_stream(arrays, batch_size, shuffle, steps, epochs)
+        if steps is None:
+            return loops.from_arrays(arrays, batch_size or 32, shuffle)
+        if not tf.executing_eagerly():
+            return loops.whole_arrays(arrays, steps)
+        return loops.from_arrays(arrays, batch_size or -(-int(arrays[0].shape[0]) // steps), shuffle, steps)
 
     def _check_stateful(self, samples: int, batch_size: int) -> None:
         if self.stateful and samples % batch_size != 0:
@@ -215,7 +235,7 @@ class Fed:
         def batches() -> Iterator[tuple[list[Any], int]]:
             session = get_session()
             for value in data.from_dataset(element, initializer, session, tf.errors.OutOfRangeError):
-                yield self._arrays_of(value, training, class_weight)
+                yield self._arrays_of(value, training, class_weight)[0], 1  # batches count the same
 
         return loops.Source(batches, None, steps, restarts=steps is None)
 
@@ -251,6 +271,11 @@ class Fed:
                 queue.stop()
 
         return loops.Source(batches, None, steps, restarts=False)
+
+
+def is_generator(x: Any) -> bool:
+    """Whether this makes batches: a generator, or a `Sequence`."""
+    return isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next")
 
 
 def _is_fed(tensor: Any) -> bool:

@@ -73,9 +73,11 @@ def _check(graph: LayerGraph, inputs: list[Any]) -> None:
         for node in nodes:
             for tensor in node.inputs:
                 if id(tensor) not in there:
+                    maker = tensor._keras_history.layer
+                    at = maker if getattr(maker, "is_placeholder", False) else node.outbound_layer
                     raise ValueError(
                         f"Graph disconnected: cannot obtain value for tensor {tensor} at layer "
-                        f'"{node.outbound_layer.name}". The following previous layers were accessed without '
+                        f'"{at.name}". The following previous layers were accessed without '
                         f"issue: {passed}"
                     )
             if node.inputs:

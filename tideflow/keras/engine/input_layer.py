@@ -45,7 +45,8 @@ class InputLayer(Layer):
             whole = kwargs.pop("batch_input_shape")
             if input_shape is not None and whole is not None:
                 raise ValueError(
-                    "Only provide the input_shape OR batch_input_shape argument to InputLayer, not both."
+                    "Only provide the input_shape OR batch_input_shape argument to InputLayer, not both at "
+                    "the same time."
                 )
             batch_size, input_shape = whole[0], tuple(whole[1:])
         if kwargs:

@@ -43,6 +43,31 @@ def from_arrays(arrays: list[Any], batch_size: int, shuffle: Any = False, steps:
     return Source(batches, number, steps, arrays=arrays)
 
 
+def whole_arrays(arrays: list[Any], steps: int) -> Source:
+    """All samples in each of a number of steps."""
+
+    def batches() -> Iterator[tuple[list[Any], int]]:
+        for _ in range(steps):
+            yield arrays, 1
+
+    return Source(batches, None, steps, restarts=True)
+
+
+def in_one_stream(arrays: list[Any], batch_size: int, shuffle: Any, steps: int | None, epochs: int) -> Source:
+    """Batches of the samples of all epochs, one after the other: a batch may have the end of one epoch and
+    the beginning of the next.
+    """
+    number = int(next(array.shape[0] for array in arrays if array is not None))
+
+    def batches() -> Iterator[tuple[list[Any], int]]:
+        orders = [data.shuffled(np.arange(number), batch_size, shuffle) for _ in range(epochs)]
+        order = np.concatenate(orders)
+        for start, end in data.batches(len(order), batch_size):
+            yield data.taken(arrays, order[start:end]), 1
+
+    return Source(batches, None, steps or -(-number // batch_size), restarts=False)
+
+
 class Totals:
     """The loss of an epoch, averaged over its batches; metrics have averaged themselves."""
 
@@ -86,7 +111,7 @@ def callback_list(
     params = {
         "verbose": verbose,
         "metrics": names,
-        "samples": source.samples,
+        "samples": source.samples if source.steps is None else source.steps,
         "steps": source.steps,
         **params,
     }

@@ -150,7 +150,8 @@ class Network(Layer):
         raise ValueError(f"No such layer: {name}")
 
     def _require_weights(self) -> None:
-        if "build" in type(self).__dict__ and not self.built and type(self).__name__ != "Sequential":
+        made = self._is_graph_network or self.built or self.dynamic
+        if "build" in type(self).__dict__ and not made:
             raise ValueError(
                 f"Weights for model {self.name} have not yet been created. Weights are created when the "
                 "Model is "

@@ -8,8 +8,11 @@ from typing import Any
 
 import tideflow as tf
 from tideflow.graph import nest
+from tideflow.graph.scopes import graph_outside
 from tideflow.keras.engine import compiling, loops
+from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from tideflow.layers import keras_state
+from tideflow.layers.keras_graph import note_update, noted_updates
 from tideflow.platform import logging
 
 
@@ -46,23 +49,29 @@ def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
     """A function of a batch's arrays: inputs, targets, weights of samples. It gives the loss and the metrics,
     or the outputs.
     """
-    function = {loops.TRAIN: _train, loops.TEST: _test, loops.PREDICT: _predict}[mode]
 
     def on_tensors(tensors: list[Any]) -> list[Any]:
-        with keras_state.learning_phase_scope(int(mode == loops.TRAIN)):
-            found = function(model, tensors)
-        if not tf.executing_eagerly():
-            model._clear_losses()  # they are of the graph that is being traced
-        return found
+        return run(model, mode, tensors)
 
     if not model.run_eagerly:
         return Compiled(on_tensors, [tensor.shape.as_list()[0] for tensor in model.inputs])
+    return lambda arrays: eagerly(on_tensors, arrays)
 
-    def eagerly(arrays: list[Any]) -> list[Any]:
-        tensors = [tf.constant(array, _type_of(array)) for array in arrays]
-        return [output.numpy() for output in on_tensors(tensors)]
 
-    return eagerly
+def eagerly(function: Callable[[list[Any]], list[Any]], arrays: list[Any]) -> list[Any]:
+    """What a function of tensors gives for arrays, operation by operation."""
+    tensors = [tf.constant(array, _type_of(array)) for array in arrays]
+    return [output.numpy() for output in function(tensors)]
+
+
+def run(model: Any, mode: str, tensors: list[Any]) -> list[Any]:
+    """The step itself: of the tensors of a batch, or in a graph, of those that will be fed."""
+    function = {loops.TRAIN: _train, loops.TEST: _test, loops.PREDICT: _predict}[mode]
+    with keras_state.learning_phase_scope(int(mode == loops.TRAIN)):
+        found = function(model, tensors)
+    if not tf.executing_eagerly():
+        model._clear_losses()  # they are of the graph that is being made
+    return found
 
 
 def _called(model: Any, tensors: list[Any], training: bool) -> list[Any]:
@@ -93,7 +102,8 @@ def _loss(model: Any, tensors: list[Any], training: bool) -> tuple[Any, list[com
 
 def _results(model: Any, loss: Any, endpoints: list[compiling.Endpoint]) -> list[Any]:
     compiling.add_metrics(endpoints)
-    return [loss, *(metric.result() for metric in model._reported_metrics)]
+    with tf.control_dependencies(noted_updates()):
+        return [loss, *(tf.identity(metric.result()) for metric in model._reported_metrics)]
 
 
 def _test(model: Any, tensors: list[Any]) -> list[Any]:
@@ -103,10 +113,16 @@ def _test(model: Any, tensors: list[Any]) -> list[Any]:
 def _train(model: Any, tensors: list[Any]) -> list[Any]:
     with tf.GradientTape() as tape:
         loss, endpoints = _loss(model, tensors, training=True)
+        scales = isinstance(model.optimizer, LossScaleOptimizer)
+        scaled = model.optimizer.get_scaled_loss(loss) if scales else loss
     weights = model.trainable_weights
-    if weights:
-        grads = tape.gradient(loss, weights)
+    if weights and graph_outside().is_eager:
+        grads = tape.gradient(scaled, weights)
+        grads = model.optimizer.get_unscaled_gradients(grads) if scales else grads
         model.optimizer.apply_gradients(zip(grads, weights, strict=True))
+    elif weights:
+        for update in model.optimizer.get_updates(loss, weights):
+            note_update(update)
     else:
         logging.warning(
             "The list of trainable weights is empty. Make sure that you are not setting model.trainable to "

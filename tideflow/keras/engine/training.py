@@ -6,12 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tideflow as tf
+from tideflow.distribute.context import get_strategy, has_strategy, in_cross_replica_context
 from tideflow.export import export
 from tideflow.keras import optimizers
 from tideflow.keras.backend.functions import function
-from tideflow.keras.engine import compiling, data, loops, steps
-from tideflow.keras.engine.feeding import Fed
+from tideflow.keras.engine import compiling, data, loops, replicated, steps
+from tideflow.keras.engine.feeding import Fed, is_generator
 from tideflow.keras.engine.network import Network
+from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
+from tideflow.keras.optimizers.optimizer import Optimizer
 from tideflow.keras.saving import models as saving
 from tideflow.layers import keras_state
 from tideflow.platform import logging
@@ -36,6 +39,7 @@ class Model(Fed, Network):
         self.stop_training = False
         self.history: Any = None
         self.loss: Any = None
+        self._strategy: Any = None  # in whose scope the model was compiled
         self._endpoints: list[compiling.Endpoint] = []
         self._functions: dict[str, Any] = {}
 
@@ -63,11 +67,20 @@ class Model(Fed, Network):
           sample_weight_mode: `"temporal"` if each time step of a sample has a weight.
           weighted_metrics: The metrics that take weights of samples into account.
           target_tensors: Tensors in the place of fed true values.
-          distribute: Accepted for TensorFlow's sake: a strategy is entered around the model.
+          distribute: Accepted in graphs for TensorFlow's sake: the model is made and compiled in the scope
+            of a strategy.
           **kwargs: Arguments of `Session.run`.
+
+        Raises:
+          ValueError: If the strategy in whose scope the model is compiled cannot train it.
         """
+        if distribute is not None and tf.executing_eagerly():
+            raise ValueError(
+                "Distribute argument in compile is not available in TF 2.0 please create the model under the "
+                "distribution strategy scope."
+            )
         self._run_eagerly = kwargs.pop("run_eagerly", None)
-        self.optimizer = optimizers.get(optimizer)
+        self.optimizer = self._scaled(optimizers.get(optimizer))
         self.loss = loss or {}
         self._compile_arguments = {
             "loss": loss,
@@ -76,6 +89,7 @@ class Model(Fed, Network):
             "sample_weight_mode": sample_weight_mode,
             "weighted_metrics": weighted_metrics,
         }
+        self._strategy = get_strategy() if has_strategy() and in_cross_replica_context() else None
         self._compile_metrics = metrics
         self._compile_weighted_metrics = weighted_metrics
         self.loss_weights = loss_weights
@@ -83,11 +97,25 @@ class Model(Fed, Network):
         self._target_tensors = target_tensors
         if target_tensors is not None and self.run_eagerly:
             raise ValueError("target_tensors argument is not supported when running a model eagerly.")
+        if self._strategy is not None:
+            replicated.prepare(self)
         self._is_compiled = True
         self._endpoints = []
         self._functions = {}
         if self.inputs is not None:
             self._compile_outputs()
+
+    def _scaled(self, optimizer: Any) -> Any:
+        """The optimizer, with the loss scale of the model's policy if that has one."""
+        scale = None if self._policy is None else self._policy.loss_scale
+        if scale is None or isinstance(optimizer, LossScaleOptimizer):
+            return optimizer
+        if not isinstance(optimizer, Optimizer):
+            raise ValueError(
+                '"optimizer" must be an instance of tf.keras.optimizers.Optimizer when a dype policy with a '
+                f"loss scale  used, but got: {optimizer}. Using policy: {self._policy}"
+            )
+        return LossScaleOptimizer(optimizer, scale)
 
     def _compile_outputs(self) -> None:
         """Adds targets, metrics and losses to the graph, now that the outputs are known."""
@@ -99,7 +127,7 @@ class Model(Fed, Network):
         if isinstance(targets, dict):
             targets = [targets.get(name) for name in self.output_names]
         for number, endpoint in enumerate(self._endpoints):
-            if targets is not None or not tf.executing_eagerly():
+            if targets is not None or not self._has_steps:
                 endpoint.make_target(None if targets is None else targets[number])
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))
@@ -107,12 +135,19 @@ class Model(Fed, Network):
 
     def _connect_losses(self, weighted: list[bool]) -> None:
         for endpoint, wanted in zip(self._endpoints, weighted, strict=True):
-            endpoint.make_sample_weight(wanted or endpoint.sample_weight_mode is not None)
+            endpoint.weigh_samples(wanted or endpoint.sample_weight_mode is not None)
         self._functions = {}
-        if tf.executing_eagerly():
+        if self._has_steps:
             return
+        for endpoint in self._endpoints:
+            endpoint.make_sample_weight()
         compiling.add_metrics(self._endpoints)
         self.total_loss = compiling.total_loss(self, self._endpoints)
+
+    @property
+    def _has_steps(self) -> bool:
+        """Whether a batch is given to a step that is a function, and not fed to the graph of the model."""
+        return self._strategy is not None or tf.executing_eagerly()
 
     @property
     def run_eagerly(self) -> bool:
@@ -175,14 +210,21 @@ class Model(Fed, Network):
 
     def _function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs one batch: of arrays of inputs, targets and weights."""
-        eager = tf.executing_eagerly()
         if mode not in self._functions:
-            self._functions[mode] = steps.step(self, mode) if eager else self._make_function(mode)
-        if eager:
+            if self._strategy is not None:
+                self._functions[mode] = replicated.step(self, mode)
+            else:
+                eager = tf.executing_eagerly()
+                self._functions[mode] = steps.step(self, mode) if eager else self._make_function(mode)
+        if self._has_steps:
             return self._functions[mode]
         made, takes_phase = self._functions[mode]
         phase = [mode == loops.TRAIN] if takes_phase else []
         return lambda arrays: made([*arrays, *phase])
+
+    def _current_function(self, mode: str) -> Callable[[list[Any]], Any]:
+        """What runs one batch, made anew where a batch has weights of samples and those before had none."""
+        return lambda arrays: self._function(mode)(arrays)
 
     def _make_function(self, mode: str) -> tuple[Any, bool]:
         inputs = self._feed_tensors(training=mode != loops.PREDICT)
@@ -284,23 +326,46 @@ class Model(Fed, Network):
             "workers": workers,
             "use_multiprocessing": use_multiprocessing,
         }
+        self._check_fit(x, batch_size, validation_split, validation_data, validation_steps)
         validation: loops.Source | None = None
+        if validation_data is not None:  # before the other: with weights of samples, that has them too
+            validation = self._validation_source(validation_data, batch_size, validation_steps, queue)
         if validation_data is None and validation_split and 0.0 < validation_split < 1.0:
             found = self._standardized(x, y, sample_weight, class_weight)
             arrays = [array for part in found for array in part]
             at = int(arrays[0].shape[0] * (1.0 - validation_split))
             kept, held = data.split(arrays, at)
-            source = loops.from_arrays(kept, batch_size or 32, shuffle, steps_per_epoch)
+            source = self._arrays_source(kept, batch_size, shuffle, steps_per_epoch, epochs)
             validation = loops.from_arrays(held, batch_size or 32, shuffle=True)
         else:
             source = self._source(
-                x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, True, **queue
+                x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, True, epochs, **queue
             )
-        if validation_data is not None:
-            validation = self._validation_source(validation_data, batch_size, validation_steps, queue)
         return self._fit(
             source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq, batch_size
         )
+
+    def _check_fit(
+        self, x: Any, batch_size: int | None, split: float, validation_data: Any, steps: int | None
+    ) -> None:
+        """ValueError for arguments of `fit` that do not go together."""
+        if x is None and self._is_graph_network and self._feed_tensors(training=False):
+            raise ValueError(
+                "When using data tensors as input to a model, you should specify the `steps_per_epoch` "
+                "argument. This model has inputs to be fed: pass their data as `x`."
+            )
+        if is_generator(x):
+            if split:
+                raise ValueError(
+                    "If your data is in the form of a Python generator, you cannot use `validation_split`."
+                )
+            if batch_size is not None:
+                raise ValueError(
+                    "The `batch_size` argument must not be specified for the given input type. Received "
+                    f"input: {x}, batch_size: {batch_size}"
+                )
+        if steps is not None and validation_data is None and not split:
+            raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
 
     def _validation_source(
         self, given: Any, batch_size: int | None, steps: int | None, queue: Any
@@ -328,8 +393,8 @@ class Model(Fed, Network):
         validation_freq: Any,
         batch_size: int | None = None,
     ) -> Any:
-        train = self._function(loops.TRAIN)
-        test = self._function(loops.TEST) if validation is not None else None
+        train = self._current_function(loops.TRAIN)
+        test = self._current_function(loops.TEST)
         by_steps = source.samples is None or source.steps is not None
         together = loops.callback_list(
             self,
@@ -402,7 +467,7 @@ class Model(Fed, Network):
         return self._evaluated(source, callbacks, verbose)
 
     def _evaluated(self, source: loops.Source, callbacks: Any, verbose: int) -> Any:
-        function = self._function(loops.TEST)
+        function = self._current_function(loops.TEST)
         together = loops.callback_list(self, callbacks, loops.TEST, source, verbose)
         found = loops.evaluate(self, function, source, together, verbose)
         return found[0] if len(found) == 1 else found

@@ -38,7 +38,7 @@ class LeakyReLU(_SameShape):
 
     def __init__(self, alpha: float = 0.3, **kwargs: Any):
         super().__init__(**kwargs)
-        self.alpha = alpha
+        self.alpha = float(alpha)
 
     def call(self, inputs: Tensor) -> Tensor:
         return activations.relu(inputs, alpha=self.alpha)
@@ -100,7 +100,7 @@ class ELU(_SameShape):
 
     def __init__(self, alpha: float = 1.0, **kwargs: Any):
         super().__init__(**kwargs)
-        self.alpha = alpha
+        self.alpha = float(alpha)
 
     def call(self, inputs: Tensor) -> Tensor:
         return activations.elu(inputs, self.alpha)

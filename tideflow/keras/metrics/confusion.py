@@ -65,7 +65,7 @@ def counted(
     class_id: int | None = None,
 ) -> dict[str, Tensor]:
     """The weighted number of samples of each kind, at each threshold."""
-    y_pred = tf.cast(y_pred, tf.float32)
+    y_pred = _as_probabilities(tf.cast(y_pred, tf.float32))
     y_true = tf.cast(y_true, tf.float32)
     y_pred, y_true, sample_weight = losses.squeeze_or_expand(
         y_pred, y_true, None if sample_weight is None else tf.cast(sample_weight, tf.float32)
@@ -91,6 +91,16 @@ def counted(
         b = predicted if is_positive else tf.logical_not(predicted)
         found[kind] = tf.reduce_sum(tf.cast(tf.logical_and(a, b), tf.float32) * weight, 1)
     return found
+
+
+def _as_probabilities(y_pred: Tensor) -> Tensor:
+    """Predictions, which are between 0 and 1 wherever they are computed."""
+    checks = [
+        tf.debugging.assert_greater_equal(y_pred, 0.0, message="predictions must be >= 0"),
+        tf.debugging.assert_less_equal(y_pred, 1.0, message="predictions must be <= 1"),
+    ]
+    with tf.control_dependencies([check for check in checks if check is not None]):
+        return tf.identity(y_pred)
 
 
 class _Counting(Metric):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import tideflow as tf
+from tideflow.distribute.context import get_replica_context, has_strategy
 from tideflow.export import export
 from tideflow.keras import losses
 from tideflow.layers.argument_docs import described
@@ -40,6 +42,11 @@ class Metric(Layer):
         self.stateful = True
         self.built = True
         self._dtype = floatx() if dtype is None else tf.as_dtype(dtype).name
+
+    def __init_subclass__(cls, **kwargs: Any):
+        super().__init_subclass__(**kwargs)
+        if "result" in cls.__dict__:
+            cls.result = _of_all_replicas(cls.result)  # type: ignore[method-assign]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Adds to the state, and computes the metric.
@@ -116,6 +123,19 @@ class Metric(Layer):
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
         return {"name": self.name, "dtype": self.dtype}
+
+
+def _of_all_replicas(result: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A method `result` that gives every replica the metric of what all of them have added."""
+
+    @functools.wraps(result)
+    def together(self: Metric) -> Any:
+        replica = get_replica_context()
+        if replica is None or not has_strategy():
+            return result(self)
+        return replica.merge_call(lambda strategy: tf.identity(result(self)))
+
+    return together
 
 
 def weighed(values: Tensor, sample_weight: Any, dtype: Any) -> tuple[Tensor, Any]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.layers.precision import set_global_policy
 from tideflow.platform import logging
 from tideflow.train.loss_scale import LossScale, loss_scale_of
+from tideflow.variables.behavior import v2_behavior_enabled
 
 _DEFAULT = "USE_DEFAULT"
 _FLOAT32_VARIABLES = "_with_float32_vars"
@@ -103,31 +105,26 @@ _global: list[Any] = [None]
 
 @export("keras.mixed_precision.experimental.global_policy")
 def global_policy() -> Policy:
-    """The policy of layers that have none of their own: `"infer"`, unless the program has set another."""
-    return _global[0] or Policy("infer")
+    """The policy of layers that have none of their own: `"infer"`, unless the program has set another.
+
+    After `tf.enable_v2_behavior` it is that of `tf.keras.backend.floatx()`.
+    """
+    return _global[0] or Policy(tf.keras.backend.floatx() if v2_behavior_enabled() else "infer")
 
 
 @export("keras.mixed_precision.experimental.set_policy")
 def set_policy(policy: Policy | str | None) -> None:
     """Sets the policy of layers that have none of their own.
 
-    TensorFlow 1.15 takes policies that infer their types alone, and so does this. A program that wants
-    float16 here casts its inputs, or calls `tf.train.experimental.enable_mixed_precision_graph_rewrite`.
-
     Args:
       policy: The policy, or its name; None for the default.
 
     Raises:
-      ValueError: If the policy does not infer its type, or keeps variables in another one.
+      ValueError: If the policy does not infer its type, unless `tf.enable_v2_behavior` was called.
     """
     if policy is not None and not isinstance(policy, Policy):
         policy = Policy(policy)
-    if policy and policy.compute_dtype:
+    if policy and policy.compute_dtype and not v2_behavior_enabled():
         raise ValueError("The global policy can only be set to a non-infer policy in TensorFlow 2")
-    if policy and policy.should_cast_variables:
-        raise ValueError(
-            f'The layers here keep variables in the type they compute in, so "{policy.name}" cannot be set: '
-            "make the layers with dtype='float32' and cast their inputs, or call "
-            "tf.train.experimental.enable_mixed_precision_graph_rewrite."
-        )
     _global[0] = policy
+    set_global_policy(policy)

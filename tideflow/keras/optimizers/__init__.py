@@ -11,6 +11,7 @@ from tideflow.keras.optimizers import schedules  # noqa: F401 - the namespace tf
 from tideflow.keras.optimizers.laws import SGD, Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop
 from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer  # noqa: F401 - it is exported
 from tideflow.keras.optimizers.optimizer import Optimizer
+from tideflow.layers.keras_session import track_variable
 from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
 _CLASSES = (Adadelta, Adagrad, Adam, Adamax, Nadam, RMSprop, SGD, Ftrl)
@@ -30,7 +31,10 @@ class TFOptimizer:
 
     def apply_gradients(self, grads_and_vars: Any) -> Any:
         """The operation that applies gradients to variables, and counts the update."""
-        return self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
+        applied = self.optimizer.apply_gradients(grads_and_vars, global_step=self.iterations)
+        for variable in (self.iterations, *self.optimizer.variables()):
+            track_variable(variable)
+        return applied
 
     @property
     def weights(self) -> list[Any]:

@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.distribute.context import get_replica_context, has_strategy
+from tideflow.distribute.reductions import ReduceOp
+from tideflow.distribute.values import DistributedVariable, container_of, place
 from tideflow.export import export
+from tideflow.graph import nest
 from tideflow.graph.composite import IndexedSlices
 from tideflow.keras.optimizers import schedules
 from tideflow.layers.keras_session import (
@@ -26,6 +30,9 @@ from tideflow.variables.trackable import Trackable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
+
+
+_OF_FIRST = tf.VariableAggregation.ONLY_FIRST_REPLICA
 
 
 @export("keras.optimizers.Optimizer")
@@ -104,7 +111,9 @@ class Optimizer(Trackable):
             return
         for name, value in sorted(self._hyper.items()):
             if not isinstance(value, (tf.Tensor, tf.Variable)) and not callable(value):
-                self._hyper[name] = self.add_weight(name, shape=[], trainable=False, initializer=value)
+                self._hyper[name] = self.add_weight(
+                    name, shape=[], trainable=False, initializer=value, aggregation=_OF_FIRST
+                )
         self._hypers_created = True
 
     def _serialize_hyperparameter(self, hyperparameter_name: str) -> Any:
@@ -119,7 +128,9 @@ class Optimizer(Trackable):
     def iterations(self) -> Any:
         """The number of updates so far, a variable."""
         if self._iterations is None:
-            self._iterations = self.add_weight("iter", shape=[], dtype=tf.int64, trainable=False)
+            self._iterations = self.add_weight(
+                "iter", shape=[], dtype=tf.int64, trainable=False, aggregation=_OF_FIRST
+            )
             self._weights.append(self._iterations)
         return self._iterations
 
@@ -198,7 +209,7 @@ class Optimizer(Trackable):
         """
         if slot_name not in self._slot_names:
             self._slot_names.append(slot_name)
-        slots = self._slots.setdefault(var, {})
+        slots = self._slots.setdefault(_whole(var), {})
         if slot_name not in slots:
             initial = keras_initializers.get(initializer)
             sizes, dtype = var.shape.as_list(), var.dtype.base_dtype
@@ -225,7 +236,7 @@ class Optimizer(Trackable):
         Returns:
           The slot's variable, or None.
         """
-        return self._slots.get(var, {}).get(slot_name)
+        return self._slots.get(_whole(var), {}).get(slot_name)
 
     def get_slot_names(self) -> list[str]:
         """The names of the slots."""
@@ -420,7 +431,22 @@ class Optimizer(Trackable):
         applied = [(grad, var) for grad, var in pairs if grad is not None]
         if not applied:
             raise ValueError(f"No gradients provided for any variable: {[var.name for _, var in pairs]}.")
+        if has_strategy():
+            replica = get_replica_context()
+            if replica is None:
+                raise RuntimeError(
+                    "apply_gradients() cannot be called in cross-replica context. Use "
+                    "tf.distribute.Strategy.experimental_run_v2 to enter replica context."
+                )
+            return replica.merge_call(self._distributed_apply, args=(applied, name))
         var_list = [var for _, var in applied]
+        if isinstance(var_list[0], DistributedVariable):
+            raise ValueError(
+                f"{_name_of(var_list[0])} has a copy on each device of {var_list[0].distribute_strategy}: "
+                "`handle` is not available outside the replica context or a "
+                "`tf.distribute.Strategy.update()` call. Compile the model, or apply gradients, in the "
+                "strategy's scope."
+            )
         with tf.name_scope(self._name):
             self._create_all_weights(var_list)
             apply_state = self._prepare(var_list)
@@ -430,6 +456,28 @@ class Optimizer(Trackable):
                     with tf.name_scope(f"update_{_name_of(var)}"), tf.colocate_with(var):
                         updates.append(self._updated(grad, var, apply_state))
                 with tf.control_dependencies(updates):
+                    return operation_of(self.iterations.assign_add(1))
+
+    def _distributed_apply(self, strategy: Any, pairs: Any, name: str | None) -> Any:
+        """Applies the sum of the replicas' gradients to every copy of the variables."""
+        extended = strategy.extended
+        var_list = [var for _, var in pairs]
+        states: dict[int, dict[Any, dict[str, Any]]] = {}  # of `_prepare`, for each device of variables
+
+        def updated(var: Any, grad: Any) -> Any:
+            if place() not in states:
+                states[place()] = self._prepare(var_list)
+            return self._updated(grad, var, states[place()])
+
+        with tf.name_scope(self._name):
+            self._create_all_weights(var_list)
+            sums = extended.batch_reduce_to(ReduceOp.SUM, pairs)
+            with tf.name_scope(name or self._name):
+                updates = []
+                for grad, var in zip(sums, var_list, strict=True):
+                    with tf.name_scope(f"update_{_name_of(var)}"):
+                        updates.append(extended.update(var, updated, args=(grad,), group=False))
+                with tf.control_dependencies(nest.flatten(updates)):
                     return operation_of(self.iterations.assign_add(1))
 
     def _updated(self, grad: Any, var: Any, apply_state: dict[Any, Any]) -> Any:
@@ -487,6 +535,12 @@ def scatter_update(variable: Any, indices: TensorLike, values: TensorLike) -> An
         [variable_rows.resource_scatter_update_op(variable.handle, indices, values)]
     ):
         return variable.value()
+
+
+def _whole(variable: Any) -> Any:
+    """The variable whose slots a copy of it on one device shares."""
+    container = container_of(variable)
+    return variable if container is None else container
 
 
 def _name_of(variable: Any) -> str:

@@ -21,6 +21,7 @@ from tideflow.layers.keras_session import get_session
 from tideflow.platform import logging
 from tideflow.train.checkpoint import CheckpointLoadStatus
 from tideflow.train.object_saver import ObjectRestorer, ObjectSaver
+from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.custom_objects import CustomObjectScope
 
 
@@ -112,21 +113,25 @@ def save_model(
       filepath: The path.
       overwrite: Whether what is there is replaced without asking.
       include_optimizer: Whether the optimizer's state is saved too.
-      save_format: `"h5"` for an HDF5 file, `"tf"` for a SavedModel, which has the graphs of
-        `tf.keras.experimental.export_saved_model`.
-      signatures: Accepted for TensorFlow's sake: signatures follow from the inputs and outputs of the model.
+      save_format: `"h5"` for an HDF5 file, `"tf"` for a SavedModel. By default the path tells, after
+        `tf.enable_v2_behavior`; without, it is HDF5.
+      signatures: Signatures of the SavedModel, as for `tf.saved_model.save`; if None, there is one with the
+        inputs and outputs of the model.
 
     Raises:
       NotImplementedError: If the model is a subclass, and an HDF5 file is asked for.
     """
     path = os.fspath(filepath)
+    named_hdf5 = path.endswith((".h5", ".keras", ".hdf5"))
+    if save_format is None and v2_behavior_enabled() and not named_hdf5:
+        save_format = "tf"
     if save_format in ("tf", "tensorflow"):
-        if path.endswith((".h5", ".keras", ".hdf5")):
+        if named_hdf5:
             raise ValueError(
                 f'save_model got save_format="tf", but the filepath ("{path}") looks like an HDF5 file.'
             )
         if _may_write(os.path.join(path, "saved_model.pb"), overwrite):
-            folders.save(model, path, include_optimizer)
+            folders.save(model, path, include_optimizer, signatures)
         return
     if not model._is_graph_network and type(model).__name__ != "Sequential":
         raise NotImplementedError(
@@ -165,6 +170,11 @@ def load_model(
     try:
         if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
             return folders.load(os.fspath(filepath), custom_objects or {}, compile)
+        if isinstance(filepath, (str, os.PathLike)) and not os.path.exists(filepath):
+            raise OSError(
+                f"SavedModel file does not exist at: {os.fspath(filepath)}"
+                "/{saved_model.pbtxt|saved_model.pb}, and there is no HDF5 file of this name."
+            )
         return _load_hdf5(filepath, custom_objects or {}, compile)
     finally:
         runs_stored_code.reset(token)

@@ -123,6 +123,7 @@ class SequenceEnqueuer:
         """The batches, in the order of the queue."""
         while True:
             kind, value = self.queue.get()
+            self.queue.task_done()
             if kind == "error":
                 self.stop_signal.set()
                 raise value
@@ -164,7 +165,17 @@ class OrderedEnqueuer(SequenceEnqueuer):
                     self._run_epoch(executor, order)
             finally:
                 del _shared[id(self)]
-            self.sequence.on_epoch_end()
+            if self._all_taken():
+                self.sequence.on_epoch_end()
+
+    def _all_taken(self) -> bool:
+        """Waits until the last batch of the epoch has been taken; False if the queue is stopped before."""
+        while not self.stop_signal.is_set():
+            with self.queue.all_tasks_done:
+                if not self.queue.unfinished_tasks:
+                    return True
+                self.queue.all_tasks_done.wait(0.1)  # the signal to stop does not wake it
+        return False
 
     def _run_epoch(self, executor: Executor, order: list[int]) -> None:
         ahead: list[Any] = []

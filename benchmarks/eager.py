@@ -1,0 +1,154 @@
+"""Eager mode beside PyTorch's and TensorFlow 1.15's: `python -m benchmarks eager` writes RESULTS_EAGER.md.
+
+Tideflow and PyTorch take turns in this process, TensorFlow in one of its own; all on one core, so that small
+things are measured and not how threads wait for each other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import torch
+
+import tideflow as tf
+from benchmarks.eager_works import Works, of_tf, of_torch
+from benchmarks.peers import QUIET, ROOT
+from benchmarks.report import cpu_model, duration, table
+
+RESULTS = Path(__file__).with_name("RESULTS_EAGER.md")
+TENSORFLOW = ROOT / ".oracles/tf1/bin/python"
+ROUNDS = 25
+SMALL, STEP = 2.0, 1.3  # the largest ratios to PyTorch's time, of a small op and of a training step
+
+HOW_TO_READ = f"""\
+A time is that of the quickest of {ROUNDS} rounds. A ratio is Tideflow's time divided by the peer's, the
+median over the rounds, in each of which the peers take turns at every work: below 1, Tideflow is faster. To
+reach: a small op takes at most {SMALL:g} times PyTorch's time of it, a step under a tape {STEP:g} times
+PyTorch's autograd; a function of 100 small ops is faster than eagerly, and as fast as in a session."""
+
+
+def main() -> None:
+    tf.enable_eager_execution()
+    torch.set_num_threads(1)
+    peers = {"Tideflow": Works(of_tf(tf)), "PyTorch": Works(of_torch(torch))}
+    versions = {"PyTorch": torch.__version__}
+    with _tensorflow() as tensorflow:
+        if tensorflow is not None:
+            peers["TensorFlow"] = tensorflow
+            versions["TensorFlow"] = tensorflow.version
+        times: dict[str, dict[str, list[float]]] = {title: {} for title in peers["Tideflow"].works}
+        for turn in range(ROUNDS):
+            print(f"round {turn + 1} of {ROUNDS}", flush=True)
+            for title, found in times.items():
+                for name, peer in peers.items():
+                    if title in peer.first:
+                        found.setdefault(name, []).append(peer.measured(title))
+    text = _report(times, versions, _disagreements(peers))
+    RESULTS.write_text(text)
+    print(text)
+
+
+class _TensorFlow:
+    """TensorFlow's works, in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen):
+        self._process = process
+        facts = self._answer()
+        self.version, self.first = facts["version"], facts["first"]
+
+    def measured(self, title: str) -> float:
+        print(title, file=self._process.stdin, flush=True)
+        seconds: float = self._answer()
+        return seconds
+
+    def _answer(self) -> Any:
+        line = self._process.stdout.readline() if self._process.stdout is not None else ""
+        if not line:
+            raise RuntimeError(f"TensorFlow ended, with status {self._process.wait()}")
+        return json.loads(line)
+
+
+@contextmanager
+def _tensorflow() -> Iterator[_TensorFlow | None]:
+    if not TENSORFLOW.exists():
+        print(f"TensorFlow 1.15 is left out: there is no {TENSORFLOW}. `make oracle` makes it.")
+        yield None
+        return
+    process = subprocess.Popen(
+        [TENSORFLOW, Path(__file__).with_name("eager_works.py")],
+        env={**os.environ, **QUIET},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield _TensorFlow(process)
+    finally:
+        process.communicate()  # its input ends, and so does it
+
+
+def _disagreements(peers: dict[str, Any]) -> list[str]:
+    """Works that do not give every peer the same numbers."""
+    found = []
+    for title in peers["Tideflow"].first:
+        values = {name: peer.first[title] for name, peer in peers.items() if title in peer.first}
+        if max(values.values()) - min(values.values()) > 1e-3 * (1 + max(map(abs, values.values()))):
+            seen = ", ".join(f"{name} {value:g}" for name, value in values.items())
+            found.append(f"{title}: the peers compute different things: {seen}")
+    return found
+
+
+def _report(times: dict[str, dict[str, list[float]]], versions: dict[str, str], notes: list[str]) -> str:
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    rows = []
+    for title, found in times.items():
+        ours = found["Tideflow"]
+        bound, against = _bound(title, times)
+        rows.append(
+            [
+                title,
+                *(duration(min(found[name])) if name in found else "–" for name in _PEERS),
+                *(f"{_ratio(ours, found[name]):.2f}" if name in found else "–" for name in _PEERS[1:]),
+                f"≤ {bound:g} of {against[0]}",
+                "yes" if _ratio(ours, against[1]) <= bound else "**no**",
+            ]
+        )
+    header = ["work", *_PEERS, *(f"ratio to {name}" for name in _PEERS[1:]), "to reach", "reached"]
+    parts = [
+        "# Eager mode, Tideflow beside PyTorch and TensorFlow 1.15",
+        f"Made by `python -m benchmarks eager` on {date.today()}, on {cpu_model()}, one thread. "
+        f"Python {platform.python_version()}, {named}.",
+        HOW_TO_READ,
+        table(header, rows),
+    ]
+    if notes:
+        parts += ["## Not as it should be", "\n".join(f"- {note}" for note in notes)]
+    return "\n\n".join(parts) + "\n"
+
+
+_PEERS = ("Tideflow", "PyTorch", "TensorFlow")
+_EAGERLY, _SESSION = "100 small ops, eagerly", "100 small ops, a session"
+
+
+def _bound(title: str, times: dict[str, dict[str, list[float]]]) -> tuple[float, tuple[str, list[float]]]:
+    """What a work is held to: the largest ratio, and to what."""
+    if title.endswith("tf.function"):
+        eagerly, session = (times[other]["Tideflow"] for other in (_EAGERLY, _SESSION))
+        return 1.0, ("a session", session) if median(session) < median(eagerly) else ("eager", eagerly)
+    if title == _SESSION:
+        return 1.0, ("eager", times[_EAGERLY]["Tideflow"])
+    bound = STEP if title.startswith("taped") else SMALL
+    return bound, ("PyTorch", times[title]["PyTorch"])
+
+
+def _ratio(ours: list[float], theirs: list[float]) -> float:
+    return median(a / b for a, b in zip(ours, theirs, strict=True))
