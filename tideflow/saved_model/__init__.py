@@ -6,6 +6,7 @@ from tideflow.saved_model import (  # noqa: F401
     loader,
     main_op,
     objects,
+    saving,
     signatures,
     tensor_info,
 )

@@ -153,7 +153,7 @@ class SavedModelBuilder:
     def _add_collections(self, assets: Iterable[Tensor] | None, main_op: Operation | None) -> None:
         files = _add_assets_to_collection(assets)
         if files:
-            self._copy_assets(files)
+            copy_assets(self._export_dir, files)
         else:
             _log.info("No assets to write.")
         if main_op is None:
@@ -164,20 +164,6 @@ class SavedModelBuilder:
             if get_collection(key):
                 raise ValueError(f"Graph already contains one or more main ops under the collection {key}.")
         add_to_collection(constants.MAIN_OP_KEY, main_op)
-
-    def _copy_assets(self, files: Mapping[str, str]) -> None:
-        """Copies files under the names that the model has for them; one that is there is kept."""
-        folder = local_path(os.path.join(self._export_dir, saved_models.ASSETS_DIRECTORY))
-        make_folder(folder)
-        for name, source in files.items():
-            target = os.path.join(folder, name)
-            if not os.path.exists(target):
-                with as_tensorflow_errors(source):
-                    shutil.copyfile(local_path(source), target)
-                    with open(target, "rb") as copied:
-                        sync(copied)
-        sync_folder(folder)
-        _log.info("Assets written to: %s", folder)
 
     def _add(
         self,
@@ -268,6 +254,21 @@ def _check_tensor_info(info: TensorInfo) -> None:
 # -------------------------------------------------------------------------------------------- assets
 
 
+def copy_assets(export_dir: str, files: Mapping[str, str]) -> None:
+    """Copies files under the names that the model has for them; one that is there is kept."""
+    folder = local_path(os.path.join(os.fsdecode(export_dir), saved_models.ASSETS_DIRECTORY))
+    make_folder(folder)
+    for name, source in files.items():
+        target = os.path.join(folder, name)
+        if not os.path.exists(target):
+            with as_tensorflow_errors(source):
+                shutil.copyfile(local_path(source), target)
+                with open(target, "rb") as copied:
+                    sync(copied)
+    sync_folder(folder)
+    _log.info("Assets written to: %s", folder)
+
+
 def _add_assets_to_collection(assets: Iterable[Tensor] | None) -> dict[str, str]:
     """Notes the assets in the graph; returns which files they are, by their names in the model."""
     files: dict[str, str] = {}
@@ -278,7 +279,7 @@ def _add_assets_to_collection(assets: Iterable[Tensor] | None) -> dict[str, str]
         source = _asset_path(tensor)
         if not source:
             raise ValueError(f"Invalid asset filepath tensor {tensor}")
-        name = _name_in_model(source, files)
+        name = name_in_model(source, files)
         files[name] = source
         add_to_collection(constants.ASSETS_KEY, saved_models.packed_asset(name, tensor.name))
     _log.info("Assets added to graph.")
@@ -298,7 +299,7 @@ def _asset_path(tensor: Tensor) -> str:
     return os.fsdecode(value.item())
 
 
-def _name_in_model(source: str, files: Mapping[str, str]) -> str:
+def name_in_model(source: str, files: Mapping[str, str]) -> str:
     """The file's own name, numbered where another file has it."""
     name = os.path.basename(source)
     if name not in files or files[name] == source:

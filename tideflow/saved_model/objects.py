@@ -1,14 +1,13 @@
-"""SavedModels as objects: signatures that are called like functions, variables that are attributes.
+"""`load_v2`: SavedModels as objects.
 
-`load_v2` adds a model to the default graph; initializing its variables restores them. `save` writes an
-object with all that is reached from it, over a checkpoint whose keys are the paths to the variables.
+A model that was saved as an object becomes objects (`loading.py`). One that is a graph alone is added to the
+default graph: its signatures are called like functions, and initializing its variables restores them.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -23,7 +22,6 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.graph_util import source_name
-from tideflow.graph.op import role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -32,14 +30,14 @@ from tideflow.io.local_files import local_path, make_folder
 from tideflow.ops.arrays import constants as constant_ops
 from tideflow.saved_model import constants, loader
 from tideflow.saved_model.builder import check_signatures
+from tideflow.saved_model.loading import load_objects
 from tideflow.saved_model.signatures import build_signature_def
 from tideflow.saved_model.tensor_info import build_tensor_info, get_tensor_from_tensor_info, op_info
 from tideflow.train.meta_graph import import_meta_graph_with_return_elements
-from tideflow.train.object_saver import ObjectSaver, objects_with_paths, session_or_default
-from tideflow.variables.base import Variable
+from tideflow.train.object_saver import ObjectSaver, session_or_default
 from tideflow.variables.exported_names import prepend_name_scope
 from tideflow.variables.meta_graph import export_meta_graph
-from tideflow.variables.trackable import AutoTrackable, Trackable, children_of
+from tideflow.variables.trackable import AutoTrackable
 
 _SCOPE = "load"
 
@@ -119,27 +117,29 @@ def _part_names(info: TensorInfo) -> list[str]:
 def load_v2(
     export_dir: str, tags: str | Iterable[str] | None = None, *, trusted: bool = True
 ) -> AutoTrackable:
-    """Adds the model of a SavedModel to the default graph.
+    """Makes the objects of a SavedModel.
 
-    Running the variables' initializers restores them; `tf.tables_initializer` also runs the model's own
-    initialization.
+    In eager mode variables have their values, and functions can be called at once. In a graph, running the
+    variables' initializers restores them, and `tf.tables_initializer` fills the model's tables.
 
     Args:
       export_dir: The directory.
       tags: The tags of the graph; needed only if there are several.
-      trusted: False for a model that somebody else made: every session refuses those operations of the model
-        that reach files or Python functions of the process, apart from reading its own variables and assets.
+      trusted: False for a model that somebody else made: operations of the model that reach files or Python
+        functions of the process are refused, apart from reading its own variables and assets.
 
     Returns:
-      An object with `signatures`, `variables` and, if the model has an object graph, the model's own
-      attributes.
+      An object with `signatures` and, if an object was saved, its attributes: variables, functions, tables
+      and other objects. That of a graph has `variables`.
 
     Raises:
       ValueError: If the tags match no graph.
     """
     message = _meta_graph_of(export_dir, tags)
+    if message.object_graph_def.nodes:
+        return load_objects(export_dir, message, trusted)
     imported = _Imported(export_dir, message, trusted)
-    root = _attributes(message, imported)
+    root = AutoTrackable()
     root.signatures = {
         key: SignatureFunction(imported, key, signature)
         for key, signature in message.signature_def.items()
@@ -156,9 +156,18 @@ def load_v2(
 
 def _meta_graph_of(export_dir: str, tags: str | Iterable[str] | None) -> MetaGraphDef:
     model = loader.SavedModelLoader(export_dir)
-    if tags is not None:
-        return model.get_meta_graph_def_from_tags([tags] if isinstance(tags, str) else tags)
     graphs = model.saved_model.meta_graphs
+    if tags is not None:
+        tags = [tags] if isinstance(tags, str) else list(tags)
+        if len(graphs) == 1 and graphs[0].HasField("object_graph_def"):
+            known = graphs[0].meta_info_def.tags
+            if set(tags) != set(known):
+                raise ValueError(
+                    f"The SavedModel at {export_dir} has one MetaGraph with tags {list(known)}, but got an "
+                    f"incompatible argument tags={tags} to tf.saved_model.load. You may omit it, pass "
+                    "'None', or pass matching tags."
+                )
+        return model.get_meta_graph_def_from_tags(tags)
     if len(graphs) != 1:
         tag_sets = [list(graph.meta_info_def.tags) for graph in graphs]
         raise ValueError(
@@ -319,8 +328,8 @@ def _put_together(info: TensorInfo, tensors: Mapping[str, Tensor]) -> Any:
 
 
 def _with_its_own_state(message: MetaGraphDef, scope: str) -> MetaGraphDef:
-    """The model with all of its variables in collections, initializers that restore them, and state that it
-    shares with no other that was loaded.
+    """The model with initializers of its variables that restore them, and state that it shares with no other
+    that was loaded.
     """
     result = MetaGraphDef()
     result.CopyFrom(message)
@@ -331,10 +340,6 @@ def _with_its_own_state(message: MetaGraphDef, scope: str) -> MetaGraphDef:
     for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.TRAINABLE_VARIABLES):
         values = result.collection_def[key].bytes_list.value
         definitions = [VariableDef.FromString(value) for value in values]
-        if not definitions:
-            definitions = [
-                d for d in _object_variables(message) if d.trainable or key != "trainable_variables"
-            ]
         for definition in definitions:
             definition.initializer_name = restore or definition.initializer_name
         values[:] = [definition.SerializeToString() for definition in definitions]
@@ -343,63 +348,11 @@ def _with_its_own_state(message: MetaGraphDef, scope: str) -> MetaGraphDef:
     return result
 
 
-def _object_variables(message: MetaGraphDef) -> Iterator[VariableDef]:
-    """The variables of a model that has objects instead of collections."""
-    handles = {
-        node.attr["shared_name"].s.decode() or node.name: node.name
-        for node in message.graph_def.node
-        if role_of(node.op) == "variable handle"
-    }
-    reads = {node.input[0]: node.name for node in message.graph_def.node if role_of(node.op) == "read"}
-    for node in message.object_graph_def.nodes:
-        handle = handles.get(node.variable.name) if node.WhichOneof("kind") == "variable" else None
-        if handle in reads:
-            yield VariableDef(
-                variable_name=f"{handle}:0",
-                snapshot_name=f"{reads[handle]}:0",
-                is_resource=True,
-                trainable=node.variable.trainable,
-            )
-
-
-def _attributes(message: MetaGraphDef, imported: _Imported) -> AutoTrackable:
-    """The objects that the model was made of, as far as variables are reached through them."""
-    by_name = {variable.op.name: variable for variable in imported.variables.values()}
-    nodes = message.object_graph_def.nodes
-    made: dict[int, Any] = {0: AutoTrackable()}
-    waiting = deque([0] if nodes else [])
-    while waiting:
-        number = waiting.popleft()
-        for child in nodes[number].children:
-            node = nodes[child.node_id]
-            if child.node_id not in made:
-                if node.WhichOneof("kind") == "variable":
-                    made[child.node_id] = by_name.get(prepend_name_scope(node.variable.name, imported.scope))
-                elif node.user_object.identifier == "_generic_user_object":
-                    made[child.node_id] = AutoTrackable()
-                    waiting.append(child.node_id)
-            if made.get(child.node_id) is not None:
-                setattr(made[number], child.local_name, made[child.node_id])
-    return made[0]
-
-
 # --------------------------------------------------------------------------------------------- saving
 
 
-@export("saved_model.save", "saved_model.experimental.save")
-def save(obj: Any, export_dir: str, signatures: Any = None) -> None:
-    """Writes an object with its variables, and signatures of loaded models, as a SavedModel.
-
-    Args:
-      obj: The object, whose variables are tracked.
-      export_dir: The directory.
-      signatures: The signatures: one of a loaded model, or a dictionary of them.
-
-    Raises:
-      ValueError: If an argument is not valid.
-    """
-    if not isinstance(obj, Trackable):
-        raise ValueError(f"Expected a Trackable object for export, got {obj}.")
+def save_graph_model(obj: Any, export_dir: str, signatures: Any) -> None:
+    """Writes signatures of models that are part of the default graph, with the variables of an object."""
     functions = _checked_signatures(signatures)
     session = session_or_default(None)
     prefix = saved_models.variables_prefix(export_dir)
@@ -421,23 +374,20 @@ def save(obj: Any, export_dir: str, signatures: Any = None) -> None:
     message.meta_info_def.tags.append(constants.SERVING)
     for key, definition in definitions.items():
         message.signature_def[key].CopyFrom(definition)
-    if not functions:  # TensorFlow 2 takes signatures from the objects alone, where there are objects
-        _describe_objects(message.object_graph_def, obj)
     model = saved_models.SavedModel(saved_model_schema_version=saved_models.SAVED_MODEL_SCHEMA_VERSION)
     model.meta_graphs.append(message)
     saved_models.write_saved_model(model, export_dir, as_text=False)
 
 
 def _checked_signatures(signatures: Any) -> dict[str, SignatureFunction]:
-    if signatures is None:
-        return {}
     if not isinstance(signatures, Mapping):
         signatures = {constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for function in signatures.values():
         if not isinstance(function, SignatureFunction):
             raise ValueError(
-                f"Expected a TensorFlow function to generate a signature for, but got {function}. Only "
-                "signatures of models that `load_v2` loaded can be used as a signature."
+                f"Expected a TensorFlow function to generate a signature for, but got {function}. Beside a "
+                "signature of a model that is part of the default graph, only others of such models can be "
+                "used as a signature."
             )
     return dict(signatures)
 
@@ -450,30 +400,3 @@ def _signature_of(key: str, function: SignatureFunction) -> SignatureDef:
         for tensors in (inputs, function(**inputs))
     )
     return build_signature_def(takes, gives, constants.PREDICT_METHOD_NAME)
-
-
-def _describe_objects(graph: Any, root: Trackable) -> None:
-    """The objects that are reached from a root, with their names for each other."""
-    reached = objects_with_paths(root)
-    numbers = {identity: number for number, identity in enumerate(reached)}
-    for found, _ in reached.values():
-        node = graph.nodes.add()
-        for name, child in children_of(found):
-            node.children.add(node_id=numbers[id(child)], local_name=name)
-        if isinstance(found, Variable):
-            node.variable.dtype = found.dtype.base_dtype.as_datatype_enum
-            node.variable.shape.CopyFrom(found.shape.as_proto())
-            node.variable.trainable = found.trainable
-            node.variable.name = found.op.name
-        else:
-            _user_object(node, _WRAPPERS.get(type(found), "_generic_user_object"))
-    graph.nodes[0].children.add(node_id=len(graph.nodes), local_name="signatures")
-    _user_object(graph.nodes.add(), "signature_map")
-
-
-_WRAPPERS = {list: "trackable_list_wrapper", dict: "trackable_dict_wrapper"}
-
-
-def _user_object(node: Any, identifier: str) -> None:
-    node.user_object.identifier = identifier
-    node.user_object.version.producer = node.user_object.version.min_consumer = 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
-from tensorboard.compat.proto.struct_pb2 import StructuredValue, TypeSpecProto
+from tensorboard.compat.proto.struct_pb2 import TypeSpecProto
 from tensorboard.compat.proto.types_pb2 import DT_INVALID
 
 from tideflow.export import export
@@ -14,8 +14,9 @@ from tideflow.graph.composite import IndexedSlices, SparseTensor, components
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
-from tideflow.graph.shapes import TensorShape, unknown_shape
+from tideflow.graph.shapes import unknown_shape
 from tideflow.ragged.tensor import RaggedTensor
+from tideflow.saved_model.structured_values import encoded
 from tideflow.variables.exported_names import prepend_name_scope
 
 if TYPE_CHECKING:
@@ -64,24 +65,9 @@ def _composite_info(value: Any) -> TensorInfo:
         state = value._type_spec._serialize()
         parts = components(value)
     spec.type_spec_class_name = name
-    for item in state:
-        spec.type_state.tuple_value.values.append(_structured(item))
+    spec.type_state.CopyFrom(encoded(state))
     info.composite_tensor.components.extend(build_tensor_info(part) for part in parts)
     return info
-
-
-def _structured(item: Any) -> StructuredValue:
-    """One argument of a type specification."""
-    result = StructuredValue()
-    if item is None:
-        result.none_value.SetInParent()
-    elif isinstance(item, TensorShape):
-        result.tensor_shape_value.CopyFrom(item.as_proto())
-    elif isinstance(item, dtypes.DType):
-        result.tensor_dtype_value = item.as_datatype_enum
-    else:
-        result.int64_value = item
-    return result
 
 
 # ---------------------------------------------------------------------------------------------- back

@@ -1,0 +1,269 @@
+"""Functions of `tf.compat.v2` that do something else than those of `tf`, or more."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import tideflow as tf
+from tideflow.image.resizing import resized, resized_with_pad
+
+if TYPE_CHECKING:
+    from tideflow.graph.operation import Tensor
+    from tideflow.graph.typing import DTypeLike, TensorLike
+
+
+class ResizeMethod:
+    """The methods of `tf.compat.v2.image.resize`."""
+
+    BILINEAR = "bilinear"
+    NEAREST_NEIGHBOR = "nearest"
+    BICUBIC = "bicubic"
+    AREA = "area"
+    LANCZOS3 = "lanczos3"
+    LANCZOS5 = "lanczos5"
+    GAUSSIAN = "gaussian"
+    MITCHELLCUBIC = "mitchellcubic"
+
+
+# By resampling with a kernel; the first two only where antialiasing is asked for.
+_KERNELS = {
+    ResizeMethod.BILINEAR: "triangle",
+    ResizeMethod.BICUBIC: "keyscubic",
+    ResizeMethod.LANCZOS3: "lanczos3",
+    ResizeMethod.LANCZOS5: "lanczos5",
+    ResizeMethod.GAUSSIAN: "gaussian",
+    ResizeMethod.MITCHELLCUBIC: "mitchellcubic",
+}
+
+
+def _resizer(method: str, antialias: bool) -> Callable[[Tensor, Tensor], Tensor]:
+    centred = {
+        ResizeMethod.BILINEAR: tf.image.resize_bilinear,
+        ResizeMethod.BICUBIC: tf.image.resize_bicubic,
+        ResizeMethod.NEAREST_NEIGHBOR: tf.image.resize_nearest_neighbor,
+    }
+    if method == ResizeMethod.AREA:
+        return tf.image.resize_area
+    if method in centred and not (antialias and method in _KERNELS):
+        return functools.partial(centred[method], half_pixel_centers=True)
+    if method not in _KERNELS:
+        raise ValueError(f"Resize method is not implemented: {method!r}.")
+
+    def resampled(images: Tensor, size: Tensor) -> Tensor:
+        scale = tf.cast(size, tf.float32) / tf.cast(tf.shape(images)[1:3], tf.float32)
+        return tf.raw_ops.ScaleAndTranslate(
+            images=images,
+            size=size,
+            scale=scale,
+            translation=tf.zeros([2]),
+            kernel_type=_KERNELS[method],
+            antialias=antialias,
+        )
+
+    return resampled
+
+
+def resize(
+    images: TensorLike,
+    size: TensorLike,
+    method: str = ResizeMethod.BILINEAR,
+    preserve_aspect_ratio: bool = False,
+    antialias: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Resizes images; pixels are squares, whose centres are half a pixel from the border.
+
+    Args:
+      images: An image of shape [height, width, channels], or a batch of images.
+      size: The new height and width.
+      method: The method, one of `tf.compat.v2.image.ResizeMethod`.
+      preserve_aspect_ratio: Whether the proportions are kept: `size` is then a bound.
+      antialias: Whether an image is smoothed before it becomes smaller.
+      name: The name of the operation.
+
+    Returns:
+      The resized images, of type float32 but for the nearest neighbour.
+    """
+    return resized(images, size, _resizer(method, antialias), preserve_aspect_ratio, name, same_as_is=False)
+
+
+def resize_with_pad(
+    image: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+    method: str = ResizeMethod.BILINEAR,
+    antialias: bool = False,
+) -> Tensor:
+    """Resizes images without changing their proportions, and pads them with zeros to a size.
+
+    Args:
+      image: An image of shape [height, width, channels], or a batch of images.
+      target_height: The height of the result.
+      target_width: The width of the result.
+      method: The method, one of `tf.compat.v2.image.ResizeMethod`.
+      antialias: Whether an image is smoothed before it becomes smaller.
+
+    Returns:
+      An image or images of the target size.
+    """
+    fit = functools.partial(resize, method=method, antialias=antialias)
+    return resized_with_pad(image, target_height, target_width, fit)
+
+
+def extract_glimpse(
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
+    centered: bool = True,
+    normalized: bool = True,
+    noise: str = "uniform",
+    name: str | None = None,
+) -> Tensor:
+    """Cuts a window around a point out of each image.
+
+    Args:
+      input: A float32 tensor [batch, height, width, channels].
+      size: The height and the width of the windows.
+      offsets: The centres of the windows, of shape [batch, 2].
+      centered: Whether the origin is the centre of the image.
+      normalized: Whether offsets are in units of the image's size.
+      noise: What fills a window outside of the image: `"uniform"`, `"gaussian"` or `"zero"`.
+      name: A name for the operation.
+
+    Returns:
+      The windows.
+    """
+    return tf.raw_ops.ExtractGlimpse(
+        input=input,
+        size=size,
+        offsets=offsets,
+        centered=centered,
+        normalized=normalized,
+        uniform_noise=noise == "uniform",
+        noise=noise,
+        name=name,
+    )
+
+
+def decode_raw(
+    input_bytes: TensorLike,
+    out_type: DTypeLike,
+    little_endian: bool = True,
+    fixed_length: TensorLike | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The bytes of strings as numbers.
+
+    Args:
+      input_bytes: A tensor of strings, all of the same length unless `fixed_length` is given.
+      out_type: The type of the numbers.
+      little_endian: Whether the least significant byte of a number comes first.
+      fixed_length: The number of bytes of each string that count; shorter ones are filled with zeros.
+      name: A name for the operation.
+
+    Returns:
+      The numbers.
+    """
+    if fixed_length is None:
+        return tf.io.decode_raw(input_bytes, out_type, little_endian, name=name)
+    return tf.raw_ops.DecodePaddedRaw(
+        input_bytes=input_bytes,
+        fixed_length=fixed_length,
+        out_type=out_type,
+        little_endian=little_endian,
+        name=name,
+    )
+
+
+def _reduction(dense: str, sparse: str) -> Callable[..., Any]:
+    def reduce(
+        sp_input: Any,
+        axis: Any = None,
+        keepdims: bool | None = None,
+        output_is_sparse: bool = False,
+        name: str | None = None,
+    ) -> Any:
+        with tf.name_scope(name, dense):
+            return getattr(tf.sparse, sparse if output_is_sparse else dense)(sp_input, axis, keepdims)
+
+    reduce.__name__ = reduce.__qualname__ = dense
+    reduce.__doc__ = getattr(tf.sparse, dense).__doc__
+    return reduce
+
+
+def compute_gradient(
+    f: Callable[..., Any], x: Sequence[TensorLike], delta: float = 0.001
+) -> tuple[list[Any], list[Any]]:
+    """Computes the Jacobians of a function by a tape, and numerically.
+
+    Args:
+      f: A function of the tensors.
+      x: The values of its arguments.
+      delta: The difference for numeric differentiation.
+
+    Returns:
+      The Jacobians by the tape and the numeric ones: for each argument a matrix with a row for each element
+      of the argument and a column for each element of the result.
+    """
+    arrays = [np.array(tf.convert_to_tensor(each)) for each in x]
+    with tf.GradientTape() as tape:
+        tensors = [tf.constant(array) for array in arrays]
+        tape.watch(tensors)
+        y = tf.reshape(f(*tensors), [-1])
+    found = tape.jacobian(y, tensors)
+    size = y.shape.as_list()[0]
+    taped = [
+        np.zeros([array.size, size]) if jacobian is None else jacobian.numpy().reshape([size, array.size]).T
+        for jacobian, array in zip(found, arrays, strict=True)
+    ]
+    return taped, [_numeric(f, arrays, number, delta) for number in range(len(arrays))]
+
+
+def _numeric(f: Callable[..., Any], arrays: list[Any], number: int, delta: float) -> Any:
+    """The Jacobian with respect to one argument, by differences."""
+    rows = []
+    for place in range(arrays[number].size):
+        moved = []
+        for step in (delta, -delta):
+            changed = [array.copy() for array in arrays]
+            changed[number].flat[place] += step
+            moved.append(np.array(f(*map(tf.constant, changed))).ravel())
+        rows.append((moved[0] - moved[1]) / (2 * delta))
+    return np.stack(rows)
+
+
+def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:
+    """Splits strings.
+
+    Args:
+      input: A tensor of strings.
+      sep: What stands between the parts; white space if None.
+      maxsplit: The largest number of splits; any if negative.
+      name: A name for the operation.
+
+    Returns:
+      A ragged tensor of the parts; a vector for one string.
+    """
+    strings = tf.convert_to_tensor(input, tf.string)
+    alone = strings.shape.ndims == 0
+    parts = tf.strings.split(
+        tf.stack([strings]) if alone else strings, sep, maxsplit, result_type="RaggedTensor", name=name
+    )
+    return parts[0] if alone else parts
+
+
+NAMES = {
+    "image.ResizeMethod": ResizeMethod,
+    "image.resize": resize,
+    "image.resize_with_pad": resize_with_pad,
+    "image.extract_glimpse": extract_glimpse,
+    "io.decode_raw": decode_raw,
+    "sparse.reduce_max": _reduction("reduce_max", "reduce_max_sparse"),
+    "sparse.reduce_sum": _reduction("reduce_sum", "reduce_sum_sparse"),
+    "strings.split": split,
+    "test.compute_gradient": compute_gradient,
+}
