@@ -1,23 +1,33 @@
 """Measures Tideflow beside TensorFlow, PyTorch and JAX, each in its own environment, and prints a table.
 
-A whole run (all works, all peers, not quick) also writes the table to benchmarks/RESULTS.md.
+A whole run (all works, all peers, not quick) also writes the tables to benchmarks/RESULTS.md; its rounds are
+chosen so that it takes less than 25 minutes on two idle cores. "memory" and "shared" among the works are not
+works: "memory" measures what processes of two works hold, "shared" each of the works also beside a busy core
+and twice at once.
+`python -m benchmarks --quick --works mlp small_ops shared` is a look at two works in about a minute.
 `python -m benchmarks gpu` measures whole models on a GPU instead, and writes benchmarks/RESULTS_GPU.md;
-`python -m benchmarks int8` inference in int8 on a CPU, and writes benchmarks/RESULTS_INT8.md.
+`python -m benchmarks int8` inference in int8 on a CPU, and writes benchmarks/RESULTS_INT8.md;
+`python -m benchmarks eager` eager mode beside PyTorch's, and writes benchmarks/RESULTS_EAGER.md;
+`python -m benchmarks serving` servers and Clipper's experiments, and writes benchmarks/RESULTS_SERVING.md;
+`python -m benchmarks pipeline` the pipeline beside TFX's libraries: benchmarks/RESULTS_PIPELINE.md.
 """
 
 import argparse
 import contextlib
 import importlib
 import sys
+import time
 from pathlib import Path
 
 from benchmarks.gpu import run as gpu
 from benchmarks.peers import PEERS, PeerError, Worker
 from benchmarks.report import Results, markdown
+from benchmarks.shared import measure_shared
 from benchmarks.works import NAMES
 
 RESULTS = Path(__file__).with_name("RESULTS.md")
-WORKS = [*NAMES, "memory"]
+APART = ("shared", "memory")
+WORKS = [*NAMES, *APART]
 MEMORY_WORKS = {"convnet": 20, "deep_backward": 3}  # and steps of each
 
 
@@ -25,19 +35,27 @@ def main() -> None:
     if sys.argv[1:2] == ["gpu"]:
         gpu.main(sys.argv[2:])
         return
-    if sys.argv[1:] == ["int8"]:
-        importlib.import_module("benchmarks.int8").main()
+    if sys.argv[1:] in (["int8"], ["eager"]):
+        importlib.import_module(f"benchmarks.{sys.argv[1]}").main()
+        return
+    if sys.argv[1:2] in (["serving"], ["pipeline"]):
+        importlib.import_module(f"benchmarks.{sys.argv[1]}.run").main(sys.argv[2:])
         return
     options = parse_options()
-    works = [name for name in options.works if name != "memory"]
+    began = time.monotonic()
+    works = [name for name in options.works if name not in APART]
     results = Results(
         works={name: importlib.import_module(f"benchmarks.works.{name}") for name in works},
         peers=options.peers,
         rounds=options.rounds,
     )
-    measure_speed(results, 5 if options.quick else 1)
+    shorter = 5 if options.quick else 1
+    measure_speed(results, shorter)
+    if "shared" in options.works:
+        measure_shared(results, 2 * shorter, say)
     if "memory" in options.works:
         measure_memory(results)
+    results.minutes = (time.monotonic() - began) / 60
     text = markdown(results)
     print(text)
     if not options.quick and set(options.works) == set(WORKS) and set(options.peers) == set(PEERS):
@@ -55,7 +73,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument(
         "--peers", nargs="+", choices=PEERS, default=list(PEERS), metavar="PEER", help=" ".join(PEERS)
     )
-    parser.add_argument("--rounds", type=int, default=7, help="turns of each peer at each work (%(default)s)")
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each peer at each work (%(default)s)")
     parser.add_argument("--quick", action="store_true", help="few and short rounds: a look, not figures")
     options = parser.parse_args()
     if options.rounds < 1:
@@ -92,6 +110,8 @@ def took_turn(results: Results, worker: Worker, work: str, steps: int) -> bool:
     with noting_trouble(results, work):
         answer = worker.ask(work, max(steps, 1))
         results.seconds.setdefault(work, {}).setdefault(worker.peer.name, []).append(answer["seconds"])
+        pages = results.pages.setdefault(work, {}).setdefault(worker.peer.name, [])
+        pages.append((answer["faults"], answer["taken"]))
         results.first.setdefault(work, {})[worker.peer.name] = answer["first"]
         if "baseline" in answer:
             results.baselines.setdefault(work, {}).setdefault(worker.peer.name, []).append(answer["baseline"])

@@ -63,11 +63,17 @@ class Worker:
         self.facts = self.answer()
 
     def ask(self, work: str, steps: int) -> dict:
-        """One round of a work: `seconds` per unit, the `first` value, `resident` and `peak` memory."""
+        """One round of a work: `seconds` and page `faults` per unit, the `first` value, the memory `taken` by
+        steps, `resident` and `peak` memory.
+        """
+        self.begin(work, steps)
+        return self.answer()
+
+    def begin(self, work: str, steps: int) -> None:
+        """Has the worker begin a round, of which `answer` tells when it is over."""
         os.killpg(self.process.pid, signal.SIGCONT)
         self.process.stdin.write(f"{work} {steps}\n")
         self.process.stdin.flush()
-        return self.answer()
 
     def answer(self) -> dict:
         line = self.process.stdout.readline()

@@ -22,7 +22,10 @@ class Results:
     seconds: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # work, peer, one per round
     baselines: dict[str, dict[str, list[float]]] = field(default_factory=dict)  # likewise
     first: dict[str, dict[str, float]] = field(default_factory=dict)
+    pages: dict[str, dict[str, list[tuple[float, int]]]] = field(default_factory=dict)  # faults, bytes taken
+    shared: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)  # work, peer, way of sharing
     memory: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)  # work, peer, kind
+    minutes: float = 0.0  # that all of it took
     versions: dict[str, str] = field(default_factory=dict)
     troubles: list[str] = field(default_factory=list)
 
@@ -31,6 +34,10 @@ def markdown(results: Results) -> str:
     parts = ["# Speed and memory, Tideflow beside its peers", facts(results), HOW_TO_READ]
     if results.seconds:
         parts += ["## Speed", speed_table(results)]
+    if results.shared:
+        parts += ["## On a shared machine", ON_A_SHARED_MACHINE, shared_table(results)]
+    if results.pages:
+        parts += ["## Page faults and memory of a step", OF_PAGES, pages_table(results)]
     for title, memory in results.memory.items():
         parts += [f"## Memory: {title}", memory_table(memory)]
     notes = results.troubles + disagreements(results)
@@ -45,13 +52,22 @@ is Tideflow's time divided by the peer's: below 1, Tideflow is faster. The peers
 and the others stand still meanwhile. A baseline, where there is one, is the same step without what the work
 is about, timed in turn with it."""
 
+ON_A_SHARED_MACHINE = """\
+The same steps beside a process that keeps one core busy, and of two processes that do the same at once.
+Reached: no slower than TensorFlow on a machine shared in the same way, for both ways."""
+
+OF_PAGES = """\
+The page faults of a step, each a new page that the system fills with zeros, and the most memory that the
+process held during its rounds beyond what it held before them."""
+
 
 def facts(results: Results) -> str:
     versions = ", ".join(f"{PEERS[peer].title} {version}" for peer, version in results.versions.items())
     machine = f"{cpu_model()}, {os.cpu_count()} cores, {memory_size()} of memory, {platform.system()}"
     load = f"load average {results.load:.1f} before it began"
     return (
-        f"Made by `python -m benchmarks` on {date.today()}, {results.rounds} rounds.\n"
+        f"Made by `python -m benchmarks` on {date.today()}, {results.rounds} rounds, in "
+        f"{results.minutes:.0f} minutes.\n"
         f"Machine: {machine}; {load}.\n"
         f"Versions: Python {platform.python_version()}, {versions}."
     )
@@ -88,9 +104,41 @@ def speed_table(results: Results) -> str:
                 ratio(times, ["tensorflow"]),
                 ratio(times, [peer for peer in times if peer != "tideflow"]),
                 ", ".join(limit(*each, getattr(work, "baseline", "")) for each in work.reach.items()),
-                verdict({**times, **baseline_time(baselines)}, work.reach),
+                verdict({**times, **baseline_time(baselines)}, work.reach) if work.reach else "",
             ]
         )
+    return table(header, rows)
+
+
+WAYS_TO_SHARE = {"alone": "alone", "busy": "one core busy", "twice": "two programs at once"}
+
+
+def shared_table(results: Results) -> str:
+    peers = [peer for peer in results.peers if any(peer in found for found in results.shared.values())]
+    header = ["work", *(f"{PEERS[peer].title}, {way}" for peer in peers for way in WAYS_TO_SHARE.values())]
+    header += ["ratio to TensorFlow, one core busy", "two at once", "reached"]
+    rows = []
+    for name, found in results.shared.items():
+        rows.append([results.works[name].title])
+        rows[-1] += [
+            duration(found[peer][way]) if peer in found else "–" for peer in peers for way in WAYS_TO_SHARE
+        ]
+        times = {way: {peer: seconds[way] for peer, seconds in found.items()} for way in ("busy", "twice")}
+        rows[-1] += [ratio(each, ["tensorflow"]) for each in times.values()]
+        verdicts = {verdict(each, {"tensorflow": 1.0}) for each in times.values()}
+        rows[-1].append("**no**" if "**no**" in verdicts else verdicts.pop())
+    return table(header, rows)
+
+
+def pages_table(results: Results) -> str:
+    header = ["work"]
+    header += [f"{PEERS[peer].title}, {what}" for what in ("faults", "most memory") for peer in results.peers]
+    rows = []
+    for name, found in results.pages.items():
+        rounds = [found.get(peer) for peer in results.peers]
+        faults = ["–" if each is None else f"{median(count for count, _ in each):.3g}" for each in rounds]
+        taken = ["–" if each is None else f"{max(size for _, size in each) / MB:.1f} MB" for each in rounds]
+        rows.append([results.works[name].title, *faults, *taken])
     return table(header, rows)
 
 

@@ -1,7 +1,8 @@
 """One peer's side of the measuring: `python -m benchmarks.worker PEER` in the peer's own environment.
 
 Each line of standard input, "WORK STEPS", is answered by a line of JSON: the median seconds of a step, the
-value of the very first one, and the memory the process holds. A work is set up when it is first asked for.
+value of the very first one, its page faults, the most memory that it took, and the memory the process holds.
+A work is set up when it is first asked for.
 """
 
 import functools
@@ -10,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import resource
 import statistics
 import sys
 import time
@@ -56,13 +58,35 @@ def begin(peer, library, work) -> tuple[Step, float]:
 
 def measure(step: Step, first: float, steps: int) -> dict[str, float]:
     times: list[float] = []
+    faults: list[float] = []
     baselines: list[float] = []
+    before = forgotten_peak()
     for _ in range(steps):
-        times.append(seconds_of(step.run, *step.prepare()))
+        prepared = step.prepare()
+        faults_before = page_faults()
+        times.append(seconds_of(step.run, *prepared))
+        faults.append(page_faults() - faults_before)
         if step.baseline is not None:
             baselines.append(seconds_of(step.baseline))
-    measured = {"seconds": statistics.median(times) / step.units, "first": first}
+    measured = {
+        "seconds": statistics.median(times) / step.units,
+        "faults": statistics.median(faults) / step.units,
+        "taken": max(memory()["peak"] - before, 0),
+        "first": first,
+    }
     return {**measured, "baseline": statistics.median(baselines) / step.units} if baselines else measured
+
+
+def page_faults() -> int:
+    """Those of this process so far that were served without the disk."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
+def forgotten_peak() -> int:
+    """Resident bytes now; the most there ever were is counted from here on."""
+    with open("/proc/self/clear_refs", "w") as references:
+        references.write("5")
+    return memory()["resident"]
 
 
 def seconds_of(function: Callable, *arguments) -> float:

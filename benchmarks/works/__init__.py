@@ -5,6 +5,9 @@ A module states its `title`, the `steps` of a round, and `reach`: the limits tha
 is compared with}, which `baseline` names. One function per way of writing the work sets it up and returns
 the step to time: `tf1` serves Tideflow and TensorFlow alike; `pytorch`, `jax` and `numpy` say the same by
 hand. A step returns a number, which must be the same for every peer.
+
+A work whose time is that of the disk, or of several processes, says `shared = False`: it is not measured
+beside other programs.
 """
 
 from collections.abc import Callable
@@ -16,7 +19,12 @@ NAMES = (
     "mlp",
     "mlp_traced",
     "convnet",
+    "tanh_chain",
+    "tanh_chain_compiled",
     "small_ops",
+    "small_ops_compiled",
+    "independent_ops",
+    "independent_ops_compiled",
     "graph_building",
     "first_run",
     "large_feed",

@@ -5,6 +5,7 @@ from benchmarks.works.checkpointing import Model
 
 title = "save a checkpoint of 1 GB"
 steps = 1
+shared = False
 reach = {"baseline": 2.0}
 baseline = "a copy of the file"
 

@@ -4,6 +4,7 @@ from benchmarks.clusters import chief_of
 
 title = "cluster: fetching 100 MB from a parameter server"
 steps = 10
+shared = False
 reach = {"tensorflow": 1 / 1.3}
 
 

@@ -9,6 +9,7 @@ from benchmarks.works import Step
 
 title = "cluster: from the kill of a parameter server to the error in a step that waits for it"
 steps = 1
+shared = False
 reach = {"seconds": 2.0}
 
 

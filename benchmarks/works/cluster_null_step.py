@@ -6,6 +6,7 @@ from benchmarks.clusters import chief_of
 
 title = "cluster: null synchronous step, 4 workers, 2 parameter servers"
 steps = 100
+shared = False
 reach = {"tensorflow": 1 / 2}
 
 WORKERS, SERVERS = 4, 2

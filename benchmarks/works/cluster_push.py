@@ -4,6 +4,7 @@ from benchmarks.clusters import chief_of
 
 title = "cluster: pushing an update of 100 MB to a parameter server"
 steps = 10
+shared = False
 reach = {"tensorflow": 1 / 1.3}
 
 

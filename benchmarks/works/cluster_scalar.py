@@ -4,6 +4,7 @@ from benchmarks.clusters import chief_of
 
 title = "cluster: fetching a scalar from a parameter server"
 steps = 500
+shared = False
 reach = {"tensorflow": 1 / 2.5}
 
 

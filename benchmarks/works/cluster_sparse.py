@@ -7,6 +7,7 @@ from benchmarks.works import Step
 
 title = "cluster: a sparse step on 32 rows of a 1 GB embedding"
 steps = 200
+shared = False
 baseline = "a scalar's fetch"
 reach = {"baseline": 2.0}
 

@@ -7,6 +7,7 @@ from benchmarks.works import Step
 
 title = "cluster: 40 asynchronous steps by two workers"
 steps = 3
+shared = False
 baseline = "one worker's"
 reach = {"baseline": 1 / 1.7}
 

@@ -4,7 +4,7 @@ import numpy as np
 
 title = "MLP 784-100-10, batch 100, Adam step"
 steps = 300
-reach = {"tensorflow": 1 / 2, "pytorch": 1.0, "jax": 1.0}
+reach = {"tensorflow": 0.5, "pytorch": 0.9, "jax": 0.9}
 
 rng = np.random.RandomState(0)
 W1 = rng.normal(0, 0.05, (784, 100)).astype(np.float32)

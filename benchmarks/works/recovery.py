@@ -11,6 +11,7 @@ from benchmarks.works import Step
 
 title = "recovery: kill -9 to the first step restored (a new process, 64 MB)"
 steps = 1
+shared = False
 reach = {"tensorflow": 1.0}
 
 SAVED_BY = 12  # steps after which there is a checkpoint

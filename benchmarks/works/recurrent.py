@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from benchmarks.works import hot
+
 BATCH, TIME, UNITS = 32, 50, 128
 RATE = 0.1
 
@@ -29,29 +31,15 @@ def tf1(tf, train, compiled):
     outputs = tf.while_loop(lambda t, *_: t < TIME, body, start)[-1].stack()
     loss = tf.reduce_mean(tf.square(outputs))
     fetches = [loss] + ([tf.train.GradientDescentOptimizer(RATE).minimize(loss)] if train else [])
-    config = tf.ConfigProto()
-    if tf.__name__ == "tideflow":
-        level = tf.OptimizerOptions.ON_1 if compiled else tf.OptimizerOptions.OFF
-        config.graph_options.optimizer_options.global_jit_level = level
-    sess = tf.Session(config=config)
+    sess = hot.session(tf, compiled)
     sess.run(tf.global_variables_initializer())
 
     def step():
         return sess.run(fetches, {x: SEQUENCES})[0]
 
-    if compiled and tf.__name__ == "tideflow":
-        _wait_for_compilation(step)
-        sess.run(tf.global_variables_initializer())
+    hot.wait_for_compilation(tf, step, compiled)
+    sess.run(tf.global_variables_initializer())
     return step
-
-
-def _wait_for_compilation(step):
-    from tideflow.compile.hot import wait_until_compiled
-
-    for _ in range(12):
-        step()
-    if not wait_until_compiled(300):
-        raise TimeoutError("the loop was not compiled in 300 s")
 
 
 def pytorch(train):

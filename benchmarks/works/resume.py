@@ -9,6 +9,7 @@ from benchmarks.works import Step
 
 title = "resume: a session restored from 64 MB, and its first step"
 steps = 2
+shared = False
 reach = {"tensorflow": 1.0}
 
 

@@ -7,6 +7,7 @@ from benchmarks.works.checkpointing import Model
 
 title = "MLP step, while 128 MB are saved in the course of 500"
 steps = 1
+shared = False
 reach = {"baseline": 1.5, "tensorflow": 1.0}
 baseline = "steps alone"
 

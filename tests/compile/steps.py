@@ -23,7 +23,7 @@ from tideflow.runtime.waiting import StepContext
 from tideflow.session.feeds import feeder
 from tideflow.session.fetches import fetched
 
-EVERY_RULE = frozenset([*all_rules(), "fold", "group_updates"])
+EVERY_RULE = frozenset([*all_rules(), "fold", "group_updates", "small_arithmetic"])
 PLAIN = tf.ConfigProto()
 PLAIN.graph_options.optimizer_options.opt_level = -1  # L0: no rewrite
 
@@ -75,7 +75,7 @@ def as_kernels(stretch: Stretch, arguments: KernelArguments) -> Callable[..., An
     """The function of a stretch that calls its kernels: what a compiled one is compared with, and a quick
     stand-in for it.
     """
-    return inductor.on_kernels(stretch, arguments).namespace["step"]
+    return inductor.on_kernels(stretch, arguments).step
 
 
 def types(program: Program) -> list[str]:

@@ -10,8 +10,13 @@ import pytest
 import torch
 
 import tideflow as tf
+from tests.compile.steps import program
 from tideflow.compile import captured
 from tideflow.compile.emit import emit
+from tideflow.compile.group import group_updates
+from tideflow.compile.place import place
+from tideflow.compile.rewrite import optimize
+from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
 
 gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="records on a GPU")
 
@@ -90,6 +95,33 @@ def test_a_recurrent_network_is_recorded_with_its_loops() -> None:
             (plan,) = kept.plans.values()
     assert "unrolled" in plan.applied and "cuda_graph" in plan.applied
     np.testing.assert_allclose(*found, rtol=1e-4)
+
+
+@gpu
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_scaled_loss_is_recorded_with_its_updates(optimizer: str) -> None:
+    """Steps whose gradients are not finite update nothing but the scale."""
+    found = []
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.DEFAULT):
+        config = tf.ConfigProto()
+        config.graph_options.optimizer_options.global_jit_level = level
+        with tf.Graph().as_default():
+            tf.set_random_seed(3)
+            x = tf.placeholder(tf.float32, [8, 16])
+            loss = network(x)
+            scale = tf.train.experimental.DynamicLossScale(64.0, increment_period=2)
+            scaled = tf.train.experimental.MixedPrecisionLossScaleOptimizer(OPTIMIZERS[optimizer](), scale)
+            train = scaled.minimize(loss)
+            chance = np.random.RandomState(5)
+            with tf.Session(config=config) as session:
+                session.run(tf.global_variables_initializer())
+                for i in range(14):
+                    fed = np.full([8, 16], np.inf) if i in (2, 7, 8, 12) else chance.rand(8, 16)
+                    session.run([loss, train], {x: fed})
+                found.append([session.run(scale()), *session.run(tf.global_variables())])
+    assert np.isfinite(found[0][1]).all()
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
 @gpu
@@ -182,3 +214,22 @@ def test_a_program_in_three_phases_is_the_same_program(
                 results.append([*found, *session.run(tf.global_variables())])
     for left, right in zip(*results, strict=True):
         np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-7)
+
+
+def test_updates_under_a_condition_are_for_recordings_too() -> None:
+    """What a recording does, on a CPU: the update reads on the device whether it is due."""
+    with tf.Graph().as_default():
+        variables = [tf.get_variable(f"v{i}", [3], initializer=tf.ones_initializer()) for i in range(3)]
+        is_due = tf.placeholder(tf.bool, [])
+        optimizer = tf.train.AdamOptimizer(0.1)
+        gradients = [(2.0 * v, v) for v in variables]
+        optimizer._create_slots(variables)
+        optimizer._prepare()
+        step = tf.cond(is_due, lambda: optimizer.apply_gradients(gradients), tf.no_op)
+        made = program(step, {is_due: True})
+        optimize(made, check=True)
+        group_updates(made)
+        place(made, Placement(local_devices(ONE_CPU)))
+        changed = captured.with_updates_on_device(made, torch.device("cpu"))
+        (update,) = [node for node in changed.nodes if node.type == "_GroupedAdamRecorded"]
+        assert not update.guards and update.inputs[-1].dtype == tf.bool

@@ -205,3 +205,48 @@ def test_errors_of_a_group_name_an_update_of_it():
         session.run([v.initializer for v in made[1:]])
         with pytest.raises(tf.errors.FailedPreconditionError, match="weights0"):
             session.run(step)
+
+
+@KINDS
+def test_updates_under_one_condition_are_grouped(use_resource):
+    made = variables(use_resource)
+    is_due = tf.placeholder(tf.bool, [])
+    gradients = tf.gradients(tf.add_n([tf.reduce_sum(v**2) for v in made]), made)
+    optimizer = tf.train.MomentumOptimizer(0.3, 0.8)
+    optimizer._create_slots(made)
+
+    def update():
+        return tf.group(optimizer.apply_gradients(zip(gradients, made, strict=True)))
+
+    step = tf.cond(is_due, update, tf.no_op)
+    assert grouped(step, {is_due: True}).count("_GroupedMomentum") == 1
+    for due in (True, False):
+        everything = tf.global_variables()
+        found = trained(step, everything, {is_due: due})
+        for a, b in zip(found, trained(step, everything, {is_due: due}, config=PLAIN), strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@KINDS
+def test_moving_averages_are_grouped(use_resource):
+    made = variables(use_resource)
+    x = [tf.sin(v * 2.0) for v in made]
+    updates = [tf.assign_sub(v, (v - value) * 0.1) for v, value in zip(made, x, strict=True)]
+    step = tf.group(*updates)
+    found = grouped(step)
+    assert found.count("_GroupedMovingAverage") == 1 and "Sub" not in found
+    for a, b in zip(trained(step, made), trained(step, made, config=PLAIN), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+
+
+@KINDS
+def test_a_moving_average_of_an_old_value_is_not_grouped(use_resource):
+    """Between the read and the update, another node changes the variable."""
+    made = variables(use_resource)[:2]
+    old = [v.read_value() * 1.0 for v in made]
+    with tf.control_dependencies(old):
+        changed = [v.assign_add(tf.ones_like(o)) for v, o in zip(made, old, strict=True)]
+    with tf.control_dependencies(changed):
+        step = tf.group(*(tf.assign_sub(v, (o - 3.0 * tf.ones_like(o)) * 0.5) for v, o in zip(made, old)))
+    for a, b in zip(trained(step, made), trained(step, made, config=PLAIN), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)

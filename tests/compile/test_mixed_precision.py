@@ -45,7 +45,7 @@ def in_half(program: Program) -> set[str]:
 
 
 def config(**options: int) -> tf.ConfigProto:
-    result = tf.ConfigProto()
+    result = tf.ConfigProto(device_count={"GPU": 0})
     for name, toggle in options.items():
         setattr(result.graph_options.rewrite_options, name, toggle)
     return result

@@ -8,7 +8,9 @@ import torch
 
 import tideflow as tf
 from tests.compile.steps import program
+from tideflow.compile.build import build_program
 from tideflow.compile.place import place
+from tideflow.compile.request import StepRequest
 from tideflow.ops.control_flow.defun import Defun
 from tideflow.runtime.devices import Device, Placement
 
@@ -45,6 +47,17 @@ def test_sizes_and_strings_stay_on_the_cpu():
     words = tf.concat([tf.constant(["a"]), tf.constant(["b"])], 0, name="s")
     found = placed([sizes, words])
     assert found["i"] == "cpu" and found["s"] == "cpu"
+
+
+def test_booleans_are_reduced_where_they_are():
+    numbers = tf.exp(tf.constant([1.0, 2.0]))
+    found = placed(
+        [
+            tf.reduce_all(tf.math.is_finite(numbers), name="of_numbers"),
+            tf.reduce_all(tf.placeholder_with_default([1, 2], [2]) > 0, name="of_sizes"),
+        ]
+    )
+    assert found["of_numbers"] == "cuda:0" and found["of_sizes"] == "cpu"
 
 
 def test_what_was_asked_for_is_given():
@@ -169,3 +182,15 @@ def test_each_operation_is_told_once(capsys):
     said = capsys.readouterr().out
     assert said.startswith("Device mapping: no known devices.\n")
     assert said.count(f"told: (Exp): {TASK}/device:CPU:0\n") == 1
+
+
+def test_a_function_that_is_the_step_is_placed_as_a_graph_with_its_feeds_where_they_are():
+    body = tf.Graph()
+    with body.as_default():
+        x, sizes = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.int32, [1])
+        y = tf.reshape(tf.exp(x, name="e"), sizes, name="r")
+    request = StepRequest((y,), feeds=(x, sizes), feed_devices=(GPUS[1].torch_device, CPU.torch_device))
+    made = build_program(request)
+    place(made, Placement((CPU, *GPUS)), {body})
+    assert [str(value.device) for value in made.feeds] == ["cuda:1", "cpu"]
+    assert {node.name: str(node.device) for node in made.nodes}["e"] == "cuda:0"

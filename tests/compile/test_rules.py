@@ -157,6 +157,13 @@ def _(op_type):
     return definition(op_type)(tf.exp(x) * tf.sin(x), tf.constant(normal(3))), feeds
 
 
+@before("all_values_are_finite")
+def _(op_type):
+    x, feeds = fed(X)
+    parts = [tf.exp(x), tf.sin(x[0]), x[0, 0]]
+    return tf.reduce_all([tf.reduce_all(tf.math.is_finite(part)) for part in parts]), feeds
+
+
 def pool(x, **options):
     return tf.nn.max_pool(x, [1, 2, 2, 1], [1, 2, 2, 1], "SAME", **options)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import partial
 
 import numpy as np
 import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx._graph_pickler import GraphPickler
 
 import tideflow as tf
 from tests.compile.steps import Compiled, as_kernels, normal
@@ -15,6 +19,8 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.ir import walk
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.stretches import Stretch
+from tideflow.runtime import kernel_threads
+from tideflow.runtime.kernel_threads import OneThread, ThreadChoice
 from tideflow.runtime.resources import ResourceManager
 
 
@@ -125,6 +131,46 @@ def test_an_op_that_looks_at_values_stays_on_its_kernel():
     compiled = in_stretches_of_kernels(step.plan, arguments, prepare)
     assert [node.type for node in compiled.program.nodes].count("UnsortedSegmentSum") == 1
     assert len(traced) == 2
+
+
+def test_convolutions_of_onednn_reach_the_process_that_compiles():
+    x = tf.placeholder(tf.float32, [2, 8, 8, 3], "x")
+    h = x
+    for _ in range(2):
+        filters = tf.constant(normal(3, 3, 3, 3))
+        h = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(h, filters, [1, 1, 1, 1], "SAME"), [0.1, 0.2, 0.3]))
+    feeds = {x: normal(2, 8, 8, 3)}
+    step = Compiled(chain(h), feeds)
+    arguments = KernelArguments(step.state, partial(planned, compile_step))
+    (stretch,) = stretches.stretches_of(step.plan.program, set())
+    pickled = inductor._pickled(inductor.traced(stretch, arguments))
+    assert b"mkldnn" in pickled
+    graph = GraphPickler.loads(pickled, FakeTensorMode())
+    graph.recompile()
+    taken = [
+        torch.from_numpy(feeds[x] if value.constant is None else value.constant) for value in stretch.taken
+    ]
+    np.testing.assert_array_equal(graph(*taken)[0].numpy(), step.run()[0])
+
+
+@pytest.mark.parametrize("size, kind", [(16, OneThread), (4000, ThreadChoice)])
+def test_small_compiled_plans_use_one_thread(size, kind, monkeypatch):
+    monkeypatch.setattr(kernel_threads, "_most", 2)
+    x = tf.placeholder(tf.int32, [size], "x")
+    fetch = x
+    for _ in range(6):
+        fetch = fetch * 3 + x
+    step = Compiled(fetch, {x: np.ones(size, np.int32)})
+    assert step.plan.threads is None  # its kernels decide for themselves
+    compiled = in_stretches_of_kernels(step.plan, KernelArguments(step.state, partial(planned, compile_step)))
+    assert type(compiled.threads) is kind
+    for now in range(1000):
+        compiled.threads.note(0.01, now)
+    assert compiled.threads.count == 1 and compiled.threads.most == 2
+    learned = ThreadChoice(2)
+    trial = hot._better(dataclasses.replace(step.plan, threads=learned), compiled, lambda plan: None)
+    assert trial.threads is learned
+    assert hot._better(step.plan, compiled, lambda plan: None).threads is compiled.threads
 
 
 def test_the_name_of_compiled_code_says_what_it_depends_on():

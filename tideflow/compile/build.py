@@ -42,6 +42,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow.switches import common_shape, shape_within
+from tideflow.runtime.devices import CPU
 
 _ALIASING = ("Identity", "StopGradient", "Switch")  # their results are their inputs' memory
 _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
@@ -58,10 +59,13 @@ def build_program(request: StepRequest, progress: Progress | None = None) -> Pro
     builder.written, builder.resized = written_before(ops), resized_in(ops)
     for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
         builder.feed(tensor, shape)
+    for value, device in zip(builder.feeds, request.feed_devices):
+        value.op.device = device
     for tensor, handle in request.known.items():
         builder.know(tensor, handle)
     builder.add_all(arranged(ops, fed))
     program = Program(builder.feeds, builder.nodes, [builder.fetch(tensor) for tensor in fetches])
+    program.fetch_to = None if request.fetches_stay else CPU
     # An operation that others only wait for runs if it has an effect; a value that nothing takes is not
     # computed. A placeholder must be fed, unless only operations whose outputs are fed need it.
     unfed = [op for op in ops if op.definition.role == "placeholder"]

@@ -18,17 +18,21 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.compile.emit import emit
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, walk
-from tideflow.compile.kernels import KernelArguments, kernel_for
+from tideflow.compile.kernels import OF_A_RUN, KernelArguments, kernel_for
 from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.stretches import calling, depends_on_data, given_on
 from tideflow.compile.unroll import unrolled
+from tideflow.graph import dtypes
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays.buffers import deep_copy_op
+from tideflow.ops.arrays.constants import const_op
+from tideflow.ops.state.grouped_training import RECORDED
 from tideflow.runtime import resources
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import Variable, exclusive
@@ -82,7 +86,7 @@ def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> 
 def _recording(plan: LocalPlan, device: torch.device, arguments: KernelArguments) -> LocalPlan | None:
     """The plan with its work on the GPU recorded; None where that is too little."""
     written_out = unrolled(plan.program)
-    program = _with_handles(written_out or plan.program)
+    program = with_updates_on_device(_with_handles(written_out or plan.program), device)
     phases = phases_of(program, lambda node: _can_be_recorded(node, device))
     if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
         return None
@@ -101,6 +105,29 @@ def _with_handles(program: Program) -> Program:
             node.replace_values(roots)
         nodes.append(node)
     return dataclasses.replace(program, nodes=nodes)
+
+
+def with_updates_on_device(program: Program, device: torch.device) -> Program:
+    """The program with grouped updates on the device that can be recorded: they find there what changes from
+    step to step, and whether they are due. A loss scale lets them be due only when gradients are finite.
+    """
+    made: dict[Node, Node] = {}
+    always = make_node(const_op, [], {"value": np.array(True), "dtype": dtypes.bool}, name="always")
+    always.device = device
+    for node in program.nodes:
+        recorded = RECORDED.get(node.definition)
+        is_due = [pred for pred, side in node.guards if side]
+        if recorded is None or node.device != device or len(is_due) != len(node.guards) or len(is_due) > 1:
+            continue
+        inputs = [*node.inputs, *(is_due or always.outputs)]
+        update = make_node(recorded, inputs, node.attrs, node)
+        if all(value.constant is not None for value in update.host_inputs):
+            update.guards = frozenset()
+            made[node] = update
+    if not made:
+        return program
+    nodes = [always, *(made.get(node, node) for node in program.nodes)]
+    return dataclasses.replace(program, nodes=nodes, targets={made.get(n, n) for n in program.targets})
 
 
 def _handle_behind(value: Value) -> Value:
@@ -132,7 +159,7 @@ def _can_be_recorded(node: Node, device: torch.device) -> bool:
         return False
     if any(value.constant is None for value in node.host_inputs):
         return False
-    return not {"state", "resources", "context", "planned"}.intersection(op.wants(kernel_for(node)))
+    return OF_A_RUN.isdisjoint(op.wants(kernel_for(node)))
 
 
 def _is_state(value: Value) -> bool:
@@ -181,8 +208,8 @@ def recorded_program(
     results = [v for node in recorded for v in node.outputs if v in wanted and not _is_state(v)]
     feeds, nodes = given_on(device, taken, recorded)
     nodes, fetches = _copying_reads(nodes, results)
-    inner = Program(feeds, [*shared, *nodes], fetches)
-    step = emit(inner, arguments, fetch_to=device).namespace["step"]
+    inner = Program(feeds, [*shared, *nodes], fetches, fetch_to=device)
+    step = emit(inner, arguments).step
     recording = Recording(step, *_variables_of(recorded, arguments))
     node = calling(captured_op, recording, taken, results, recorded[-1], "captured")
     targets = program.targets.difference(recorded) | {node}

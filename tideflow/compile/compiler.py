@@ -27,6 +27,7 @@ from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.progress import Progress
 from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import optimize
+from tideflow.compile.small_arithmetic import functions_of, with_small_arithmetic
 from tideflow.compile.tokens import token_plan
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.kernel_threads import start_kernel_threads
@@ -57,13 +58,22 @@ def compile_step(
             program = build_program(request, progress)
     if program is None or may_deadlock(program):
         return token_plan(request, arguments, placement, progress)
-    place(program, placement)
+    place(program, placement, {tensor.graph for tensor in (*request.fetches, *request.feeds)})
     applied = ["use_half"] * use_half(program, request.half_by_device) if request.half_by_device else []
     applied += optimize(program, request.disabled_rules, progress=progress)
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
-    plan = emit(program, arguments, request.hook, suspendable=request.suspendable, progress=progress)
-    plan = dataclasses.replace(plan, applied=tuple(applied), compile_seconds=time.perf_counter() - began)
+    emitted = program
+    if request.hook is None and "small_arithmetic" not in request.disabled_rules:
+        emitted = with_small_arithmetic(program)
+    plan = emit(emitted, arguments, request.hook, suspendable=request.suspendable, progress=progress)
+    plan = dataclasses.replace(
+        plan,
+        program=program,
+        source="\n".join([plan.source, *functions_of(emitted)]),
+        applied=tuple(applied),
+        compile_seconds=time.perf_counter() - began,
+    )
     if replace is not None and request.hook is None and "hot" not in request.disabled_rules:
         plan = warming(plan, arguments, replace)
     return plan

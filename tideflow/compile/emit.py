@@ -19,9 +19,9 @@ from tideflow.compile.kernels import (
     Kernel,
     KernelArguments,
     constant_value,
-    has_objects,
     host_constant,
     kernel_for,
+    specialized,
     wants_context,
 )
 from tideflow.compile.loop_values import number_text, scalar_variables, sums
@@ -31,6 +31,7 @@ from tideflow.compile.prune import read_op
 from tideflow.compile.request import Hook
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
+from tideflow.ops.control_flow.switches import scalar_predicate
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.kernel_threads import thread_choice
@@ -52,18 +53,14 @@ def emit(
     implied: Guards = frozenset(),
     in_place: bool = True,
     suspendable: bool = False,
-    fetch_to: torch.device = CPU,
     progress: Progress | None = None,
 ) -> LocalPlan:
     """The plan of a placed program.
 
     `implied` are conditions that hold wherever the plan runs. Without `in_place`, every result is in memory
-    of its own. A `suspendable` plan yields pending values instead of blocking its thread. `fetch_to` is the
-    device to which the plan returns its fetches.
+    of its own. A `suspendable` plan yields pending values instead of blocking its thread.
     """
-    emitter = _Emitter(
-        program, arguments, hook, implied, in_place, suspendable, fetch_to, progress or Progress()
-    )
+    emitter = _Emitter(program, arguments, hook, implied, in_place, suspendable, progress or Progress())
     return emitter.plan()
 
 
@@ -76,11 +73,9 @@ class _Emitter:
         implied: Guards,
         in_place: bool,
         suspendable: bool,
-        fetch_to: torch.device,
         progress: Progress,
     ):
         self.program = program
-        self.fetch_to = fetch_to
         self.progress = progress
         self.in_place = in_place and (hook is None or not hook.looks_at_values)
         self.arguments = arguments
@@ -99,6 +94,7 @@ class _Emitter:
         self.unfreed: list[str] = []
         self.fresh: set[Value] = set()  # values in memory of their own
         self.numbers: set[Value] = set()  # values that are Python numbers, not tensors
+        self.asked: dict[Value, str] = {}  # predicates on accelerators, and the names of their booleans
         self.suspendable = suspendable
         self.suspends = False  # whether there is a line where the plan may suspend
         self.takes_context = hook is not None
@@ -111,7 +107,7 @@ class _Emitter:
         if self.hook is not None and self.hook.before is not None:
             self.text.append(f"    {self._bind('before', self.hook.before)}()")
         self._emit_all(self.program)
-        fetched = "".join(f"{self._argument(value, self.fetch_to)}, " for value in self.program.fetches)
+        fetched = "".join(f"{self._argument(v, self.program.fetch_to)}, " for v in self.program.fetches)
         self.text.append(f"    return ({fetched})")
         self.text[0] = f"def step({', '.join(['context', *feeds] if self.takes_context else feeds)}):"
         for text, lines in self.functions:
@@ -119,7 +115,8 @@ class _Emitter:
             self.text += text
         source = "\n".join(self.text) + "\n"
         exec(compile(source, "<tideflow plan>", "exec"), self.namespace)
-        function = self.namespace["step"]
+        # Taken out: a function among its own globals would keep all they hold until a full collection.
+        step = function = self.namespace.pop("step")
         computes = self._computes_with_floats()
         if computes and not self.suspends:
             function = flushing(function)
@@ -128,6 +125,7 @@ class _Emitter:
             source,
             self.takes_context,
             program=self.program,
+            step=step,
             lines=self.lines,
             namespace=self.namespace,
             names=self.names,
@@ -175,8 +173,17 @@ class _Emitter:
             return
         self._leave_block()
         if guards:
+            for pred, _ in guards:
+                self._ask_once(pred)
             self.text.append(f"{self.base}if {self._condition(guards)}:")
             self.block = guards
+
+    def _ask_once(self, pred: Value) -> None:
+        """Lets the host wait for a predicate on an accelerator here, and not at every `if`."""
+        is_everywhere = not pred.op.guards - self.implied
+        if pred.device not in (None, CPU) and is_everywhere and pred not in self.asked:
+            self.asked[pred] = f"{self.names[pred]}_holds"
+            self.text.append(f"{self.base}{self.asked[pred]} = bool({self._truth(pred)})")
 
     def _leave_block(self) -> None:
         self.block = frozenset()
@@ -194,7 +201,15 @@ class _Emitter:
         ones hold.
         """
         ordered = sorted(guards - self.implied, key=lambda guard: self.position.get(guard[0].op, -1))
-        return " and ".join(f"{'' if side else 'not '}{self.names[pred]}" for pred, side in ordered) or "True"
+        names = [(self.asked.get(pred) or self._truth(pred), side) for pred, side in ordered]
+        return " and ".join(name if side else f"not {name}" for name, side in names) or "True"
+
+    def _truth(self, pred: Value, text: str = "") -> str:
+        """A predicate as Python asks for it; one whose rank the plan does not know is checked."""
+        text = text or self.names[pred]
+        if pred in self.numbers or pred.shape.ndims == 0:
+            return text
+        return f"{self._bind('scalar', scalar_predicate)}({text})"
 
     def _free(self, values: Iterable[Value]) -> None:
         names = [
@@ -307,7 +322,7 @@ class _Emitter:
     def _break_unless_continued(self, loop: Loop) -> None:
         self._leave_block()
         pred = self.names[loop.pred] if loop.pred in self.numbers else self._argument(loop.pred, CPU)
-        self._line(f"if not {pred}: break", loop)
+        self._line(f"if not {self._truth(loop.pred, pred)}: break", loop)
         self.implied |= {(loop.pred, True)}
 
     # ------------------------------------------------------------------ one node
@@ -411,16 +426,7 @@ class _Emitter:
         return function, args, keywords
 
     def _shortcut(self, node: Node) -> tuple[Kernel, list[Value | str], dict[str, str]] | None:
-        """The cheaper call that the op's `specialize` rule proposes for these attributes, shapes and
-        constants.
-        """
-        rule = node.definition.specialize_rule
-        if rule is None or has_objects(node):
-            return None
-        try:
-            chosen = rule(node)
-        except ValueError:  # the kernel reports sizes that do not fit, if the step ever runs it
-            return None
+        chosen = specialized(node)
         if chosen is None:
             return None
         function, args = chosen

@@ -25,6 +25,7 @@ from tideflow.compile import inductor
 from tideflow.compile.captured import capturing, no_recording, only_gpu
 from tideflow.compile.emit import emit
 from tideflow.compile.inductor import Ended, Untraceable
+from tideflow.compile.ir import walk
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.stretches import (
@@ -35,6 +36,7 @@ from tideflow.compile.stretches import (
 )
 from tideflow.graph.op import Op, definition
 from tideflow.runtime.conditions import Condition
+from tideflow.runtime.kernel_threads import ThreadChoice, thread_choice
 
 _log = logging.getLogger("tideflow")
 
@@ -42,6 +44,7 @@ _HOT_STEPS = 10  # that a hot plan has run at least
 _HOT_SECONDS = 10.0  # that its steps have taken: about what compiling takes, so at worst it costs twice that
 _LOAD_STEPS = 3  # after which compiled code of an earlier process is looked for
 _LONGEST_STEP = 1.0  # second that counts between two steps on a GPU
+_SMALL = 1024  # elements of the values of a plan for which several threads never pay
 _TRIED_STEPS = 12  # on kernels and compiled, before the better of the two is kept
 
 
@@ -146,14 +149,27 @@ def compiled_plan(
     _log.info("A hot plan was compiled in %.1f s.", time.perf_counter() - began)
     return dataclasses.replace(
         compiled,
+        threads=_threads(plan, compiled),
         applied=(*plan.applied, "compiled"),
         advice=plan.advice,
         compile_seconds=plan.compile_seconds,
     )
 
 
+def _threads(plan: LocalPlan, compiled: LocalPlan) -> ThreadChoice | None:
+    """How many threads the compiled plan uses. Kernels keep small work to one thread by themselves; compiled
+    loops share it, however small it is.
+    """
+    if compiled.threads is not None or only_gpu(plan.program) is not None:
+        return compiled.threads
+    sizes = [value.shape.num_elements() for node in walk(plan.program) for value in node.outputs]
+    return thread_choice(is_small=all(size is not None and size <= _SMALL for size in sizes))
+
+
 def _better(on_kernels: LocalPlan, compiled: LocalPlan, replace: Replace) -> LocalPlan:
-    """A plan that runs some steps on kernels and compiled in turn; then the quicker one replaces it."""
+    """A plan that runs some steps on kernels and compiled in turn; then the quicker one replaces it. Both use
+    as many threads as paid on kernels, so that a busy neighbour does not decide.
+    """
     seconds: dict[LocalPlan, list[float]] = {on_kernels: [], compiled: []}
 
     def run(*args: Any) -> Any:
@@ -165,7 +181,7 @@ def _better(on_kernels: LocalPlan, compiled: LocalPlan, replace: Replace) -> Loc
             replace(min(seconds, key=lambda each: statistics.median(seconds[each])))
         return result
 
-    return dataclasses.replace(compiled, function=run)
+    return dataclasses.replace(compiled, function=run, threads=on_kernels.threads or compiled.threads)
 
 
 # ------------------------------------------------------------------------------------- in the background

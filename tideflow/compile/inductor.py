@@ -151,10 +151,12 @@ def prepare(stretches: Sequence[Stretch], arguments: KernelArguments) -> None:
 
 
 def _pickled(graph: torch.fx.GraphModule) -> bytes:
-    """The graph as it is; pickle itself would run it again, and fold its constants."""
-    from torch.fx._graph_pickler import GraphPickler  # loaded when asked for
+    """The graph as it is; pickle itself would run it again, and fold its constants. Ops of every library are
+    allowed, such as oneDNN's convolutions: the process that reads it has the same ones.
+    """
+    from torch.fx._graph_pickler import GraphPickler, Options  # loaded when asked for
 
-    return GraphPickler.dumps(graph)
+    return GraphPickler.dumps(graph, Options(ops_filter=None))
 
 
 def _refused_op(path: Path) -> str:
@@ -171,7 +173,7 @@ def _inputs(stretch: Stretch) -> list[tuple[Any, ...]]:
 
 def on_kernels(stretch: Stretch, arguments: KernelArguments) -> LocalPlan:
     """The stretch as a plan, from tensors on its device to tensors there."""
-    return emit(stretch.program(), arguments, implied=stretch.guards, in_place=False, fetch_to=stretch.device)
+    return emit(stretch.program(), arguments, implied=stretch.guards, in_place=False)
 
 
 def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule:
@@ -186,7 +188,7 @@ def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule
             for name, value in plan.namespace.items()
             if isinstance(value, torch.Tensor)
         }
-    step = plan.namespace["step"]
+    step = plan.step
 
     def with_numbers(*inputs: torch.Tensor) -> Any:
         """The step. Its constants, all single numbers, are made where they can be traced."""
@@ -213,7 +215,7 @@ def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule
 def _failed_node(error: Exception, plan: LocalPlan) -> Node | None:
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code is plan.namespace["step"].__code__:
+        if trace.tb_frame.f_code is plan.step.__code__:
             return plan.lines.get(trace.tb_lineno)
         trace = trace.tb_next
     return None

@@ -17,6 +17,7 @@ from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.devices import CPU
 
 # The conditions under which a node runs: predicates and the side of each that must be taken.
 Guards = frozenset[tuple["Value", bool]]
@@ -249,6 +250,7 @@ class Program:
     targets: set[Node] = field(default_factory=set)
     is_body: bool = False  # of a loop: the feeds are its variables
     advice: list[str] = field(default_factory=list)
+    fetch_to: Any = CPU  # the device to which a plan returns the fetches; None where they stay
 
     def uses(self) -> dict[Value, int]:
         """How often each value is used, fetches included. A value from outside of a loop counts more than

@@ -51,6 +51,9 @@ FRESH = frozenset((*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2
 
 _LARGEST_HOST_CONSTANT = 64 << 20  # bytes
 
+# What kernels ask for that only a running session has: such a node cannot be compiled, recorded or exported.
+OF_A_RUN = frozenset(("state", "resources", "context", "planned"))
+
 _UNSIGNED = frozenset((dtypes.uint16, dtypes.uint32, dtypes.uint64))
 _OBJECTS = frozenset((dtypes.string, dtypes.variant))
 
@@ -75,6 +78,20 @@ def kernel_for(node: Node) -> Kernel:
     if "" not in kernels:
         raise UnimplementedError(None, node.source, f"{node.type} has no kernel for {node.device or 'cpu'}")
     return kernels[""]
+
+
+def specialized(node: Node) -> tuple[Kernel, Sequence[Any]] | None:
+    """The cheaper call that the op's `specialize` rule proposes for the node's attributes, shapes and
+    constants: a function and its arguments.
+    """
+    rule = node.definition.specialize_rule
+    if rule is None or has_objects(node):
+        return None
+    try:
+        chosen: tuple[Kernel, Sequence[Any]] | None = rule(node)
+    except ValueError:  # the kernel reports sizes that do not fit, if the step ever runs it
+        return None
+    return chosen
 
 
 def constant_value(node: Node) -> Any:
@@ -103,6 +120,23 @@ def host_constant(value: Value) -> Any:
             f"axes or indices that a kernel takes on the host: at most {_LARGEST_HOST_CONSTANT} bytes",
         )
     return array.tolist()
+
+
+def call_kernel(
+    node: Node, tensor: Callable[[Value], torch.Tensor], number: Callable[[Value], Any]
+) -> list[Any]:
+    """Runs a node on the CPU, outside of a plan. `tensor` gives an input as a tensor, `number` one that the
+    kernel takes as Python numbers.
+    """
+    op, kernel = node.definition, kernel_for(node)
+    args: list[Any] = []
+    for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
+        take = number if arg.name in op.host else tensor
+        args.append([take(value) for value in given] if arg.is_list else take(given))
+    extras = {"device": CPU, "node": node}
+    wanted = {name: node.attrs[name] if name in node.attrs else extras[name] for name in op.wants(kernel)}
+    result = kernel(*args, **wanted)
+    return list(result) if isinstance(result, (tuple, list)) else [result]
 
 
 class KernelArguments:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Set
 
 import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, walk
-from tideflow.compile.placer import assign, not_there, pattern_of, prefers_accelerator
+from tideflow.compile.placer import assign, is_of_booleans, not_there, pattern_of, prefers_accelerator
+from tideflow.compile.prune import known_op
 from tideflow.graph import dtypes
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.functions import FunctionGraph
+from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation
 from tideflow.runtime.devices import CPU, Device, Placement, PlacementMemory
 
 _log = logging.getLogger("tideflow")
 
 
-def place(program: Program, placement: Placement) -> dict[Node, Device]:
+def place(program: Program, placement: Placement, functions: Set[Graph] = frozenset()) -> dict[Node, Device]:
     """Sets the device of every node: what the user asked for, what its kernels allow, that of the state it
     uses. Returns the devices by node; nodes that have no choice are not in it, and are on the first one.
+
+    `functions` are those whose operations are the step, so that they are placed as those of a graph are.
     """
     for value in program.feeds:
-        value.op.device = CPU
+        value.op.device = value.op.device or CPU
     if not placement.has_accelerator and not placement.log and not _asks(program):
         for node in walk(program):
             node.device = CPU
@@ -30,7 +35,7 @@ def place(program: Program, placement: Placement) -> dict[Node, Device]:
                 value.op.device = CPU
         return {}
     chosen: dict[Node, Device] = {}
-    _place_all(program, placement, _of_operations(program, placement), chosen)
+    _place_all(program, placement, _of_operations(program, placement, functions), chosen)
     return chosen
 
 
@@ -38,10 +43,12 @@ def _asks(program: Program) -> bool:
     return any(node.source is not None and node.source.device for node in walk(program))
 
 
-def _of_operations(program: Program, placement: Placement) -> dict[Operation, Device]:
-    """The devices of the graph's operations. Those of functions get theirs later (`_beside`)."""
+def _of_operations(program: Program, placement: Placement, functions: Set[Graph]) -> dict[Operation, Device]:
+    """The devices of the graph's operations. Those of functions that it calls get theirs later
+    (`_beside`).
+    """
     sources = {node.source: None for node in walk(program) if node.source is not None}
-    ops = [op for op in sources if not isinstance(op.graph, FunctionGraph)]
+    ops = [op for op in sources if op.graph in functions or not isinstance(op.graph, FunctionGraph)]
     return assign(ops, placement.devices, soft=placement.soft, memory=placement.memory)
 
 
@@ -55,6 +62,8 @@ def _place_all(
                 variable.op.device = initial.device  # a variable stays where it began
             _place_all(node.body, placement, assigned, chosen)
             continue
+        if node.definition is known_op and node.device is not None:
+            continue  # the variable is there already
         known = None if node.source is None else assigned.get(node.source)
         device = chosen[node] = known or _beside(node, placement, chosen)
         node.device = _where(node, device)
@@ -82,6 +91,8 @@ def _where(node: Node, device: Device) -> torch.device:
         if _is_state(value) and value.device is not None:
             device_of_state: torch.device = value.device
             return device_of_state
+    if is_of_booleans(node) and all(v.device == CPU for v in node.inputs if v.dtype is dtypes.bool):
+        return CPU  # of comparisons of sizes and counters, which the host will ask for
     return device.torch_device if prefers_accelerator(node) else CPU
 
 

@@ -76,8 +76,17 @@ def prefers_accelerator(op: Any) -> bool:
     types = {value.dtype.base_dtype for value in (*op.inputs, *op.outputs)}
     if definition.on_host or not types.isdisjoint(_HOST_ONLY):
         return False
+    if is_of_booleans(op):
+        return True
     # 32-bit integers are sizes, axes and counters nearly always.
     return not (op.outputs and dtypes.int32 in types and types <= {dtypes.int32, dtypes.bool})
+
+
+def is_of_booleans(op: Any) -> bool:
+    """Whether an operation (or a node) makes booleans of booleans; integers say at most along which axes."""
+    return bool(op.inputs and op.outputs) and all(
+        value.dtype is dtypes.bool for value in (op.inputs[0], *op.outputs)
+    )
 
 
 # --------------------------------------------------------------------------------------------------- patterns

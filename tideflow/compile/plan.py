@@ -34,6 +34,7 @@ class LocalPlan(Plan):
     """
 
     program: Program
+    step: Callable[..., Any]  # what the source says; `function` may set the processor to it before, and back
     lines: Mapping[int, Node]  # line of the source -> the node that it runs
     namespace: Mapping[str, Any]  # what the names in the source mean
     names: Mapping[Any, str]  # the name in the source of each value, and of its copies on other devices

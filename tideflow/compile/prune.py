@@ -11,6 +11,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
+from tideflow.runtime.resources import device_of
 
 feed_op = Op("_Feed", " -> value: dtype", differentiable=False)
 feed_op.shape(lambda: None)
@@ -36,6 +37,7 @@ def known(tensor: Tensor, handle: Any) -> Node:
     dtype = getattr(handle, "dtype", tensor.dtype.base_dtype)
     node = Node(known_op, f"captured {tensor.name}", [], {"dtype": dtype, "object": handle}, tensor.op)
     node.outputs = [Value(node, 0, tensor.dtype.base_dtype, tensor.shape)]
+    node.device = device_of(handle)
     return node
 
 

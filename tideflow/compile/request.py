@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
+import torch
+
 from tideflow.compile.ir import Node
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime.waiting import StepContext
@@ -36,6 +38,8 @@ class StepRequest:
     targets: tuple[Operation, ...] = ()
     feeds: tuple[Tensor, ...] = ()
     feed_shapes: FeedShapes = ()  # of this step's feeds; empty where the plan is for any shapes
+    feed_devices: tuple[torch.device, ...] = ()  # where the feeds are; empty where all are on the CPU
+    fetches_stay: bool = False  # on the devices that compute them, instead of being returned to the CPU
     # Handles that are the same in every run.
     known: Mapping[Tensor, Any] = field(default_factory=dict, hash=False)
     done: Set[Operation] = frozenset()  # operations that an earlier piece of a partial run has run

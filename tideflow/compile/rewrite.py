@@ -7,7 +7,7 @@ leave it. The user's graph is never touched.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states
-from tideflow.compile.kernels import kernel_for
+from tideflow.compile.kernels import call_kernel
 from tideflow.compile.progress import Progress
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.partial import fully_known, partial_value
@@ -25,7 +25,6 @@ from tideflow.ops.arrays.constants import const_op, no_op
 from tideflow.ops.quantization.fake_quant import FAKE_QUANTS
 from tideflow.runtime.values import to_numpy, to_torch
 
-_CPU = torch.device("cpu")
 PHASES = ("simplify", "fuse")
 REPLACED = (
     "_replaced"  # the attribute in which a fused node keeps the node that it replaces, and its own inputs
@@ -97,10 +96,11 @@ def optimize(
     disabled: frozenset[str] = frozenset(),
     check: bool = False,
     progress: Progress | None = None,
+    phases: Sequence[str] = PHASES,
 ) -> list[str]:
-    """Applies every phase to the program in place; returns the names of the rules that changed something."""
+    """Applies the phases to the program in place; returns the names of the rules that changed something."""
     applied: list[str] = []
-    for phase in PHASES:
+    for phase in phases:
         _sweep(program, phase, disabled, applied, program.uses(), progress or Progress())
         drop_unused(program)
         if check:
@@ -221,21 +221,11 @@ def _known_sizes(value: Value) -> np.ndarray | None:
 
 def run_kernel(node: Node, known: Mapping[Value, torch.Tensor] = MappingProxyType({})) -> list[Any]:
     """Runs a node on the CPU, with inputs that are constants or known."""
-    op = node.definition
-    function = kernel_for(node)
-    args = []
-    for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
-        values = [
-            known[v] if v in known else to_torch(v.constant) for v in (given if arg.is_list else [given])
-        ]
-        values = [v.tolist() if arg.name in op.host else v for v in values]
-        args.append(values if arg.is_list else values[0])
-    extras = {"device": _CPU, "node": node}
-    result = function(
-        *args,
-        **{name: node.attrs[name] if name in node.attrs else extras[name] for name in op.wants(function)},
-    )
-    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+    def tensor(value: Value) -> Any:
+        return known[value] if value in known else to_torch(value.constant)
+
+    return call_kernel(node, tensor, lambda value: tensor(value).tolist())
 
 
 def _output_bytes(node: Node) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.compile.ir import Node, Value
@@ -169,3 +170,36 @@ def multiply_and_add(node: Node, sweep: Sweep) -> Any:
         ):
             return sweep.make(multiply_add_op, [addend, *product.op.inputs], {"T": node.attrs["T"]}, node)
     return None
+
+
+all_finite_op = Op("_AllFinite", "values: N * T -> finite: bool", differentiable=False)
+all_finite_op.shape(lambda values: [])
+
+
+@all_finite_op.kernel
+def _all_finite_kernel(values: list[torch.Tensor]) -> torch.Tensor:
+    return torch.stack(torch._foreach_norm(values, torch.inf)).isfinite().all()
+
+
+all_finite_op.samples(
+    ([f32(2, 3), f32(4)],), ([np.array([1.0, np.nan], np.float32), f32()],), ([f32(2), np.float32(-np.inf)],)
+)
+
+
+@rule("All", phase="fuse")
+def all_values_are_finite(node: Node, sweep: Sweep) -> Any:
+    """All(Pack([All(IsFinite(x)), All(IsFinite(y))])) -> AllFinite([x, y])"""
+    packed = node.inputs[0]
+    if packed.op.type != "Pack" or node.outputs[0].shape.tuple != () or not sweep.only_use(packed):
+        return None
+    values = []
+    for part in packed.op.inputs:
+        checked = part.op.inputs[0] if part.op.type == "All" else part  # of a single number
+        if checked.op.type != "IsFinite" or part.shape.tuple != () or part.op.guards != node.guards:
+            return None
+        values.append(checked.op.inputs[0])
+    if len({value.dtype for value in values}) != 1 or len({value.device for value in values}) != 1:
+        return None
+    if not all(value.shape.is_fully_defined() and value.shape.num_elements() for value in values):
+        return None
+    return sweep.make(all_finite_op, values, {"T": values[0].dtype, "N": len(values)}, node)

@@ -16,7 +16,7 @@ from typing import Any
 import torch
 
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, states
-from tideflow.compile.kernels import kernel_for
+from tideflow.compile.kernels import OF_A_RUN, kernel_for
 from tideflow.compile.loop_values import sums
 from tideflow.compile.prune import given
 from tideflow.compile.rules_math import add_matmul_op
@@ -26,7 +26,6 @@ from tideflow.graph.shapes import TensorShape
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth compiling
 _WORTH_A_PLAN = 12  # nodes: without so many in a stretch, or a loop, a plan is not worth it at all
-_RUN_TIME = frozenset(("state", "resources", "context", "planned"))  # what kernels ask for that is no value
 
 compiled_op = Op(
     "_Compiled",
@@ -72,7 +71,7 @@ class Stretch:
         """The stretch as a program of its own, which is given all that it takes on its device."""
         feeds, nodes = given_on(self.device, self.taken, self.nodes)
         numbers = dict.fromkeys(v.op for node in nodes for v in node.inputs if _is_single_number(v))
-        return Program(feeds, [*numbers, *nodes], self.results)
+        return Program(feeds, [*numbers, *nodes], self.results, fetch_to=self.device)
 
     def compiled_node(self, function: Any) -> Node:
         """The node that takes their place."""
@@ -218,7 +217,7 @@ def _only_uses_variables(node: Node) -> bool:
     op = node.definition
     if isinstance(node, Loop) or op.blocking or op.touches or not states(node.inputs):
         return False
-    return _RUN_TIME.isdisjoint(op.wants(kernel_for(node)))
+    return OF_A_RUN.isdisjoint(op.wants(kernel_for(node)))
 
 
 def _next_group(
@@ -266,4 +265,4 @@ def _computes(node: Node) -> bool:
         return False  # a counter, a condition or a size, which the host wants to know
     if any(value.constant is None for value in node.host_inputs):
         return False
-    return _RUN_TIME.isdisjoint(op.wants(kernel_for(node)))
+    return OF_A_RUN.isdisjoint(op.wants(kernel_for(node)))

@@ -33,6 +33,7 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import OpError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.interrupts import deferred, deliver, held
+from tideflow.ops.control_flow.switches import scalar_predicate
 from tideflow.ops.distributed.sending import RECV, SEND
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.ending import wait_at_exit
@@ -123,6 +124,7 @@ def token_plan(
         source,
         takes_context=True,
         program=graph.program,
+        step=function,
         lines={},
         namespace={},
         names={},
@@ -189,7 +191,7 @@ class _TokenGraph:
             prepared = _prepare_inputs(node)
             return lambda values, context: prepared(values)
         if node.type in SWITCH:
-            return lambda values, context: (DEAD, values[0]) if values[1] else (values[0], DEAD)
+            return _switch
         if node.type in MERGE:
             return _merge if _is_variable(node.outputs[0]) else _merge_values
         if lowering(op) is not None:
@@ -280,6 +282,11 @@ def _on_host(value: Any) -> Any:
 def _merge(values: list[Any], context: StepContext) -> Sequence[Any]:
     index = next(i for i, value in enumerate(values) if value is not None and value is not DEAD)
     return values[index], torch.tensor(index, dtype=torch.int32)
+
+
+def _switch(values: list[Any], context: StepContext) -> Sequence[Any]:
+    data, pred = values
+    return (DEAD, data) if scalar_predicate(pred) else (data, DEAD)
 
 
 def _is_variable(value: Value) -> bool:

@@ -43,13 +43,13 @@ def _check(ops: Mapping[Operation, Set[Tensor]]) -> None:
     """Looks at these operations, each with the tensors that name the files that it may read."""
     for op in sorted(ops, key=lambda op: op.name):
         if op.definition.touches and not _reads_only(op, ops[op]):
-            raise _denied(op.definition.touches, op.type, f"Operation '{op.name}'")
+            raise denied(op.definition.touches, op.type, f"Operation '{op.name}'")
     if ops:
         calls = [name for op in ops for name in _functions_of(op)]
         for function, node in _called(outermost(next(iter(ops)).graph), calls):
             op_type = definitions().get(node.op)
             if op_type is not None and op_type.touches:
-                raise _denied(op_type.touches, node.op, f"Node '{node.name}' of function '{function}'")
+                raise denied(op_type.touches, node.op, f"Node '{node.name}' of function '{function}'")
 
 
 def _reads_only(op: Operation, own_files: Set[Tensor]) -> bool:
@@ -60,7 +60,8 @@ def _reads_only(op: Operation, own_files: Set[Tensor]) -> bool:
     )
 
 
-def _denied(touches: str, op_type: str, where: str) -> errors.PermissionDeniedError:
+def denied(touches: str, op_type: str, where: str) -> errors.PermissionDeniedError:
+    """The error of an operation that reaches what the graph may not reach."""
     return errors.permission_denied(
         f"{where} ({op_type}) {_REACH[touches]}, and the graph is not trusted. If you trust who made it, "
         "load it with trusted=True, or run it in a session that was not made with trusted=False."

@@ -121,10 +121,14 @@ class _Unrolling:
         if isinstance(node, Loop) or node.definition in self._handlers:
             raise Unknown
         if any(value in self._values for value in node.dependencies):
-            kept = copy.copy(node)
-            kept.replace_values(self._values)
-            if not node.guards and self._fold(kept, node):
-                return
+            if node.guards or node.choices:
+                kept = copy.copy(node)
+                kept.replace_values(self._values)
+            else:
+                kept = self._copied(node)
+                if self._fold(kept, node):
+                    return
+                self._set(node, kept.outputs)
             self._targets[node] = node = kept
         self._nodes.append(node)
 
