@@ -11,7 +11,12 @@ PHRASED = {
     "candidates",
     "contrib_crf",
     "contrib_distributions",
+    "contrib_inner_cells",
+    "contrib_inner_quantize",
     "contrib_learn",
+    "contrib_specs",
+    "contrib_tensor_forest",
+    "contrib_timeseries",
     "corners",
     "critical_sections",
     "dataset_functions",
@@ -29,6 +34,8 @@ PHRASED = {
     "quantization",
     "random_streams",
     "randomness",
+    "refusals_by_area",
+    "refused_steps",
     "replica_optimizers",
     "rnn",
     "saved_models",
@@ -37,6 +44,7 @@ PHRASED = {
 }
 
 OTHER_WORDS = {
+    "contrib_tensor_forest/refused": "which container is missing depends on what ran before",
     "messages/sessions[uninitialized resource]": "which container is missing depends on what ran before",
     "messages/sessions[no device]": "TensorFlow speaks of how it was built: without CUDA",
     "messages/graphs[name]": "every name opens a scope here, that of a constant too",

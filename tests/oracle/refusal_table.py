@@ -19,14 +19,22 @@ from tideflow.ops.helpers.samples import SampleRef, scratch
 # The modules of tideflow/ops whose ops refuse damaged samples in TensorFlow's words.
 DAMAGED = frozenset(
     """
-    arrays/distinct arrays/layouts arrays/periodic arrays/ranking arrays/sorting files/files files/parsing
-    files/summaries images/patches images/regions images/warps linalg/matmul linalg/matrix_functions
-    linalg/solvers linalg/spectra math/binary math/bits math/casting math/clipping math/complex_numbers
-    math/counting math/cumulative math/positions math/powers math/reductions math/segments math/special
-    math/unary nn/activations nn/candidate_sampling nn/gather_tree nn/global_normalization nn/softmax
-    quantization/quantization quantization/quantized_math state/reference_variables state/resource_variables
-    state/vocabulary_remapping strings/formatting strings/hashing strings/joined strings/numbers
-    strings/regex strings/unicode
+    arrays/blocks arrays/broadcasting arrays/buffers arrays/constants arrays/creation arrays/diagonals
+    arrays/distinct arrays/indexing arrays/joining arrays/layouts arrays/periodic arrays/ranking
+    arrays/rolling arrays/scatter arrays/shapes arrays/slicing arrays/sorting arrays/stitching
+    arrays/tiling boosted_trees/quantiles control_flow/debugging files/checkpoints files/decoding
+    files/files files/parsing files/summaries images/boxes images/codecs images/color images/crop
+    images/patches images/regions images/warps linalg/decompositions linalg/factorization linalg/matmul
+    linalg/matrix_functions linalg/solvers linalg/spectra linalg/tridiagonal math/binary math/bits
+    math/casting math/clipping math/complex_numbers math/counting math/cumulative math/histograms
+    math/positions math/powers math/reductions math/segments math/special math/unary nn/activations
+    nn/candidate_sampling nn/ctc_decoders nn/cudnn_rnn nn/gather_tree nn/global_normalization
+    nn/hyperplane_probes nn/softmax quantization/quantization quantization/quantized_math
+    quantization/requantization random/choices random/distributions random/rng_state random/skip_grams
+    signals/audio sparse/crosses sparse/feature_crosses state/reference_variables state/references
+    state/resource_variables state/variable_rows state/vocabulary_remapping strings/formatting
+    strings/hashing strings/joined strings/libsvm strings/numbers strings/regex strings/strings
+    strings/unicode
     """.split()
 )
 

@@ -2,6 +2,7 @@
 
 ORACLE picks the environment that is the truth: tf1 (default, TensorFlow 1.15) or tf2 (2.x's compat.v1).
 SUBJECT picks who is tested: tideflow (default), tf1 or tf2; tf1 against tf1 finds what depends on chance.
+tf1-client and tf2-client are TensorFlow's clients, whose sessions run on a Tideflow server.
 """
 
 import hashlib
@@ -19,18 +20,23 @@ ENVIRONMENTS = ROOT / ".oracles"
 ORACLE = os.environ.get("ORACLE", "tf1")
 SUBJECT = os.environ.get("SUBJECT", "tideflow")
 MODULES = {"tf1": "tensorflow", "tf2": "compat.v1", "tideflow": "tideflow"}
+CLIENT = "-client"
 SECONDS_A_FILE = 1800
 
 
 def command(side, script, *arguments):
     """The command line that runs a script of this folder in an engine's environment."""
-    python = sys.executable if side == "tideflow" else str(ENVIRONMENTS / side / "bin" / "python")
-    return [python, str(HERE / script), MODULES[side], *map(str, arguments)]
+    environment = side.removesuffix(CLIENT)
+    if side.endswith(CLIENT) and script == "engine.py":
+        script = "remote_engine.py"
+    python = sys.executable if side == "tideflow" else str(ENVIRONMENTS / environment / "bin" / "python")
+    return [python, str(HERE / script), MODULES[environment], *map(str, arguments)]
 
 
 def start(side, script, *arguments):
     """Runs a script to its end; its exit status and the end of what it said."""
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "3", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(ROOT)}
+    quiet["TIDEFLOW_PYTHON"] = sys.executable
     done = subprocess.run(
         command(side, script, *arguments),
         env={**os.environ, **quiet},
@@ -42,12 +48,12 @@ def start(side, script, *arguments):
     return done.returncode, done.stderr.decode(errors="replace")[-3000:]
 
 
-def run_file(side, path, names):
+def run_file(side, path, names, script="engine.py"):
     """Results by program. An engine that dies is started again with what is left."""
     results, left = {}, list(names)
     while left:
         with tempfile.NamedTemporaryFile(suffix=".pickle") as stream:
-            status, said = start(side, "engine.py", path, stream.name, *left)
+            status, said = start(side, script, path, stream.name, *left)
             begun = None
             for event, name, *value in _events(stream):
                 begun = name
@@ -85,6 +91,23 @@ def cached(key_files, name, make):
         old.unlink()
     path.write_bytes(pickle.dumps(value))
     return value
+
+
+def cached_each(key_files, name, cases, ask):
+    """What `ask` gave for each case by name: only those are asked that are new, or for new files."""
+    program = hashlib.sha256(b"".join(Path(f).read_bytes() for f in key_files)).digest()
+    keys = {
+        case: hashlib.sha256(program + pickle.dumps((case, given), protocol=4)).hexdigest()
+        for case, given in cases.items()
+    }
+    path = ENVIRONMENTS / "cache" / ORACLE / f"{name}.pickle"
+    known = pickle.loads(path.read_bytes()) if path.exists() else {}
+    new = [case for case, key in keys.items() if key not in known]
+    if new:
+        known.update((keys[case], value) for case, value in ask(new).items())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(pickle.dumps(known))
+    return {case: known[key] for case, key in keys.items()}
 
 
 def _helpers(path):

@@ -87,10 +87,8 @@ def test_lines_are_those_of_the_uses(checked):
         ("tf.nn.relu(1, 'a', 2)", "tf.nn.relu", "takes 2 arguments by position, not 3"),
         ("tf.GraphKeys.LOSES", "tf.GraphKeys.LOSES", "LOSSES"),
         ("tf.flags.DEFINE_strin('a', 'b', 'c')", "tf.flags.DEFINE_strin", "DEFINE_string"),
-        ("tf.enable_v2_behavior()", "tf.enable_v2_behavior", "refuse"),
         ("import tensorflow.nowhere", "tf.nowhere", "missing"),
         ("from tensorflow.python.ops import arry_ops", "tensorflow.python.ops.arry_ops", "array_ops"),
-        ("import tensorflow.compat.v2 as tf2", "tf.compat.v2", "graphs and sessions"),
     ],
 )
 def test_faults(checked, line, shown, fault):

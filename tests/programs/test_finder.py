@@ -172,6 +172,11 @@ def answered(monkeypatch):
             "contrib.layers.xavier_initializer",
         ),
         (
+            "from tensorflow.contrib.data.python.ops.batching import map_and_batch",
+            "map_and_batch",
+            "contrib.data.map_and_batch",
+        ),
+        (
             "from tensorflow.contrib.framework.python.ops import arg_scope",
             "arg_scope",
             "contrib.framework.arg_scope",
@@ -256,13 +261,13 @@ def test_a_missing_symbol_is_named_with_its_nearest_and_the_line():
     with pytest.raises(AttributeError, match=r"tensorflow\.python\.ops\.math_ops\.reduce_sum"):
         _ = math_ops.reduce_sim
     with pytest.raises(AttributeError, match=r"TensorFlow 1\.15 has it, Tideflow does not"):
-        _ = tf.lite
+        _ = tf.contrib.labeled_tensor
     with pytest.raises(ImportError, match=r"tensorflow.placholder', asked for at .*tf\.placeholder"):
         from tensorflow import placholder  # noqa: F401
     with pytest.raises(ImportError, match=r"tensorflow\.python\.ops\.array_ops"):
         from tensorflow.python.ops import aray_ops  # noqa: F401
-    with pytest.raises(ModuleNotFoundError, match=r"graphs and sessions"):
-        import tensorflow.compat.v2  # noqa: F401
+    with pytest.raises(ModuleNotFoundError, match=r"tensorflow.compat.v2.contrib"):
+        import tensorflow.compat.v2.contrib  # noqa: F401
     with pytest.raises(
         ModuleNotFoundError, match=r"contrib\.nothing', asked for at .*test_finder\.py:\d+\. "
     ):

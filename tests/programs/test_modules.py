@@ -21,3 +21,25 @@ def test_what_cannot_be_here_says_what_to_use_instead(name, instead):
     with pytest.raises(AttributeError, match=instead):
         getattr(tf.contrib, name)
     assert instead in why_not(f"contrib.{name}", "Something")
+
+
+@pytest.mark.parametrize(
+    ("path", "instead"),
+    [
+        ("tpu.experimental", "embedding_column"),
+        ("contrib.tpu.TPUDistributionStrategy", "tf.distribute.MirroredStrategy"),
+        ("contrib.tpu.infeed_enqueue", "tf.data iterator"),
+        ("contrib.eager.set_server_def", "tf.train.Server"),
+        ("lite", "tf.saved_model.save"),
+        ("distribute.experimental.TPUStrategy", "tf.distribute.MirroredStrategy"),
+        ("distribute.cluster_resolver.TPUClusterResolver", "TFConfigClusterResolver"),
+        ("config.experimental_connect_to_host", "tf.train.Server"),
+    ],
+)
+def test_public_names_that_cannot_be_here_say_what_to_use_instead(path, instead):
+    space, _, name = path.rpartition(".")
+    found = tf
+    for part in filter(None, space.split(".")):
+        found = getattr(found, part)
+    with pytest.raises(AttributeError, match=instead):
+        getattr(found, name)

@@ -1,11 +1,14 @@
-"""Names that hooks and loops in the wild take from inside TensorFlow's training modules."""
+"""Names that programs in the wild take from inside TensorFlow's modules of training and of variables."""
 
 from tideflow.summary import writer
 from tideflow.train import evaluation, scaffold, step_hooks
+from tideflow.variables.base import Variable
 from tideflow.variables.global_step import get_or_create_global_step_read
 
 SummaryWriter = writer.FileWriter
 SummaryWriterCache = writer.FileWriterCache
+
+VariableV1 = variable = Variable
 
 _get_or_create_global_step_read = get_or_create_global_step_read
 _get_saver_or_default = scaffold.get_saver_or_default

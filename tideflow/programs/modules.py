@@ -12,35 +12,60 @@ import difflib
 import functools
 import importlib
 import importlib.util
+import itertools
 import re
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.programs import namespace
+from tideflow.programs import contrib_modules, namespace
 from tideflow.programs.namespace import Missing
 from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
 
 # Packages: where their modules' names are looked up, and the modules.
 _PACKAGES: dict[str, tuple[str, str]] = {
     "python": ("tf", ""),
-    "python.client": ("tf", "session timeline device_lib"),
+    "python.client": ("tf", "client_lib session timeline device_lib"),
+    "python.compat": ("tf.compat tf", "compat v2_compat"),
     "python.data": ("tf.data", ""),
-    "python.data.ops": ("tf.data tf.data.experimental", "dataset_ops iterator_ops readers"),
+    "python.data.experimental": ("tf.data.experimental", ""),
+    "python.data.experimental.ops": (
+        "tf.data.experimental tf.contrib.data",
+        "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
+        "interleave_ops iterator_ops optimization optimization_options parsing_ops prefetching_ops "
+        "random_ops readers resampling scan_ops shuffle_ops stats_aggregator stats_ops stats_options "
+        "take_while_ops threading_options unique writers",
+    ),
+    "python.data.ops": (
+        "tf.data tf.data.experimental tf",
+        "dataset_ops iterator_ops optional_ops readers",
+    ),
+    "python.data.util": ("tf.data.experimental", "nest structure"),
     "python.debug": ("tideflow.programs.debugger", ""),
     "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
     "python.debug.wrappers": (
         "tideflow.programs.debugger",
         "dumping_wrapper framework hooks local_cli_wrapper",
     ),
-    "python.distribute": ("tf.distribute", ""),
+    "python.autograph": ("tf.autograph tf.autograph.experimental", "impl"),
+    "python.autograph.impl": ("tf.autograph tf.autograph.experimental", "api"),
+    "python.distribute": (
+        "tf.distribute tf.distribute.experimental tf.contrib.distribute",
+        "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_lib "
+        "distribution_strategy_context mirrored_strategy one_device_strategy parameter_server_strategy "
+        "reduce_util values",
+    ),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
         "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
         "tfconfig_cluster_resolver",
     ),
-    "python.eager": ("tf", "context"),
+    "python.eager": (
+        "tf tf.contrib.eager tf.test",
+        "backprop context def_function function test wrap_function",
+    ),
     "python.estimator": (
         "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
         "early_stopping estimator estimator_lib exporter extenders mode_keys model_fn run_config training "
@@ -66,41 +91,74 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.feature_column": (
         "tf.feature_column",
-        "feature_column feature_column_lib feature_column_v2",
+        "feature_column feature_column_lib feature_column_v2 sequence_feature_column",
     ),
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
-        "common_shapes composite_tensor constant_op device dtypes errors errors_impl function "
-        "graph_io graph_util graph_util_impl importer indexed_slices load_library meta_graph "
-        "op_def_registry ops random_seed smart_cond sparse_tensor tensor_shape tensor_spec "
-        "tensor_util test_util type_spec versions",
+        "common_shapes composite_tensor config constant_op device device_spec dtypes errors errors_impl "
+        "framework_lib function graph_io graph_util graph_util_impl importer indexed_slices load_library "
+        "meta_graph op_def_registry ops random_seed smart_cond sparse_tensor tensor_conversion_registry "
+        "tensor_shape tensor_spec tensor_util test_util type_spec versions",
     ),
-    "python.keras.utils": ("tf.keras.utils tideflow.programs.keras_names", "tf_utils"),
+    "python.keras.engine": (
+        "tf.keras tf.keras.layers tf.keras.models",
+        "base_layer input_layer input_spec network sequential training",
+    ),
+    "python.keras.layers": (
+        "tf.keras.layers",
+        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local "
+        "merge noise normalization pooling recurrent wrappers",
+    ),
+    "python.keras.utils": (
+        "tf.keras.utils tideflow.programs.keras_names",
+        "data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
+    ),
     "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
     "python.lib": ("tf", ""),
     "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
     "python.ops": (
         "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
         "tf.debugging",
-        "array_grad array_ops batch_ops bitwise_ops candidate_sampling_ops check_ops clip_ops collective_ops "
-        "nccl_ops cond_v2 confusion_matrix control_flow_ops control_flow_util critical_section_ops ctc_ops "
-        "custom_gradient data_flow_ops embedding_ops functional_ops gradient_checker gradients "
-        "gradients_impl gradients_util histogram_ops image_ops image_ops_impl init_ops init_ops_v2 "
-        "inplace_ops io_ops linalg_ops list_ops logging_ops lookup_ops manip_ops map_fn math_grad math_ops "
-        "metrics metrics_impl nn nn_grad nn_impl nn_ops numerics parsing_ops partitioned_variables ragged "
-        "random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl script_ops sdca_ops session_ops sets "
-        "sets_impl signal sparse_ops special_math_ops spectral_ops standard_ops state_ops "
-        "stateless_random_ops string_ops summary_op_util template tensor_array_ops training_ops "
-        "variable_scope variables weights_broadcast_ops",
+        "array_grad array_ops batch_ops bitwise_ops boosted_trees_ops candidate_sampling_ops check_ops "
+        "clip_ops clustering_ops collective_ops cond_v2 confusion_matrix control_flow_grad "
+        "control_flow_ops control_flow_util control_flow_util_v2 control_flow_v2_toggles "
+        "critical_section_ops ctc_ops custom_gradient data_flow_grad data_flow_ops default_gradient "
+        "embedding_ops functional_ops gradient_checker gradient_checker_v2 gradients gradients_impl "
+        "gradients_util histogram_ops image_grad image_ops image_ops_impl init_ops init_ops_v2 "
+        "initializers_ns inplace_ops io_ops linalg_grad linalg_ops linalg_ops_impl list_ops logging_ops "
+        "lookup_ops manip_grad manip_ops map_fn math_grad math_ops metrics metrics_impl nccl_ops nn "
+        "nn_grad nn_impl nn_ops numerics optional_grad parallel_for parsing_ops partitioned_variables "
+        "proto_ops ragged random_grad random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl "
+        "rnn_cell_wrapper_impl rnn_grad script_ops sdca_ops session_ops sets sets_impl signal sort_ops "
+        "sparse_grad sparse_ops special_math_ops spectral_ops standard_ops state_grad state_ops "
+        "stateful_random_ops stateless_random_ops string_ops summary_op_util template tensor_array_grad "
+        "tensor_array_ops training_ops unconnected_gradients variable_scope variables "
+        "weights_broadcast_ops while_v2",
     ),
     "python.ops.distributions": (
         "tf.distributions",
         "bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions "
         "exponential gamma kullback_leibler laplace multinomial normal student_t uniform util bijector "
-        "bijector_impl identity_bijector transformed_distribution",
+        "bijector_impl identity_bijector special_math transformed_distribution",
     ),
-    "python.ops.linalg": ("tf.linalg", "linalg linalg_impl linear_operator"),
-    "python.ops.losses": ("tf.losses", "losses losses_impl util"),
+    "python.ops.linalg": (
+        "tf.linalg",
+        "linalg linalg_impl linear_operator linear_operator_adjoint linear_operator_algebra "
+        "linear_operator_block_diag linear_operator_circulant linear_operator_composition "
+        "linear_operator_diag linear_operator_full_matrix linear_operator_householder "
+        "linear_operator_identity linear_operator_inversion linear_operator_kronecker "
+        "linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz "
+        "linear_operator_util linear_operator_zeros",
+    ),
+    "python.ops.losses": ("tf.losses", "loss_reduction losses losses_impl util"),
+    "python.ops.parallel_for": ("tf", "control_flow_ops gradients"),
+    "python.ops.ragged": (
+        "tf.ragged tf.strings tf tideflow.ragged.tensor tideflow.ragged.conversion tideflow.ragged.arrays",
+        "ragged_array_ops ragged_batch_gather_ops ragged_concat_ops ragged_conversion_ops "
+        "ragged_factory_ops ragged_functional_ops ragged_gather_ops ragged_map_ops ragged_math_ops "
+        "ragged_dispatch ragged_getitem ragged_operators ragged_squeeze_op ragged_string_ops ragged_tensor "
+        "ragged_tensor_value ragged_where_op segment_id_ops",
+    ),
     "python.ops.signal": (
         "tf.signal",
         "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops",
@@ -112,8 +170,13 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.saved_model": (
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
-        "builder builder_impl constants loader loader_impl main_op main_op_impl signature_constants "
-        "signature_def_utils signature_def_utils_impl simple_save tag_constants utils utils_impl",
+        "builder builder_impl constants load loader loader_impl main_op main_op_impl save "
+        "signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants utils "
+        "utils_impl",
+    ),
+    "python.saved_model.model_utils": (
+        "tf.estimator.export tf.estimator",
+        "export_output export_utils mode_keys",
     ),
     "python.summary": ("tf.summary tf.train", "summary summary_iterator"),
     "python.summary.writer": ("tf.summary", "writer writer_cache event_file_writer"),
@@ -126,6 +189,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "session_manager session_run_hook slot_creator supervisor sync_replicas_optimizer training "
         "training_ops training_util warm_starting_util",
     ),
+    "python.training.experimental": (
+        "tf.train.experimental",
+        "loss_scale loss_scale_optimizer mixed_precision",
+    ),
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
         "tideflow.variables.trackable",
@@ -136,141 +203,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
         "tf_inspect tf_should_use",
     ),
-    "contrib.crf.python": ("tf.contrib.crf", ""),
-    "contrib.crf.python.ops": ("tf.contrib.crf", "crf"),
-    "contrib.estimator.python": ("tf.contrib.estimator", ""),
-    "contrib.estimator.python.estimator": (
-        "tf.contrib.estimator",
-        "early_stopping export extenders head hooks logit_fns multi_head",
-    ),
-    "contrib.factorization.python": ("tf.contrib.factorization", ""),
-    "contrib.factorization.python.ops": (
-        "tf.contrib.factorization",
-        "clustering_ops factorization_ops gmm_ops",
-    ),
-    "contrib.framework.python": ("tf.contrib.framework", ""),
-    "contrib.framework.python.framework": (
-        "tf.contrib.framework",
-        "checkpoint_utils experimental graph_util tensor_util",
-    ),
-    "contrib.framework.python.ops": ("tf.contrib.framework", "arg_scope ops variables"),
-    "contrib.distributions.python": ("tf.contrib.distributions", ""),
-    "contrib.distributions.python.ops": (
-        "tf.contrib.distributions",
-        "autoregressive batch_reshape binomial cauchy chi2 conditional_distribution "
-        "conditional_transformed_distribution deterministic distribution_util geometric half_normal "
-        "independent inverse_gamma kumaraswamy logistic mixture mixture_same_family moving_stats mvn_diag "
-        "mvn_diag_plus_low_rank mvn_full_covariance mvn_linear_operator mvn_tril negative_binomial "
-        "normal_conjugate_posteriors onehot_categorical poisson poisson_lognormal quantized_distribution "
-        "relaxed_bernoulli relaxed_onehot_categorical sample_stats seed_stream sinh_arcsinh "
-        "vector_diffeomixture vector_exponential_diag vector_laplace_diag vector_sinh_arcsinh_diag wishart",
-    ),
-    "contrib.distributions.python.ops.bijectors": (
-        "tf.contrib.distributions.bijectors",
-        "absolute_value affine affine_linear_operator affine_scalar batch_normalization chain "
-        "cholesky_outer_product conditional_bijector exp fill_triangular gumbel inline invert kumaraswamy "
-        "masked_autoregressive matrix_inverse_tril ordered permute power_transform real_nvp reshape "
-        "scale_tril sigmoid sinh_arcsinh softmax_centered softplus softsign square transform_diagonal",
-    ),
-    "contrib.gan.python": ("tf.contrib.gan", "namedtuples train"),
-    "contrib.gan.python.eval": ("tf.contrib.gan.eval", ""),
-    "contrib.gan.python.features": ("tf.contrib.gan.features", ""),
-    "contrib.gan.python.losses": ("tf.contrib.gan.losses", ""),
-    "contrib.image.python": ("tf.contrib.image", ""),
-    "contrib.image.python.ops": (
-        "tf.contrib.image",
-        "dense_image_warp image_ops interpolate_spline sparse_image_warp",
-    ),
-    "contrib.layers.python": ("tf.contrib.layers", ""),
-    "contrib.layers.python.layers": (
-        "tf.contrib.layers",
-        "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
-        "optimizers regularizers summaries target_column utils",
-    ),
-    "contrib.layers.python.ops": ("tf.contrib.layers", "sparse_ops"),
-    "contrib.learn.python": ("tf.contrib.learn", ""),
-    "contrib.learn.python.learn": (
-        "tf.contrib.learn",
-        "evaluable experiment export_strategy metric_spec trainable",
-    ),
-    "contrib.learn.python.learn.datasets": ("tf.contrib.learn.datasets", "base mnist"),
-    "contrib.learn.python.learn.estimators": (
-        "tf.contrib.learn",
-        "constants dnn dnn_linear_combined dynamic_rnn_estimator estimator head kmeans linear "
-        "logistic_regressor metric_key model_fn prediction_key rnn_common run_config",
-    ),
-    "contrib.learn.python.learn.learn_io": (
-        "tf.contrib.learn.io",
-        "dask_io data_feeder generator_io graph_io numpy_io pandas_io",
-    ),
-    "contrib.learn.python.learn.ops": ("tf.contrib.learn.ops", "embeddings_ops losses_ops seq2seq_ops"),
-    "contrib.learn.python.learn.utils": (
-        "tf.contrib.learn.utils",
-        "export input_fn_utils saved_model_export_utils",
-    ),
-    "contrib.learn.python.learn.preprocessing": (
-        "tf.contrib.learn.preprocessing",
-        "categorical categorical_vocabulary text",
-    ),
-    "contrib.legacy_seq2seq.python": ("tf.contrib.legacy_seq2seq", ""),
-    "contrib.legacy_seq2seq.python.ops": ("tf.contrib.legacy_seq2seq", "seq2seq"),
-    "contrib.losses.python": ("tf.contrib.losses", ""),
-    "contrib.losses.python.losses": ("tf.contrib.losses", "loss_ops"),
-    "contrib.memory_stats.python": ("tf.contrib.memory_stats", ""),
-    "contrib.memory_stats.python.ops": ("tf.contrib.memory_stats", "memory_stats_ops"),
-    "contrib.metrics.python": ("tf.contrib.metrics", ""),
-    "contrib.metrics.python.metrics": ("tf.contrib.metrics", "classification"),
-    "contrib.metrics.python.ops": (
-        "tf.contrib.metrics",
-        "confusion_matrix_ops histogram_ops metric_ops set_ops",
-    ),
-    "contrib.opt.python": ("tf.contrib.opt", ""),
-    "contrib.opt.python.training": (
-        "tf.contrib.opt",
-        "adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer "
-        "elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer "
-        "lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer "
-        "multitask_optimizer_wrapper nadam_optimizer powersign reg_adagrad_optimizer shampoo sign_decay "
-        "variable_clipping_optimizer weight_decay_optimizers",
-    ),
-    "contrib.periodic_resample.python": ("tf.contrib.periodic_resample", ""),
-    "contrib.periodic_resample.python.ops": ("tf.contrib.periodic_resample", "periodic_resample_op"),
-    "contrib.resampler.python": ("tf.contrib.resampler", ""),
-    "contrib.resampler.python.ops": ("tf.contrib.resampler", "resampler_ops"),
-    "contrib.rnn.python": ("tf.contrib.rnn", ""),
-    "contrib.rnn.python.ops": (
-        "tf.contrib.rnn",
-        "core_rnn core_rnn_cell core_rnn_cell_impl lstm_ops rnn rnn_cell",
-    ),
-    "contrib.rnn.ops": ("tf.contrib.rnn", ""),
-    "contrib.seq2seq.python": ("tf.contrib.seq2seq", ""),
-    "contrib.seq2seq.python.ops": (
-        "tf.contrib.seq2seq",
-        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss",
-    ),
-    "contrib.slim.python": ("tf.contrib.slim", ""),
-    "contrib.slim.python.slim": (
-        "tf.contrib.slim",
-        "evaluation learning model_analyzer queues summaries",
-    ),
-    "contrib.slim.python.slim.data": (
-        "tf.contrib.slim",
-        "data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue "
-        "tfexample_decoder",
-    ),
-    "contrib.slim.python.slim.nets": (
-        "tf.contrib.slim.nets",
-        "alexnet inception inception_v1 inception_v2 inception_v3 overfeat resnet_utils resnet_v1 resnet_v2 "
-        "vgg",
-    ),
-    "contrib.tpu.python": ("tf.contrib.tpu", ""),
-    "contrib.tpu.python.tpu": ("tf.contrib.tpu", "tpu_config tpu_estimator"),
-    "contrib.training.python": ("tf.contrib.training", ""),
-    "contrib.training.python.training": (
-        "tf.contrib.training",
-        "device_setter evaluation hparam sequence_queueing_state_saver training",
-    ),
-    "contrib.lookup": ("tf.contrib.lookup", "lookup_ops"),
+    **contrib_modules.PACKAGES,
     "examples": ("", ""),
     "examples.tutorials": ("", ""),
     "examples.tutorials.mnist": ("", "input_data"),
@@ -281,77 +214,41 @@ _MODULES: dict[str, str] = {
     "": "tf",
     "compat": "tf.compat",
     "compat.v1": "tf",
-    "contrib.distributions.python.ops.mvn_linear_operator": "tideflow.contrib.distributions.vectors",
-    "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.base": "tideflow.contrib.learn.tables tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
-    "contrib.learn.python.learn.estimators.head": "tf.contrib.learn.head",
-    "contrib.learn.python.learn.estimators.metric_key": "tideflow.contrib.learn.modes",
-    "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
-    "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
-    "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders",
-    "contrib.learn.python.learn.utils.export": "tideflow.contrib.learn.exports",
-    "contrib.learn.python.learn.utils.gc": "tf.contrib.session_bundle.gc",
-    "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
-    "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
-    "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
-    "contrib.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
-    "contrib.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
-    "contrib.slim.python.slim.data.data_decoder": "tf.contrib.slim.data_decoder",
-    "contrib.slim.python.slim.data.data_provider": "tf.contrib.slim.data_provider",
-    "contrib.slim.python.slim.data.dataset": "tf.contrib.slim.dataset",
-    "contrib.slim.python.slim.data.dataset_data_provider": "tf.contrib.slim.dataset_data_provider",
-    "contrib.slim.python.slim.data.parallel_reader": "tf.contrib.slim.parallel_reader",
-    "contrib.slim.python.slim.data.prefetch_queue": "tf.contrib.slim.prefetch_queue",
-    "contrib.slim.python.slim.data.tfexample_decoder": "tf.contrib.slim.tfexample_decoder",
-    "contrib.slim.python.slim.nets.alexnet": "tf.contrib.slim.nets.alexnet",
-    "contrib.slim.python.slim.nets.inception": "tf.contrib.slim.nets.inception",
-    "contrib.slim.python.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
-    "contrib.slim.python.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
-    "contrib.slim.python.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
-    "contrib.slim.python.slim.nets.overfeat": "tf.contrib.slim.nets.overfeat",
-    "contrib.slim.python.slim.nets.resnet_utils": "tf.contrib.slim.nets.resnet_utils",
-    "contrib.slim.python.slim.nets.resnet_v1": "tf.contrib.slim.nets.resnet_v1",
-    "contrib.slim.python.slim.nets.resnet_v2": "tf.contrib.slim.nets.resnet_v2",
-    "contrib.slim.python.slim.nets.vgg": "tf.contrib.slim.nets.vgg",
-    "contrib.slim.python.slim.queues": "tf.contrib.slim.queues",
-    "contrib.slim.python.slim.summaries": "tf.contrib.slim.summaries",
-    "contrib.slim.python.slim.evaluation": "tf.contrib.slim.evaluation",
-    "contrib.slim.python.slim.learning": "tf.contrib.slim.learning",
-    "contrib.slim.python.slim.model_analyzer": "tf.contrib.slim.model_analyzer",
-    "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
-    "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
-    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
-    "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling",
+    "compat.v2.compat.v1": "tf",
+    **contrib_modules.MODULES,
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
     "python.client.device_lib": "tideflow.platform.device_lib",
     "python.client.timeline": "tideflow.session.timeline",
-    "python.framework.errors": "tf.errors",
+    "python.framework.errors": "tf.errors tideflow.graph.errors",
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
     "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
-    "python.framework.errors_impl": "tf.errors",
+    "python.framework.errors_impl": "tf.errors tideflow.graph.errors",
+    "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
+    "python.data.util.nest": "tideflow.programs.data_names",
+    "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.ops.control_flow.defun tf",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.context": "tf tideflow.eager.context",
+    "python.eager.test": "tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
-    "tideflow.programs.keras_names",
+    "tideflow.programs.keras_names tideflow.programs.graph_names",
     "python.framework.random_seed": "tf.random tf",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
     "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto "
     "tideflow.graph.partial tideflow.programs.tensor_utilities",
-    "python.framework.test_util": "tf.test tideflow.platform.testing tf",
+    "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
     "python.layers.base": "tf.layers tideflow.layers.base",
     "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",
     "python.lib.io.file_io": "tideflow.platform.gfile tf.gfile tf.io.gfile",
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
-    "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping",
+    "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
+    "tideflow.ops.control_flow.contexts tideflow.programs.control_flow_names",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
@@ -359,27 +256,36 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
     "python.ops.distributions.util": "tf.contrib.distributions",
+    "python.module": "tf",
+    "python.module.module": "tf",
+    "python.ops.control_flow_util": "tideflow.programs.control_flow_names tf",
     "python.ops.gradient_checker": "tf.test",
+    "python.ops.gradient_checker_v2": "tideflow.programs.gradient_checks",
+    "python.ops.stateful_random_ops": "tf.random.experimental",
+    "python.ops.stateless_random_ops": "tf.random tf",
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers",
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.losses.util": "tf.losses",
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
-    "python.ops.metrics_impl": "tf.metrics",
+    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming",
     "python.ops.nn": "tf.nn",
     "python.ops.nn_impl": "tf.nn",
     "python.ops.nn_ops": "tf.nn",
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
-    "python.ops.resource_variable_ops": "tideflow.variables.resource tf",
+    "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen",
     "python.ops.rnn": "tf.nn tideflow.rnn.loops",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
+    "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers",
     "python.ops.sets": "tf.sets",
     "python.ops.summary_ops_v2": "tf.contrib.summary",
     "python.ops.sets_impl": "tf.sets",
-    "python.ops.variable_scope": "tf tideflow.variables.variable_scope",
-    "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned",
+    "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
+    "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned "
+    "tideflow.variables.reference tideflow.programs.inner_names",
+    "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
     "python.platform.flags": "tideflow.platform.flags",
     "python.platform.gfile": "tf.gfile",
     "python.platform.tf_logging": "tf.logging",
@@ -404,13 +310,24 @@ _MODULES: dict[str, str] = {
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
     "python.training.supervisor": "tf.train tideflow.train.supervisor",
     "python.training.slot_creator": "tideflow.train.slot_creator",
+    "python.training.distribute": "tf.distribute",
+    "python.training.distribution_strategy_context": "tf.distribute",
+    "python.training.saving": "",
+    "python.training.saving.saveable_object": "tideflow.train.saveables",
+    "python.tf2": "tideflow.programs.version_names",
     "python.training.summary_io": "tideflow.programs.inner_names tf.train",
+    "python.training.training_ops": "gen",
     "python.training.training_util": "tf.train tideflow.programs.inner_names",
     "python.util.compat": "tf.compat",
     "python.util.nest": "tf.contrib.framework.nest tf.nest",
     "user_ops": "tf.user_ops",
     "core": "",
     "core.framework": "",
+    "core.lib": "",
+    "core.lib.core": "",
+    "core.lib.core.error_codes_pb2": "tf.errors",
+    "core.protobuf.error_codes_pb2": "tf.errors",
+    "core.protobuf.tensorflow_server_pb2": "tf.train",
     "core.protobuf": "",
     "core.util": "",
     "core.protobuf.control_flow_pb2": "tideflow.graph.control_flow_proto",
@@ -434,12 +351,24 @@ _MODULES: dict[str, str] = {
 }
 
 _ROWS = "read it with its own client, and give what that yields to tf.data.Dataset.from_generator."
+_NO_TPU = "Tideflow runs on CPUs and GPUs, not on TPUs:"
+_MIRRORED = (
+    f"{_NO_TPU} tf.distribute.MirroredStrategy uses the GPUs of this machine, "
+    "tf.distribute.experimental.MultiWorkerMirroredStrategy those of several."
+)
+_RESOLVED = f"{_NO_TPU} tf.distribute.cluster_resolver.TFConfigClusterResolver finds the tasks of a cluster."
+_CONNECT = (
+    "Eager operations run in this process: build a graph, and run it in a session of a tf.train.Server's "
+    "target, or use tf.distribute.experimental.MultiWorkerMirroredStrategy."
+)
 _REFUSED = {
-    "compat.v2": "Tideflow is TensorFlow 1's graphs and sessions, tensorflow.compat.v1; it has nothing of "
-    "TensorFlow 2.",
     "contrib.bigtable": f"Tideflow has no client of Cloud Bigtable: {_ROWS}",
     "contrib.cloud": f"Tideflow has no client of Google's cloud. A table of BigQuery: {_ROWS} Files of "
     "Cloud Storage: copy or mount them, and give their paths.",
+    **{
+        f"contrib.eager.{name}": _CONNECT
+        for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
+    },
     "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
     "before the program, or in tf.py_func.",
     "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
@@ -456,13 +385,54 @@ _REFUSED = {
     "contrib.tensorrt": "Tideflow uses no TensorRT: its own compiler makes hot steps faster "
     "(TIDEFLOW_COMPILE, tf.xla.experimental.jit_scope).",
     "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",
+    "config.experimental_connect_to_cluster": _CONNECT,
+    "config.experimental_connect_to_host": _CONNECT,
+    "distribute.cluster_resolver.TPUClusterResolver": _RESOLVED,
+    "distribute.experimental.TPUStrategy": _MIRRORED,
+    "errors.raise_exception_on_not_ok_status": "It is about TensorFlow's C API, which Tideflow has not: "
+    "errors are raised where they happen, as tf.errors.OpError.",
+    "estimator.tpu.experimental": f"{_NO_TPU} a TPUEstimator trains on them, and embeddings are those of "
+    "tf.feature_column.embedding_column.",
+    "lite": "Tideflow has no converter and no interpreter of TensorFlow Lite: save the model with "
+    "tf.saved_model.save, which TensorFlow's own converter reads.",
+    "load_file_system_library": "Tideflow loads no file systems made for TensorFlow in C++: mount the files, "
+    "or read them in tf.py_func.",
+    "nondifferentiable_batch_function": "Tideflow's operations do not gather the calls of several sessions "
+    "in batches: batch the inputs with tf.data or tf.train.batch.",
+    **{
+        f"{space}.{name}": f"{_NO_TPU} there is nothing to initialize, to assign or to shut down; leave the "
+        "call away."
+        for space in ("tpu", "contrib.tpu")
+        for name in "DeviceAssignment Topology device_assignment initialize_system shutdown_system".split()
+    },
+    **{
+        f"contrib.tpu.{name}": f"{_NO_TPU} give tensors to a computation as its inputs, or take them from a "
+        "tf.data iterator inside it, and return what you want to know from it."
+        for name in (
+            "InfeedQueue infeed_dequeue infeed_dequeue_tuple infeed_enqueue infeed_enqueue_tuple "
+            "outfeed_dequeue outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple"
+        ).split()
+    },
+    **dict.fromkeys(("contrib.tpu.TPUDistributionStrategy", "contrib.distribute.TPUStrategy"), _MIRRORED),
+    "contrib.cluster_resolver.TPUClusterResolver": _RESOLVED,
+    "contrib.distribute.initialize_tpu_system": f"{_NO_TPU} there is nothing to initialize.",
+    "tpu.experimental": f"{_NO_TPU} there is nothing to initialize, and embeddings are those of "
+    "tf.feature_column.embedding_column.",
+    "train.do_quantize_training_on_graphdef": "Graphs get fake quantization by "
+    "tf.contrib.quantize.create_training_graph, before they are turned into GraphDefs.",
 }
+
+
+# Modules that hold, beside their own functions, those of op types.
+_OF_OPS = ("python.ops.", "python.training.training_ops")
 
 
 @functools.cache
 def places(module: str) -> tuple[str, ...] | None:
     """Where the names of a module are looked up; None where TensorFlow, or Tideflow, has no such module."""
-    listed = _listed(module.removeprefix("compat.v1."))
+    listed = _listed(module.removeprefix("compat.v2.compat.v1.").removeprefix("compat.v1."))
+    if listed and module.startswith(_OF_OPS) and "gen" not in listed:
+        listed += ("gen",)
     there = tuple(
         place for place in listed or () if not place.startswith("tf.") or namespace.is_namespace(place[3:])
     )
@@ -473,11 +443,13 @@ def _listed(module: str) -> tuple[str, ...] | None:
     package, _, name = module.rpartition(".")
     if module in _MODULES:
         return tuple(_MODULES[module].split())
+    if module == "compat.v2" or module.startswith("compat.v2."):
+        return _if_there(f"tideflow.{module}")
     if module in _PACKAGES:
         return tuple(_PACKAGES[module][0].split())
     if _has_module(package, name):
         return tuple(_PACKAGES[package][0].split())
-    if re.fullmatch(r"python\.ops\.gen_\w+", module):
+    if re.fullmatch(r"(python\.ops|contrib\.[\w.]+)\.gen_\w+", module):
         return ("gen",)
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"
@@ -494,16 +466,62 @@ def _importable(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
+def _if_there(name: str) -> tuple[str, ...] | None:
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
+    return (name,)
+
+
 def look_up(module: str, name: str) -> Any:
     """What a module of TensorFlow has under a name; Missing where it has nothing, or only another module."""
-    if module.startswith("python.") and _has_module(module, name):
+    shows_functions = module.startswith("contrib.framework.")  # by `import *`, over its modules
+    if "python" in module.split(".") and _has_module(module, name) and not shows_functions:
         raise Missing(name)  # python.ops.variable_scope is the module, not the function of that name
-    for place in places(module) or ():
+    asked = [name, *_public_names(name)] if module.startswith("python.") else [name]
+    for place, each in itertools.product(places(module) or (), asked):
         try:
-            return _in_place(place, name)
+            return _in_place(place, each)
         except Missing:
             continue
     raise Missing(f"{module}.{name}" if module else name)
+
+
+# What TensorFlow's modules call otherwise than its public namespace does.
+_RENAMED = {
+    "TensorFlowBenchmark": "Benchmark",
+    "TensorFlowTestCase": "TestCase",
+    "eager_py_func": "py_function",
+    "get_legacy_output_classes": "get_output_classes",
+    "get_legacy_output_shapes": "get_output_shapes",
+    "get_legacy_output_types": "get_output_types",
+    "identity_initializer": "identity",
+    "matrix_exponential": "expm",
+    "sparse_cross": "cross",
+    "sparse_cross_hashed": "cross_hashed",
+    "sparse_expand_dims": "expand_dims",
+    "sparse_eye": "eye",
+    "stateless_random_normal": "stateless_normal",
+    "stateless_random_uniform": "stateless_uniform",
+    "string_format": "format",
+    "string_length": "length",
+    "substr_deprecated": "substr",
+}
+
+
+def _public_names(name: str) -> Iterator[str]:
+    """Under which names the public namespace may have a symbol of an inner module.
+
+    Where TensorFlow has two forms of a symbol, its modules call the first one `name_v1` or `NameV1`; the
+    variables that are references are `RefVariable`.
+    """
+    if name in _RENAMED:
+        yield _RENAMED[name]
+    if name.endswith(("_v1", "V1")):
+        yield name.removesuffix("V1").removesuffix("_v1")
+    if name.startswith("Ref"):
+        yield name.removeprefix("Ref")
 
 
 def _in_place(place: str, name: str) -> Any:
@@ -523,7 +541,8 @@ def pass_on(module: str, name: str, value: Any) -> None:
     """Sets what a program sets on a module of TensorFlow's on the one of ours that has such a thing."""
     for place in places(module) or ():
         ours = importlib.import_module(place) if place.startswith("tideflow.") else None
-        if ours is not None and name in vars(ours) and not name.startswith("__"):
+        a_switch = name in vars(ours) and not isinstance(value, types.ModuleType) if ours else False
+        if a_switch and not name.startswith("__"):
             setattr(ours, name, value)
 
 
@@ -536,7 +555,7 @@ def names(module: str) -> list[str]:
         elif place == "tf" or place.startswith("tf."):
             found.update(namespace.names(place[3:]))
         else:
-            found.update(vars(importlib.import_module(place)))
+            found.update(dir(importlib.import_module(place)))
     package = _PACKAGES.get(module, ("", ""))[1].split()
     return sorted(name for name in found.union(package) if not name.startswith("_"))
 

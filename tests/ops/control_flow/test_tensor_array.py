@@ -71,7 +71,7 @@ def test_a_closed_array_is_read_no_more(session):
         closed = array.close()
     with tf.control_dependencies([closed]):
         late = array.read(0)
-    with pytest.raises(tf.errors.CancelledError, match="closed"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="has already been closed"):
         session.run(late)
 
 
@@ -79,5 +79,9 @@ def test_an_element_is_written_once(session):
     array = tf.TensorArray(tf.float32, 1).write(0, 1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match="already been written"):
         session.run(array.write(0, 2.0).flow)
-    with pytest.raises(ValueError, match="expected dtype float32"):
-        array.write(0, tf.constant(1))
+
+
+def test_a_value_of_another_type_is_refused_by_the_step(session):
+    written = tf.TensorArray(tf.float32, 1).write(0, tf.constant(1))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"dtype is float but .* dtype int32"):
+        session.run(written.flow)

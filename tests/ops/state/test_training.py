@@ -194,7 +194,7 @@ def test_state_without_a_value(law):
     update = Update(RESOURCE[law])
     with tf.Session() as session:
         session.run([v.initializer for v in update.variables[1:]])
-        with pytest.raises(tf.errors.FailedPreconditionError):
+        with pytest.raises(tf.errors.InternalError, match=r"Invalid variable reference\."):
             session.run(update.node)
         for i, value in enumerate(session.run(update.variables[1:]), 1):
             np.testing.assert_array_equal(value, initial(i))

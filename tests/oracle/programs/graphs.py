@@ -399,3 +399,8 @@ def constants_are_immutable_copies(tf, np):
     c = tf.constant(array)
     array[:] = 7
     return run(tf, c)
+
+
+def an_operation_that_is_refused_consumes_nothing(tf, np):
+    x = tf.placeholder(tf.float32, [2, 3])
+    return [raises(lambda: tf.matmul(x, x)), [op.name for op in x.consumers()]]

@@ -71,3 +71,60 @@ def a_scaled_loss(tf, np, scale):
         float(current),
         optimizer.get_slot_names(),
     )
+
+
+_LAYERS = (
+    "mixed_float16",
+    "float16",
+    "float16_with_float32_vars",
+    "infer_with_float32_vars",
+    "mixed_bfloat16",
+)
+
+
+@cases({name: name for name in _LAYERS})
+def layers_with_a_policy(tf, np, name):
+    def facts(layer, dtype):
+        output = layer(tf.zeros([2, 3], dtype))
+        return [output.dtype, layer.dtype, [weight.dtype for weight in layer.weights], layer._compute_dtype]
+
+    policy = tf.keras.mixed_precision.experimental.Policy(name)
+    return [
+        facts(tf.keras.layers.Dense(2, dtype=policy, autocast=autocast), dtype)
+        for autocast in (False, True)
+        for dtype in (tf.float32, tf.float16)
+    ]
+
+
+def variables_cast_themselves(tf, np):
+    class Layer(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.w = self.add_weight("w", (2,), initializer="ones")
+            self.kept = self.add_weight("kept", (2,), initializer="ones", experimental_autocast=False)
+
+        def call(self, x):
+            weights = (self.w, self.kept, self.w * 2, self.w.read_value(), tf.convert_to_tensor(self.w))
+            self.seen = [x.dtype.name] + [weight.dtype.name for weight in weights]
+            return tf.cast(x, tf.float16) * self.w * 1.0009765625
+
+    policy = tf.keras.mixed_precision.experimental.Policy("mixed_float16")
+    layer = Layer(dtype=policy)
+    y = layer(tf.constant([[1.0, 3.0]]))
+    (grad,) = tf.gradients(y, layer.w)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        return [layer.seen, layer.w.dtype, sess.run(y), sess.run(grad)]
+
+
+def a_model_of_layers_with_a_policy(tf, np):
+    m, l = tf.keras.mixed_precision.experimental, tf.keras.layers
+    policy = m.Policy("mixed_float16", loss_scale=8.0)
+    x = l.Input((2,))
+    y = l.Dense(4, "relu", dtype=policy, kernel_initializer="ones")(x)
+    y = l.Dense(1, dtype=policy, kernel_initializer="ones")(l.BatchNormalization(dtype=policy)(y))
+    y = l.Lambda(lambda z: tf.cast(z, tf.float32))(y)
+    model = tf.keras.Model(x, y)
+    model.compile(m.LossScaleOptimizer(tf.keras.optimizers.SGD(0.01), 8.0), "mse")
+    data = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
+    history = model.fit(data, np.ones((2, 1)), epochs=3, shuffle=False, verbose=0)
+    return [layer.output.dtype for layer in model.layers], Close(history.history["loss"], 2e-2)

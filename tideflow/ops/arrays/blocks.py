@@ -15,10 +15,10 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets, mismatch
 from tideflow.ops.arrays import creation
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import by_places, host_rank, of_rank, of_rank_at_least, size_product, vector
+from tideflow.ops.helpers.axes import by_places, host_rank, of_rank, of_rank_at_least, size_product
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDEX
 
@@ -28,20 +28,26 @@ if TYPE_CHECKING:
 
 def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int], list[list[int]]] | None:
     """The blocks' sizes and the margins of each spatial axis, None where they are not all known."""
-    blocks = vector(block_shape)
+    if block_shape is not None and host_rank(block_shape) != 1:
+        raise ShapeError("block_shape must have rank 1.")
+    blocks = block_shape
     if blocks is None or not fully_known(blocks) or margins is None or not fully_known(margins):
         return None
     if any(block < 1 for block in blocks):
         raise ShapeError("block_shape must be positive")
-    if len(margins) != len(blocks) or margins and (host_rank(margins) != 2 or len(margins[0]) != 2):
-        found = f"[{len(margins)},{len(margins[0])}]" if host_rank(margins) == 2 else f"[{len(margins)}]"
+    found, wanted = TensorShape(np.shape(margins)), TensorShape([len(blocks), 2])
+    if blocks and found.tuple != wanted.tuple:
         raise ShapeError(
-            f"Dimension 0 in both shapes must be equal, but are {len(blocks)} and {len(margins)}. Shapes are "
-            f"[{len(blocks)},2] and {found}. {name} must have a row for each block size, and 2 columns"
+            f"{mismatch(wanted, found)}. {name} must have a row for each block size, and 2 columns",
+            f"{name} should have shape {brackets(wanted.tuple)} instead of {brackets(found.tuple)}",
         )
     if any(size < 0 for pair in margins for size in pair):
-        raise ShapeError(f"{name} cannot be negative")
+        raise ShapeError(f"{name} cannot be negative", f"{name.capitalize()} must be non-negative")
     return blocks, margins
+
+
+def _image(shape: TensorShape) -> TensorShape:
+    return of_rank(shape, 4, f"Input rank should be: 4 instead of: {shape.ndims}")
 
 
 def _divided(size: int | None, by: int, in_step: str = "") -> int | None:
@@ -59,7 +65,10 @@ def space_to_batch_sizes(input: TensorShape, block_shape: Any, paddings: Any) ->
     of_rank_at_least(input, len(blocks) + 1)
     batch, *rest = input.tuple
     padded = [None if size is None else size + sum(pair) for size, pair in zip(rest, margins, strict=False)]
-    spatial = [_divided(size, block) for size, block in zip(padded, blocks, strict=True)]
+    spatial = [
+        _divided(size, block, f"padded_shape[{axis}]={size} is not divisible by block_shape[{axis}]={block}")
+        for axis, (size, block) in enumerate(zip(padded, blocks, strict=True))
+    ]
     return [size_product(batch, *blocks), *spatial, *rest[len(blocks) :]]
 
 
@@ -165,7 +174,10 @@ def space_to_batch_nd(
 
 def _cropped(size: int | None, crops: list[int]) -> int | None:
     if size is not None and sum(crops) > size:
-        raise ShapeError(f"Negative dimension size caused by subtracting {sum(crops)} from {size}")
+        raise ShapeError(
+            f"Negative dimension size caused by subtracting {sum(crops)} from {size}",
+            f"cropped_shape[{size - sum(crops)}] must be non-negative",
+        )
     return None if size is None else size - sum(crops)
 
 
@@ -181,7 +193,8 @@ def batch_to_space_sizes(input: TensorShape, block_shape: Any, crops: Any) -> li
         _cropped(size_product(size, block), pair)
         for size, block, pair in zip(rest, blocks, margins, strict=False)
     ]
-    return [_divided(batch, math.prod(blocks)), *spatial, *rest[len(blocks) :]]
+    said = f"Input batch dimension ({batch}) is not divisible by product of block sizes ({math.prod(blocks)})"
+    return [_divided(batch, math.prod(blocks), said), *spatial, *rest[len(blocks) :]]
 
 
 def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any:
@@ -255,7 +268,7 @@ space_to_batch_op = Op(
 
 @space_to_batch_op.shape
 def _space_to_batch_shape(input, paddings, *, block_size):
-    return space_to_batch_sizes(of_rank(input, 4), [block_size] * 2, paddings)
+    return space_to_batch_sizes(_image(input), [block_size] * 2, paddings)
 
 
 @space_to_batch_op.kernel
@@ -309,7 +322,7 @@ batch_to_space_op = Op(
 
 @batch_to_space_op.shape
 def _batch_to_space_shape(input, crops, *, block_size):
-    return batch_to_space_sizes(of_rank(input, 4), [block_size] * 2, crops)
+    return batch_to_space_sizes(_image(input), [block_size] * 2, crops)
 
 
 @batch_to_space_op.kernel

@@ -17,7 +17,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.shapes import broadcast_static_shape
 from tideflow.ops.arrays import shapes
-from tideflow.ops.helpers.axes import as_sizes, brackets, moved, vector
+from tideflow.ops.helpers.axes import SIZES, as_sizes, brackets, moved, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDEX
 
@@ -49,7 +49,7 @@ broadcast_to_op.value(moved)
 
 
 def _checked_target(before: Sequence[int], sizes: list[int]) -> list[int]:
-    vector(sizes)
+    vector(sizes, SIZES)
     for size in sizes:
         if size < 0:
             raise ShapeError(f"Dimension {size} must be >= 0")
@@ -107,6 +107,10 @@ def broadcast_to(input: TensorLike, shape: TensorLike, name: str | None = None) 
     return broadcast_to_op(input, shape, name=name)
 
 
+def _sizes(given: Any, place: int) -> list | None:
+    return vector(given, f"In[{place}] must be a vector.")
+
+
 def _check_broadcast(first: list[int], second: list[int]) -> None:
     if any(a != b and 1 not in (a, b) for a, b in zip(reversed(first), reversed(second), strict=False)):
         raise errors.invalid_argument(f"Incompatible shapes: {brackets(first)} vs. {brackets(second)}")
@@ -119,7 +123,7 @@ broadcast_args_op = Op(
 
 @broadcast_args_op.shape
 def _broadcast_args_shape(s0, s1):
-    s0, s1 = vector(s0), vector(s1)
+    s0, s1 = _sizes(s0, 0), _sizes(s1, 1)
     return [None if s0 is None or s1 is None else max(len(s0), len(s1))]
 
 
@@ -142,7 +146,7 @@ def _broadcast_args_value(op):
 
 @broadcast_args_op.kernel
 def _broadcast_args_kernel(s0, s1, *, T):
-    _check_broadcast(vector(s0), vector(s1))
+    _check_broadcast(_sizes(s0, 0), _sizes(s1, 1))
     return torch.tensor(broadcast_static_shape(s0, s1).as_list(), dtype=T.torch)
 
 
@@ -179,7 +183,7 @@ broadcast_gradient_args_op = Op(
 
 @broadcast_gradient_args_op.shape
 def _broadcast_gradient_args_shape(s0, s1):
-    vector(s0), vector(s1)
+    _sizes(s0, 0), _sizes(s1, 1)
     return [[None], [None]]
 
 
@@ -197,12 +201,16 @@ def _broadcast_gradient_args_value(op):
     first, second = (partial_value(tensor) for tensor in op.inputs)
     if not (fully_known(first) and fully_known(second)):
         return [None, None]
+    try:
+        _check_broadcast(first, second)
+    except errors.InvalidArgumentError:  # which the step will say
+        return [None, None]
     return _summed_axes(first, second)
 
 
 @broadcast_gradient_args_op.kernel
 def _broadcast_gradient_args_kernel(s0, s1, *, T):
-    _check_broadcast(vector(s0), vector(s1))
+    _check_broadcast(_sizes(s0, 0), _sizes(s1, 1))
     return [torch.tensor(axes, dtype=T.torch) for axes in _summed_axes(s0, s1)]
 
 

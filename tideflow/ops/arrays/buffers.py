@@ -22,6 +22,8 @@ from tideflow.runtime.values import empty_like_type
 
 # ---------------------------------------------------------------------------------- new memory
 
+_VECTOR = "shape must be a vector of int32, got shape "
+
 empty_op = Op(
     "Empty",
     "shape: int32 -> output: dtype",
@@ -31,12 +33,15 @@ empty_op = Op(
     differentiable=False,
 )
 
-empty_op.shape(as_sizes)
+
+@empty_op.shape
+def _empty_shape(shape):
+    return as_sizes(shape, _VECTOR)
 
 
 @empty_op.kernel
 def _empty_kernel(shape, *, dtype, init, device):
-    checked_sizes(shape)
+    checked_sizes(shape, _VECTOR)
     if dtype.torch is None or init:
         value = empty_like_type(dtype, tuple(shape))
         return value if dtype.torch is None else value.to(device)

@@ -48,11 +48,13 @@ fill_op = Op(
     "Fill", "dims: index_type, value: T -> output: T", index_type=INDEX, host="dims", has_static_value=True
 )
 
+_DIMS = "dims must be a vector, got shape "
+
 
 @fill_op.shape
 def _fill_shape(dims, value):
     of_rank(value, 0)
-    sizes = as_sizes(dims, "dims must be a vector, got shape ")
+    sizes = as_sizes(dims, _DIMS)
     if sizes is not None and -1 in dims:
         raise ShapeError("Fill dimensions must be >= 0")
     return sizes
@@ -63,12 +65,12 @@ fill_op.value(moved)
 
 @fill_op.kernel
 def _fill_kernel(dims, value):
-    return one_value(value, "value").expand(checked_sizes(dims)).contiguous()
+    return one_value(value, "value").expand(checked_sizes(dims, _DIMS)).contiguous()
 
 
 @fill_op.kernel("string")
 def _fill_string_kernel(dims, value):
-    return np.full(checked_sizes(dims), one_value(value, "value")[()], dtype=object)
+    return np.full(checked_sizes(dims, _DIMS), one_value(value, "value")[()], dtype=object)
 
 
 @fill_op.gradient
@@ -277,7 +279,7 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
         raise ShapeError(f"Requires start <= limit when delta > 0: {start}/{limit}")
     if delta < 0 and start < limit:
         raise ShapeError(f"Requires start >= limit when delta < 0: {start}/{limit}")
-    if isinstance(delta, int):
+    if isinstance(delta, (int, np.integer)):
         return -((start - limit) // delta)
     count = abs((limit - start) / delta)
     if not count < 2**63:
@@ -296,7 +298,7 @@ def _range_shape(start, limit, delta):
 def _range_value(op):
     start, limit, delta = (partial_value(tensor) for tensor in op.inputs)
     size = op.outputs[0].shape.tuple[0]
-    if size is None or None in (start, limit, delta):
+    if size is None or isinstance(size, torch.SymInt) or None in (start, limit, delta):
         return None
     return [start + i * delta for i in np.arange(size).tolist()]
 
@@ -307,6 +309,8 @@ def _range_kernel(start, limit, delta, *, Tidx, device):
         if isinstance(value, list):
             raise errors.invalid_argument(f"{name} must be a scalar, not shape [{len(value)}]")
     size = _range_size(start, limit, delta)
+    if isinstance(size, torch.SymInt):
+        return (torch.arange(size, device=device) * delta + start).to(Tidx.torch)
     if Tidx.is_integer:
         numbers = np.arange(size, dtype=np.int64) * delta + start
         return to_torch(numbers.astype(Tidx.as_numpy_dtype), device)

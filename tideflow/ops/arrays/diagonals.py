@@ -18,7 +18,15 @@ from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.helpers.aliases import inherit
-from tideflow.ops.helpers.axes import brackets, host_rank, merged, of_rank_at_least, same_size, scalar
+from tideflow.ops.helpers.axes import (
+    brackets,
+    host_rank,
+    merged,
+    of_rank,
+    of_rank_at_least,
+    same_size,
+    scalar,
+)
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.math import reductions
@@ -36,7 +44,7 @@ diag_op = Op("Diag", "diagonal: T -> output: T", T=_DIAG_TYPES)
 
 @diag_op.shape
 def _diag_shape(diagonal):
-    of_rank_at_least(diagonal, 1)
+    of_rank_at_least(diagonal, 1, "Input must be at least rank 1, got 0")
     return diagonal.concatenate(diagonal)
 
 
@@ -204,9 +212,27 @@ batch_matrix_diag_part_op.samples(f32(2, 3, 3))
 matrix_set_diag_op = Op("MatrixSetDiag", "input: T, diagonal: T -> output: T")
 
 
+def _check_replaced(input: TensorShape, diagonal: TensorShape, axes: int) -> None:
+    """Matrices, and diagonals along so many axes behind those of the batch."""
+    of_rank_at_least(input, 2, _of_few("input", 2, input))
+    of_rank_at_least(diagonal, axes, _of_few("diagonal", axes, diagonal))
+    if None not in (input.ndims, diagonal.ndims) and input.ndims - 2 != diagonal.ndims - axes:
+        raise ShapeError(f"Shape must be rank {input.ndims - 2 + axes} but is rank {diagonal.ndims}")
+
+
+def _check_fit(input: torch.Tensor, diagonal: torch.Tensor, wanted: Any) -> None:
+    if tuple(diagonal.shape) != tuple(wanted):
+        raise ShapeError(
+            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
+            "equal to the longests diagonal in range [lower_diag_index:upper_diag_index]. Input shape: "
+            f"{brackets(input.shape)}, Diagonal shape: {brackets(diagonal.shape)}, Expected diagonal shape: "
+            f"{brackets(wanted)}"
+        )
+
+
 @matrix_set_diag_op.shape
 def _matrix_set_diag_shape(input, diagonal):
-    of_rank_at_least(input, 2), of_rank_at_least(diagonal, 1)
+    _check_replaced(input, diagonal, 1)
     if input.tuple is not None:
         merged(input[:-2], diagonal[:-1])
         same_size(_shorter(*input.tuple[-2:]), None if diagonal.tuple is None else diagonal.tuple[-1])
@@ -217,13 +243,7 @@ def _matrix_set_diag_shape(input, diagonal):
 def _matrix_set_diag_kernel(input, diagonal):
     output = input.clone(memory_format=torch.contiguous_format)
     place = output.diagonal(dim1=-2, dim2=-1)
-    if place.shape != diagonal.shape:
-        raise ShapeError(
-            "Either first dimensions of diagonal don't match input.shape[:-2], or diagonal.shape[:-1] is not "
-            "equal to the longests diagonal in range [lower_diag_index:upper_diag_index]. Input shape: "
-            f"{brackets(input.shape)}, Diagonal shape: {brackets(diagonal.shape)}, Expected diagonal shape: "
-            f"{brackets(place.shape)}"
-        )
+    _check_fit(input, diagonal, place.shape)
     place.copy_(diagonal)
     return output
 
@@ -287,7 +307,11 @@ def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: i
         num_rows = num_cols = max(least_rows, least_cols)
     num_rows = least_rows if num_rows == -1 else num_rows
     num_cols = least_cols if num_cols == -1 else num_cols
-    if num_rows < least_rows or num_cols < least_cols or least_rows != num_rows and least_cols != num_cols:
+    if num_rows < least_rows:
+        raise ShapeError("num_rows is too small", f"The number of rows is too small: {num_rows}")
+    if num_cols < least_cols:
+        raise ShapeError("num_cols is too small.", f"The number of columns is too small: {num_cols}")
+    if least_rows != num_rows and least_cols != num_cols:
         raise ShapeError(
             f"A matrix of {num_rows} rows and {num_cols} columns does not fit diagonals {lowest} to "
             f"{highest} of length {length}"
@@ -297,17 +321,19 @@ def _matrix_sides(length: int, band: tuple[int, int], num_rows: int, num_cols: i
 
 def _longest(rows: int, columns: int, lowest: int, highest: int) -> int:
     """The length of the longest diagonal of the band."""
-    if not -rows < lowest < columns and lowest or not -rows < highest < columns and highest:
-        raise ShapeError(
-            f"k = [{lowest},{highest}] is out of bounds for a matrix of {rows} rows and {columns} columns"
-        )
+    for name, k in (("lower", lowest), ("upper", highest)):
+        if k and not -rows < k < columns:
+            raise ShapeError(
+                f"{name}_diag_index is out of bound.",
+                f"{name}_diag_index is out of bound: {k} It must be between {-rows} and {columns}",
+            )
     return min(rows + min(highest, 0), columns - max(lowest, 0))
 
 
 def _packed_shape(whole: TensorShape, k: Any) -> list | None:
     """The shape of the packed diagonals of a batch of matrices."""
     band = _band(k)
-    of_rank_at_least(whole, 2)
+    of_rank_at_least(whole, 2, _of_few("input", 2, whole))
     if whole.tuple is None or band is None:
         return None
     rows, columns = whole.tuple[-2:]
@@ -372,7 +398,10 @@ def diagonals_of(input: torch.Tensor, k: Any, padding_value: torch.Tensor, align
 def diagonals_replaced(input: torch.Tensor, diagonal: torch.Tensor, k: Any, align: str) -> torch.Tensor:
     """Matrices with other diagonals."""
     band = _band(k)
-    _longest(*input.shape[-2:], *band)
+    axes = 1 if band[0] == band[1] else 2
+    shape = TensorShape(diagonal.shape)
+    of_rank_at_least(shape, axes, _of_few("diagonal", axes, shape))
+    _check_fit(input, diagonal, _packed_shape(TensorShape(input.shape), k))
     output = input.clone(memory_format=torch.contiguous_format)
     packed = diagonal if band[0] != band[1] else diagonal.unsqueeze(-2)
     for inside, given in _diagonals(output, packed, band, align):
@@ -472,7 +501,7 @@ matrix_diag_v2_op = Op(
 @matrix_diag_v2_op.shape
 def _matrix_diag_v2_shape(diagonal, k, num_rows, num_cols, padding_value):
     band = _band(k)
-    of_rank_at_least(diagonal, 1)
+    of_rank_at_least(diagonal, 1), of_rank(padding_value, 0)
     if diagonal.tuple is None or band is None:
         return None
     several = band[0] != band[1]
@@ -543,6 +572,7 @@ matrix_diag_part_v2_op = Op(
 
 @matrix_diag_part_v2_op.shape
 def _matrix_diag_part_v2_shape(input, k, padding_value):
+    of_rank(padding_value, 0)
     return _packed_shape(input, k)
 
 
@@ -589,8 +619,9 @@ matrix_set_diag_v2_op = Op("MatrixSetDiagV2", "input: T, diagonal: T, k: int32 -
 
 @matrix_set_diag_v2_op.shape
 def _matrix_set_diag_v2_shape(input, diagonal, k):
-    packed = _packed_shape(input, k)
-    if packed is not None:
+    packed, band = _packed_shape(input, k), _band(k)
+    if packed is not None and band is not None:
+        _check_replaced(input, diagonal, 1 if band[0] == band[1] else 2)
         merged(TensorShape(packed), diagonal)
     return input
 

@@ -141,7 +141,7 @@ def _gather_v2_shape(params, indices, axis, *, batch_dims):
     if params.tuple is None or indices.tuple is None:
         return None
     batch_dims = _normal_batch_dims(batch_dims, indices.ndims)
-    if scalar(axis) is None:
+    if scalar(axis, "axis must be scalar, but has shape ") is None:
         return [None] * (params.ndims + indices.ndims - batch_dims - 1)
     axis = _gathered_axis(axis, params.ndims)
     if axis < batch_dims:
@@ -205,21 +205,37 @@ def _gather_v2_kernel(params, indices, axis, *, batch_dims):
 gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
 
 
-def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, size: Tensor) -> Tensor:
+def _rows_of_all_batches(
+    indices: Tensor, sizes: Tensor, axis: Any, batch_dims: int, cast: Callable, numbers: Callable
+) -> Tensor:
+    """The indices of rows in all batches together: row i of batch b is row b * sizes[axis] + i."""
+    dtype, rank = indices.dtype.base_dtype, indices.shape.ndims
+    rows_before = creation.ones([], dtype)
+    sizes = cast(sizes, dtype)
+    for place in reversed(range(batch_dims)):
+        count = sizes[place]
+        rows_before *= sizes[axis if place == batch_dims - 1 else place + 1]
+        first = numbers(creation.zeros([], dtype), count, creation.ones([], dtype)) * rows_before
+        along = [count if other == place else 1 for other in range(rank)]
+        indices += shapes.reshape(first, joining.stack(along))
+    return indices
+
+
+def _summed_by_index(values: Tensor, indices: Tensor, batch_dims: int, sizes: Tensor, axis: Tensor) -> Tensor:
+    size = sizes[axis]
     if not batch_dims:
         return tf.unsorted_segment_sum(values, shapes.reshape(indices, _count(indices)), size)
-    sizes = shapes.shape(values)
-    batch, inner = sizes[:batch_dims], sizes[batch_dims:][1:]
-    count = tf.reduce_prod(batch, [0])
-    # Row i of batch b is row b * size + i of all batches together.
-    first = creation.range(count) * size
-    flat = shapes.reshape(casting.cast(indices, dtypes.int32), [count, -1])
-    rows = flat + shapes.expand_dims(first, 1)
+    count = _count(indices)
+    values_sizes = shapes.shape(values)
+    batch, inner = values_sizes[:batch_dims], values_sizes[batch_dims:][1:]
+    batches = tf.reduce_prod(batch, [0])
     flat_shape = joining.concat([[-1], inner], 0)
+    rows_in_all = size * batches
+    # TensorFlow takes the size behind the batch here, which is wrong for any other axis.
+    place = axis if (known := partial_value(axis)) is None else known
+    rows = _rows_of_all_batches(indices, sizes, place, batch_dims, casting.cast, creation.range)
     summed = tf.unsorted_segment_sum(
-        shapes.reshape(values, flat_shape),
-        shapes.reshape(rows, [-1]),
-        size * count,
+        shapes.reshape(values, flat_shape), shapes.reshape(rows, count), rows_in_all
     )
     return shapes.reshape(summed, joining.concat([batch, flat_shape], 0))
 
@@ -240,7 +256,7 @@ def _dense_gather_gradient(
     inner_axes = creation.range(place + 1, rank)
     values = shapes.reshape(grad, values_shape)
     values = shapes.transpose(values, joining.concat([batch_axes, [place], between_axes, inner_axes], 0))
-    summed = _summed_by_index(values, indices, batch_dims, sizes[axis])
+    summed = _summed_by_index(values, indices, batch_dims, sizes, axis)
     back = [batch_axes, between_axes + 1, [batch_dims], inner_axes]
     return shapes.transpose(summed, joining.concat(back, 0))
 
@@ -327,7 +343,18 @@ def batch_gather(params: TensorOrRagged, indices: TensorOrRagged, name: str | No
         params = convert_to_tensor(params, name="params")
         if indices.shape.ndims is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
-        return gather(params, indices, batch_dims=indices.shape.ndims - 1)
+        rank = indices.shape.ndims
+        indices_sizes, sizes = shapes.shape(indices), shapes.shape(params)
+        rows = _rows_of_all_batches(indices, sizes, rank - 1, rank - 1, _always_cast, creation.range_op)
+        rows = shapes.reshape(rows, [-1])
+        inner = sizes[rank:]
+        flat = shapes.reshape(params, joining.concat([[tf.reduce_prod(sizes[:rank], [0])], inner], 0))
+        return shapes.reshape(gather(flat, rows), joining.concat([indices_sizes, inner], 0))
+
+
+def _always_cast(value: Any, dtype: Any) -> Tensor:
+    """A Cast even where nothing changes, as TensorFlow's graphs have it."""
+    return casting.cast_op(value, DstT=dtype)
 
 
 # ---------------------------------------------------------------------------------- gather_nd
@@ -434,15 +461,24 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: int, name: str | Non
             raise ValueError(
                 f"batch_dims = {batch_dims} must be between 0 and rank(indices) - 1 = {rank - 1}"
             )
-        dtype = indices.dtype.base_dtype
-        sizes = shapes.shape(indices, out_type=dtype)
-        column = joining.concat([sizes[:-1], casting.cast([1], dtype)], 0)
-        columns = []
-        for axis in range(batch_dims):
-            places = creation.range(casting.cast(0, dtype), sizes[axis], casting.cast(1, dtype))
-            places = shapes.reshape(places, [1] * axis + [-1] + [1] * (rank - 1 - axis))
-            columns.append(broadcasting.broadcast_to(places, column))
-        return gather_nd_op(params, joining.concat([*columns, indices], -1))
+        sizes, indices_sizes = shapes.shape(params), shapes.shape(indices)
+        batch = sizes[:batch_dims]
+        batches = tf.reduce_prod(batch, [0])
+        axes_within = shapes.rank(indices) - batch_dims - 1
+        sizes_within = indices_sizes[batch_dims:-1]
+        numbers = [
+            _always_cast(creation.range_op(0, size, 1), indices.dtype.base_dtype)
+            for size in joining.unstack(batch, num=batch_dims)
+        ]
+        grid = creation.meshgrid(*numbers, indexing="ij")
+        places = shapes.transpose(joining.stack([shapes.reshape(line, [-1]) for line in grid]))
+        places_sizes = shapes.shape(places)
+        ones = creation.ones(axes_within, dtypes.int32)
+        places = shapes.reshape(places, joining.concat([places_sizes[:1], ones, places_sizes[1:]], 0))
+        places = tf.tile(places, joining.concat([[1], sizes_within, [1]], 0))
+        flat = shapes.reshape(indices, joining.concat([[batches], indices_sizes[batch_dims:]], 0))
+        found = gather_nd_op(params, joining.concat([places, flat], -1))
+        return shapes.reshape(found, joining.concat([batch, shapes.shape(found)[1:]], 0))
 
 
 # ---------------------------------------------------------------------------------- where and select
@@ -497,11 +533,11 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
     if condition.ndim == 0 or condition.shape == t.shape:
         return condition
     if condition.ndim == 1 and t.ndim > 1:
-        if len(condition) == t.shape[0]:
+        if condition.shape[0] == t.shape[0]:
             return condition.reshape(-1, *[1] * (t.ndim - 1))
         raise errors.invalid_argument(
             "Number of batches of 'then' must match size of 'cond', but saw: "
-            f"{t.shape[0]} vs. {len(condition)}",
+            f"{t.shape[0]} vs. {condition.shape[0]}",
         )
     raise ShapeError(
         "'cond' must be a scalar, a vector or of the shape of 'then'",

@@ -18,13 +18,14 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import Dimension, TensorShape
+from tideflow.graph.shapes import Dimension, TensorShape, mismatch
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.axes import (
     COUNT,
     brackets,
     common_shape,
+    host_rank,
     merged,
     moved,
     normal_axis,
@@ -68,15 +69,16 @@ def _joined(values: list[TensorShape], axis: int | None) -> list | None:
             "Can't concatenate scalars (use tf.stack instead)",
             f"ConcatOp : Expected concatenating dimensions in the range [0, 0), but got {axis}",
         )
+    in_step = f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}"
     for i, value in enumerate(values):
         if value.ndims not in (None, rank):
+            compared = _compared("Ranks of all input tensors should match", values, i)
             raise ShapeError(
                 f"Shape must be rank {rank} but is rank {value.ndims} (values[{i}])",
-                _compared("Ranks of all input tensors should match", values, i),
+                compared if axis is None or -rank <= axis < rank else in_step,
             )
     if axis is None:
         return [None] * rank
-    in_step = f"ConcatOp : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}"
     along = normal_axis(axis, rank, rank_for_axis(axis, rank), in_step)
     sizes = [_common_size(values, i) if i != along else None for i in range(rank)]
     sizes[along] = size_sum(*(None if value.tuple is None else value.tuple[along] for value in values))
@@ -223,7 +225,7 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
         with name_scope(name):
             convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
             return constants.identity(values[0], name=name)
-    return concat_v2_op(list(values), axis, name=name)
+    return concat_v2_op.apply((list(values), axis), name)
 
 
 concat_offset_op = Op(
@@ -242,7 +244,9 @@ _OFFSET_AXIS = "Concat dim tensor should be a scalar integer, but got shape "
 @concat_offset_op.shape
 def _concat_offset_shape(concat_dim, shape):
     scalar(concat_dim, _OFFSET_AXIS)
-    return [[None if vector(sizes) is None else len(sizes)] for sizes in shape]
+    said = "input {} should be a vector, but got shape "
+    parts = [vector(sizes, said.format(i)) for i, sizes in enumerate(shape)]
+    return [[None if sizes is None else len(sizes)] for sizes in parts]
 
 
 def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
@@ -257,7 +261,9 @@ def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
 @concat_offset_op.value
 def _concat_offset_value(op):
     axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
-    if not isinstance(axis, int) or any(part is None or not -len(part) <= axis < len(part) for part in sizes):
+    if not isinstance(axis, int) or any(
+        part is None or len(part) != len(sizes[0]) or not -len(part) <= axis < len(part) for part in sizes
+    ):
         return [None] * len(sizes)
     known = all(fully_known(part[axis]) for part in sizes)
     return _offsets(axis, sizes) if known else [None] * len(sizes)
@@ -269,7 +275,11 @@ def _concat_offset_kernel(concat_dim, shape, *, shape_type):
     first = shape[0]
     axis = normal_axis(concat_dim, len(first), f"Concat dim is out of range: {concat_dim} vs. {len(first)}")
     for i, sizes in enumerate(shape):
-        if len(sizes) != len(first) or sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+        if len(sizes) != len(first):
+            raise errors.invalid_argument(
+                f"input {i} should contain {len(first)} elements, but got {len(sizes)}"
+            )
+        if sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
             raise errors.invalid_argument(
                 f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
                 f"match input 0 with shape {brackets(first)}.",
@@ -299,6 +309,11 @@ parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=at
 
 @parallel_concat_op.shape
 def _parallel_concat_shape(values, *, shape):
+    for i, value in enumerate(values):
+        if value.tuple is not None and value.tuple[:1] not in ((1,), (None,)):
+            raise ShapeError(f"Size of first dimension must be 1, but values[{i}] has shape {value}")
+        if difference := mismatch(value, values[0]):
+            raise ShapeError(f"{difference}\n\tFrom merging shape {i} with other shapes.")
     return merged(shape, TensorShape(_joined(values, 0)))
 
 
@@ -358,6 +373,10 @@ def _split_range(axis: Any, rank: int) -> str:
     return f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}"
 
 
+def _no_scalar(axis: Any) -> str:
+    return f"split_dim must be a scalar but has rank {host_rank(axis)} and shape "
+
+
 def _split_axis(axis: int, rank: int) -> int:
     there = f"Dimension size, given by scalar input {axis} must be in range [{-rank}, {rank})"
     return normal_axis(axis, rank, there, _split_range(axis, rank))
@@ -367,7 +386,7 @@ def _split_axis(axis: int, rank: int) -> int:
 def _split_shape(split_dim, value, *, num_split):
     if value.tuple is None:
         return [None] * num_split
-    if scalar(split_dim, "split_dim must be a scalar but has shape ", COUNT) is None:
+    if scalar(split_dim, _no_scalar(split_dim), COUNT) is None:
         return [[None] * value.ndims] * num_split
     axis = _split_axis(split_dim, value.ndims)
     sizes = value.as_list()
@@ -433,17 +452,17 @@ def _complete(lengths: list[int], size: int | None) -> list[int | None]:
     """The lengths with the one that is -1 filled in."""
     if lengths.count(-1) > 1:
         raise ShapeError("size_splits can only have one -1")
-    if any(length < -1 for length in lengths):
-        raise ShapeError(f"size_splits must be >= -1, not {brackets(lengths)}")
-    if size is None:
+    is_negative = any(length < -1 for length in lengths)
+    if size is None and not is_negative:
         return [None if length == -1 else length for length in lengths]
-    left = size - sum(length for length in lengths if length != -1)
-    if left < 0 or left > 0 and -1 not in lengths:
+    given = sum(length for length in lengths if length != -1)
+    left = (size or 0) - given
+    if is_negative or left < 0 or left > 0 and -1 not in lengths:
         raise ShapeError(
             f"can't split axis of size {size} into pieces of size {brackets(lengths)}",
             "Determined shape must either match input shape along split_dim exactly if fully specified, or "
             "be less than the size of the input along split_dim if not fully specified.  Got: "
-            f"{sum(length for length in lengths if length != -1)}",
+            f"{given}, of {brackets(lengths)}",
         )
     return [left if length == -1 else length for length in lengths]
 
@@ -453,11 +472,13 @@ def _split_v_shape(value, size_splits, split_dim, *, num_split):
     lengths = vector(size_splits)
     if lengths is not None and len(lengths) != num_split:
         raise ShapeError(
-            f"Length of size_splits should be equal to num_outputs ({len(lengths)} and {num_split})"
+            f"Length of size_splits should be equal to num_outputs ({len(lengths)} and {num_split})",
+            "size of the split_tensor must be 1-D and have the same elements as outputs got 1-D and "
+            f"{len(lengths)} elements",
         )
     if value.tuple is None:
         return [None] * num_split
-    if scalar(split_dim, "split_dim must be a scalar but has shape ", COUNT) is None and value.ndims != 1:
+    if scalar(split_dim, _no_scalar(split_dim), COUNT) is None and value.ndims != 1:
         return [[None] * value.ndims] * num_split
     axis = _split_axis(split_dim or 0, value.ndims)
     if lengths is None or not fully_known(lengths):

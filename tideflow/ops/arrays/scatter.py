@@ -115,17 +115,22 @@ scatter_nd_op = Op(
     host="shape",
 )
 
+_NO_VECTOR = "Shape must be a vector, but has shape "
+
 
 @scatter_nd_op.shape
 def _scatter_nd_shape(indices, updates, shape):
-    sizes = as_sizes(shape)
+    sizes = as_sizes(shape, _NO_VECTOR)
+    if indices.ndims != 1:  # one index vector puts a scalar, for which TensorFlow has no words
+        found = brackets(updates.tuple or ())
+        of_rank_at_least(updates, 1, f"Updates shape must have rank at least one. Found:{found}")
     _check_shapes(indices, updates, TensorShape(sizes))
     return sizes
 
 
 @scatter_nd_op.kernel
 def _scatter_nd_kernel(indices, updates, shape):
-    return _scattered(updates.new_zeros(checked_sizes(shape)), indices, updates, _add)
+    return _scattered(updates.new_zeros(checked_sizes(shape, _NO_VECTOR)), indices, updates, _add)
 
 
 def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
@@ -134,7 +139,8 @@ def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> 
 
 @scatter_nd_op.kernel("string")
 def _scatter_nd_string_kernel(indices, updates, shape):
-    return _scattered(np.full(checked_sizes(shape), b"", dtype=object), indices, updates, _append_strings)
+    output = np.full(checked_sizes(shape, _NO_VECTOR), b"", dtype=object)
+    return _scattered(output, indices, updates, _append_strings)
 
 
 @scatter_nd_op.gradient

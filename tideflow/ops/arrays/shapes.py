@@ -18,11 +18,11 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import as_sizes, brackets, merged, moved, size_product, vector
+from tideflow.ops.helpers.axes import as_sizes, brackets, merged, moved, of_rank, size_product, vector
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import c64, f32
 from tideflow.ops.helpers.types import INDEX
@@ -246,7 +246,8 @@ def _complete(sizes: list[int], before: Sequence[int]) -> list[int]:
             second = sizes.index(-1, place + 1)
             raise ShapeError(f"Only one input size may be -1, not both {place} and {second}")
         rest = sizes[:place] + sizes[place + 1 :]
-        missing, left = divmod(count, max(math.prod(rest), 1))
+        others = max(math.prod(rest), 1)
+        missing, left = count // others, count % others  # symbols have no divmod
         if 0 in rest and not count:
             missing, left = math.prod(n for n in before if n) // math.prod(n for n in rest if n), 0
         if left:
@@ -305,7 +306,7 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> T
     Raises:
       ValueError: If the shape is known to have another number of elements.
     """
-    return reshape_op(tensor, shape, name=name)
+    return reshape_op.apply((tensor, shape), name)
 
 
 expand_dims_op = Op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, host="dim")
@@ -472,6 +473,8 @@ ensure_shape_op = Op("EnsureShape", "input: T -> output: T", shape=attr("shape")
 
 @ensure_shape_op.shape
 def _ensure_shape_shape(input, *, shape):
+    if shape.ndims is not None:
+        of_rank(input, shape.ndims)
     return merged(shape, input)
 
 
@@ -619,6 +622,8 @@ def transpose(
     Returns:
       A tensor of the type of `a`.
     """
+    if getattr(a, "is_eager", False) and executing_eagerly() and not conjugate:
+        return transpose_op.apply((a, _reversed_axes(a) if perm is None else perm), name)
     with name_scope(name, "transpose", [a]) as scope:
         a = convert_to_tensor(a, name="a")
         op = conjugate_transpose_op if conjugate and a.dtype.is_complex else transpose_op
@@ -628,6 +633,8 @@ def transpose(
 
 
 def _reversed_axes(a: Tensor) -> Any:
+    if a.is_eager:
+        return list(range(a.shape.ndims - 1, -1, -1))
     if a.shape.ndims is not None:
         return np.arange(a.shape.ndims - 1, -1, -1, dtype=np.int32)
     count = rank(a)

@@ -13,13 +13,12 @@ import torch
 
 import tideflow as tf
 from tideflow.export import export
-from tideflow.graph import dtypes
-from tideflow.graph.errors import InvalidArgumentError, OpError, UnimplementedError
+from tideflow.graph import dtypes, errors
 from tideflow.graph.known_sizes import has_static_value
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers.axes import (
@@ -62,6 +61,12 @@ def _slice_shape(input, begin, size):
     if starts is not None and lengths is not None and len(starts) != len(lengths):
         raise ShapeError(mismatch(TensorShape([len(starts)]), TensorShape([len(lengths)])))
     sizes = of_rank(input, rank).tuple
+    for axis, start in enumerate(starts or ()):
+        if start is not None and start < 0:
+            raise ShapeError(
+                f"Invalid value in tensor used for shape: {start}",
+                f"Expected begin[{axis}] in [0, {sizes[axis]}], but got {start}",
+            )
     starts, lengths = starts or [None] * rank, lengths or [None] * rank
     given = size if fully_known(size) else None
     return [
@@ -177,7 +182,7 @@ def _masked(function: Callable) -> Callable:
 
 _SOME_PLACE, _SOME_RANGE = object(), object()  # what is not known before the step
 # What a spec does, axis by axis of the result: an int takes one place of the input's next axis (and drops
-# it), a range takes those places, None makes a new axis.
+# it), a range takes those places, None makes a new axis. Where a size is a symbol, a slice takes them.
 Cut = Any
 
 
@@ -202,12 +207,17 @@ def _cut(
     open_begin, open_end = masks.begin_mask >> i & 1, masks.end_mask >> i & 1
     if size is None or begin is None and not open_begin or end is None and not open_end:
         return _SOME_RANGE
-    return range(
-        *builtins.slice(None if open_begin else begin, None if open_end else end, stride).indices(size)
-    )
+    places = builtins.slice(None if open_begin else begin, None if open_end else end, stride)
+    if any(isinstance(number, torch.SymInt) for number in (size, begin, end)):
+        if stride < 0:
+            raise ShapeError(f"strides[{i}] is negative, along an axis whose size is known only in a run")
+        return places
+    return range(*places.indices(size))
 
 
 def _all_of(size: int | None) -> Cut:
+    if isinstance(size, torch.SymInt):
+        return builtins.slice(None)
     return _SOME_RANGE if size is None else range(size)
 
 
@@ -442,7 +452,7 @@ def strided_slice(
 
     def assign(val: Any, name: str | None = None, parent: str | None = name) -> Any:
         if var is None:
-            raise ValueError("Sliced assignment is only supported for variables")
+            return _no_assignment(val, name)
         return var._strided_slice_assign(
             begin, end, strides, val, name or f"{parent or 'StridedSlice/'}_assign", **masks
         )
@@ -451,15 +461,13 @@ def strided_slice(
     return result
 
 
-def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> None:
+def _put(buffer: Any, cuts: list[Cut], value: Any) -> None:
     """buffer[cuts] = value, in place."""
     sizes = _sizes_after(cuts)
     if list(value.shape) != sizes:
-        raise refusal(
-            None,
-            None,
+        raise errors.unimplemented(
             f"sliced l-value shape {brackets(sizes)} does not match r-value shape {brackets(value.shape)}. "
-            "Automatic broadcasting not yet implemented.",
+            "Automatic broadcasting not yet implemented."
         )
     index, reversed_axes = _index(cuts)
     flip = np.flip if isinstance(value, np.ndarray) else torch.flip
@@ -469,7 +477,7 @@ def _put(buffer: Any, cuts: list[Cut], value: Any, refusal: type[OpError]) -> No
 def _assign(buffer: Any, cuts: list[Cut], value: Any) -> None:
     """The same for a variable. TensorFlow does not look at what is assigned to an empty slice."""
     if 0 not in _sizes_after(cuts):
-        _put(buffer, cuts, value, UnimplementedError)
+        _put(buffer, cuts, value)
 
 
 strided_slice_grad_op = Op(
@@ -481,18 +489,25 @@ strided_slice_grad_op = Op(
 )
 
 
+_SHAPE = "shape must be 1-D, got shape.shape = "
+
+
 @strided_slice_grad_op.shape
 @_masked
 def _strided_slice_grad_shape(shape, begin, end, strides, dy, masks):
     _check_spec(begin, end, strides)
-    return as_sizes(shape)
+    return as_sizes(shape, _SHAPE)
 
 
 @strided_slice_grad_op.kernel
 @_masked
 def _strided_slice_grad_kernel(shape, begin, end, strides, dy, masks):
-    whole = dy.new_zeros(checked_sizes(shape))
-    _put(whole, _cuts(shape, begin, end, strides, masks), dy, InvalidArgumentError)
+    whole = dy.new_zeros(checked_sizes(shape, _SHAPE))
+    cuts = _cuts(shape, begin, end, strides, masks)
+    sizes = _sizes_after(cuts)
+    if list(dy.shape) != sizes:
+        raise ShapeError(f"shape of dy was {brackets(dy.shape)} instead of {brackets(sizes)}")
+    _put(whole, cuts, dy)
     return whole
 
 
@@ -594,7 +609,7 @@ def _strided_slice_update_shape(input, begin, end, strides, value, masks):
 @_masked
 def _strided_slice_update_kernel(input, begin, end, strides, value, masks):
     whole = input.copy() if isinstance(input, np.ndarray) else input.clone()
-    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value, InvalidArgumentError)
+    _put(whole, _cuts(whole.shape, begin, end, strides, masks), value)
     return whole
 
 
@@ -621,11 +636,26 @@ _WRONG_INDEX = (
 )
 
 
+def _no_assignment(val: Any, name: str | None = None) -> Any:
+    raise ValueError("Sliced assignment is only supported for variables")
+
+
 def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
     """`tensor[slice_spec]`; `var` is the variable that a slice of it can be assigned to."""
     if isinstance(slice_spec, bool) or getattr(slice_spec, "dtype", None) in (dtypes.bool, np.dtype(bool)):
         return indexing.boolean_mask(tensor, slice_spec)
     entries = slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
+    if var is None and executing_eagerly() and (places := _integers_of(entries)) is not None:
+        result = _slice_of_integers(tensor, entries, places)
+        result.assign = _no_assignment
+        return result
+    begin, end, strides, masks = _spec(entries)
+    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
+        return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
+
+
+def _spec(entries: Sequence[Any]) -> tuple[list, list, list, dict[str, int]]:
+    """Begin, end, strides and masks of the entries of an index."""
     begin, end, strides = [], [], []
     masks = dict.fromkeys(Masks._fields, 0)
     for i, entry in enumerate(entries):
@@ -635,8 +665,38 @@ def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
         strides.append(step)
         for mark in marks:
             masks[mark] |= 1 << i
-    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
-        return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
+    return begin, end, strides, masks
+
+
+_MOST_SPECS = 1_000
+_specs: dict[Any, Any] = {}  # of indices of integers alone, as eager mode calls the op with them
+
+
+def _integers_of(entries: Sequence[Any]) -> Any:
+    """The integers of an index in a form that can be compared; None where it has others than integers."""
+    found: list[Any] = []
+    for entry in entries:
+        if type(entry) is builtins.slice:
+            parts = entry.start, entry.stop, entry.step
+            for part in parts:
+                if part is not None and type(part) is not int:
+                    return None
+            found.append(parts)
+        elif type(entry) is int or entry is None or entry is Ellipsis:
+            found.append(entry)
+        else:
+            return None
+    return tuple(found)
+
+
+def _slice_of_integers(tensor: Tensor, entries: Sequence[Any], places: Any) -> Any:
+    known = _specs.get(places)
+    if known is None:
+        if len(_specs) > _MOST_SPECS:
+            _specs.clear()
+        *vectors, masks = _spec(entries)
+        known = _specs[places] = vectors, {name: mask for name, mask in masks.items() if mask}
+    return strided_slice_op.apply((tensor, *known[0]), None, known[1])
 
 
 def _check_index(index: Any) -> None:

@@ -61,7 +61,15 @@ def stitched_shape(indices, data, *, values):
         if places.ndims is None or rows.ndims is None:
             continue
         _check_prefix(position, places.tuple, rows.tuple)
-        row = merged(row, TensorShape(rows.tuple[places.ndims :]))
+        in_step = ""
+        if known := data[0].tuple:
+            first, depth = indices[0], places.ndims
+            in_step = (
+                f"Need data[0].shape[{first.ndims}:] = data[{position}].shape[{depth}:], got data[0].shape = "
+                f"{brackets(known)}, data[{position}].shape = {brackets(rows.tuple)}, indices[0].shape = "
+                f"{brackets(first.tuple or ())}, indices[{position}].shape = {brackets(places.tuple)}"
+            )
+        row = merged(row, TensorShape(rows.tuple[places.ndims :]), in_step)
     known = [np.ravel(piece).tolist() for piece in values[0]]
     return None if row.tuple is None else [_row_count(known), *row.tuple]
 

@@ -1,8 +1,7 @@
-"""Tensors repeated, padded, mirrored, reversed and rolled along their axes."""
+"""Tensors repeated, padded, mirrored and reversed along their axes."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +11,12 @@ import torch
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.op import Op, ShapeError, definition
+from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes, slicing
+from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import (
     as_sizes,
@@ -31,10 +29,11 @@ from tideflow.ops.helpers.axes import (
     size_sum,
     vector,
 )
+from tideflow.ops.helpers.looking import can_look
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, types
 from tideflow.ops.helpers.unsigned import modular
-from tideflow.ops.math import binary, reductions, unary
+from tideflow.ops.math import reductions
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, TensorOrRagged
@@ -161,10 +160,18 @@ tile_grad_op.samples(
 def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> list | None:
     if paddings is None:
         return None if input.tuple is None else [None] * input.ndims
+    rank = host_rank(paddings)
+    in_step = f"paddings must be a matrix with 2 columns: {brackets(np.shape(paddings))}"
+    if paddings and rank != 2:
+        raise ShapeError(f"Shape must be rank 2 but is rank {rank}", in_step)
+    if paddings and len(paddings[0]) != 2:
+        raise ShapeError(f"Dimension must be 2 but is {len(paddings[0])}", in_step)
     sizes = of_rank(input, len(paddings)).tuple
-    for pair in paddings:
-        if host_rank(pair) != 1 or len(pair) != 2:
-            raise ShapeError("paddings must be a matrix with 2 columns")
+    for size, pair in zip(sizes, paddings, strict=True):
+        if sign < 0 and None not in (size, *pair) and min(pair) >= 0 and sum(pair) > size:
+            first = min(pair[0], size)
+            less = f"subtracting {pair[1] if first == pair[0] else pair[0]} from {size - first}"
+            raise ShapeError(f"Negative dimension size caused by {less}", _too_much(pair, size - sum(pair)))
         if any(count is not None and count < 0 for count in pair):
             raise ShapeError("Paddings must be non-negative")
     return [
@@ -173,7 +180,7 @@ def _padded_shape(input: TensorShape, paddings: list | None, sign: int = 1) -> l
     ]
 
 
-def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
+def _checked_paddings(paddings: list, sizes: Sequence[int], word: str = "Paddings") -> list[list[int]]:
     if paddings and (host_rank(paddings) != 2 or len(paddings[0]) != 2):
         raise ShapeError("paddings must be a matrix with 2 columns")
     if len(paddings) != len(sizes):
@@ -183,7 +190,7 @@ def _checked_paddings(paddings: list, sizes: Sequence[int]) -> list[list[int]]:
         )
     for before, after in paddings:
         if before < 0 or after < 0:
-            raise ShapeError(f"Paddings must be non-negative: {before} {after}")
+            raise ShapeError(f"{word} must be non-negative: {before} {after}")
     return paddings
 
 
@@ -240,12 +247,13 @@ pad_v2_op = Op(
     "input: T, paddings: Tpaddings, constant_values: T -> output: T",
     Tpaddings=INDEX,
     host="paddings",
+    has_numeric_gradient=False,  # TensorFlow gives `constant_values` none
 )
 
 
 @pad_v2_op.shape
 def _pad_v2_shape(input, paddings, constant_values):
-    of_rank(constant_values, 0)
+    of_rank(constant_values, 0, f"constant_values must be a scalar. Found: {constant_values}")
     return _padded_shape(input, paddings)
 
 
@@ -267,11 +275,7 @@ def _pad_v2_string_kernel(input, paddings, constant_values):
 
 @pad_v2_op.gradient
 def _pad_v2_gradient(op, grad):
-    middle = _middle_of(op, grad)
-    if op.inputs[2].is_eager or op.inputs[2].op.type == "Const":
-        return [middle, None, None]
-    border = reductions.reduce_sum(grad) - reductions.reduce_sum(middle)
-    return [middle, None, border]
+    return [_middle_of(op, grad), None, None]
 
 
 pad_v2_op.samples(
@@ -283,12 +287,17 @@ pad_v2_op.samples(
 _MODE = attr("string", allowed=("REFLECT", "SYMMETRIC"))
 
 
+def _too_much(pair: list[int], size: int) -> str:
+    """What TensorFlow says of the gradient of paddings that leave nothing to pad."""
+    return f"paddings must be less than the output dimension size: {pair[0]}, {pair[1]} not less than {size}"
+
+
 def _mirrored_axes(paddings: list, sizes: Sequence[int], mode: str) -> list[tuple[int, list[int]]]:
     """For each axis that grows, the place of the input that each place of the result shows."""
     skip = 1 if mode == "REFLECT" else 0  # whether the border itself is not repeated
     axes = []
     for axis, ((before, after), size) in enumerate(
-        zip(_checked_paddings(paddings, sizes), sizes, strict=True)
+        zip(_checked_paddings(paddings, sizes, "paddings"), sizes, strict=True)
     ):
         if max(before, after) > size - skip:
             limit, word = ("less than", "not less than") if skip else ("no greater than", "greater than")
@@ -384,10 +393,11 @@ def _mirror_pad_grad_shape(input, paddings):
 @mirror_pad_grad_op.kernel
 @modular
 def _mirror_pad_grad_kernel(input, paddings, *, mode):
-    sizes = [
-        size - sum(pair)
-        for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True)
-    ]
+    sizes = []
+    for size, pair in zip(input.shape, _checked_paddings(paddings, input.shape), strict=True):
+        sizes.append(size - sum(pair))
+        if sizes[-1] < 0:
+            raise ShapeError(_too_much(pair, sizes[-1]))
     for axis, places in _mirrored_axes(paddings, sizes, mode):
         total = input.new_zeros([*input.shape[:axis], sizes[axis], *input.shape[axis + 1 :]])
         input = total.index_add_(axis, torch.tensor(places, device=input.device), input)
@@ -429,13 +439,26 @@ reverse_op = Op(
 
 @reverse_op.shape
 def _reverse_shape(tensor, dims):
-    flags = vector(dims)
-    return tensor if flags is None else of_rank(tensor, len(flags))
+    flags = vector(dims, _no_vector(dims))
+    if flags is None:
+        return tensor
+    return of_rank(tensor, len(flags), _other_count(flags, tensor.ndims))
+
+
+def _no_vector(axes: Any) -> str:
+    return f"'dims' must be 1-dimension, not {host_rank(axes)}, but has shape "
+
+
+def _other_count(flags: list[bool], rank: int | None) -> str:
+    return (
+        "'dims' must have the same number of values as 'input' has dimensions. 'input' has "
+        f"{rank}'dims' has {len(flags)} values"
+    )
 
 
 def _flagged_axes(flags: list[bool], rank: int) -> list[int]:
-    if len(vector(flags)) != rank:
-        raise ShapeError(f"'dims' must have {rank} values, one for each axis, not {len(flags)}")
+    if len(vector(flags, _no_vector(flags))) != rank:
+        raise ShapeError(_other_count(flags, rank))
     return tuple(axis for axis, flag in enumerate(flags) if flag)
 
 
@@ -474,7 +497,7 @@ reverse_v2_op = Op(
 
 def _checked_axes(axes: list[int], rank: int) -> tuple[int, ...]:
     seen: list[int] = []
-    for i, axis in enumerate(vector(axes)):
+    for i, axis in enumerate(vector(axes, _no_vector(axes))):
         if not -rank <= axis < rank:
             raise ShapeError(f"'axis'[{i}] = {axis} is out of valid range [{-rank}, {rank})")
         if axis % rank in seen:
@@ -485,7 +508,7 @@ def _checked_axes(axes: list[int], rank: int) -> tuple[int, ...]:
 
 @reverse_v2_op.shape
 def _reverse_v2_shape(tensor, axis):
-    axes = vector(axis)
+    axes = vector(axis, _no_vector(axis))
     if axes is not None and fully_known(axes) and tensor.ndims is not None:
         _checked_axes(axes, tensor.ndims)
     return tensor
@@ -545,7 +568,7 @@ reverse_sequence_op = Op(
 
 @reverse_sequence_op.shape
 def _reverse_sequence_shape(input, seq_lengths, *, seq_dim, batch_dim):
-    lengths = of_rank(seq_lengths, 1)
+    lengths = of_rank(seq_lengths, 1, f"seq_lens input must be 1-dim, not {seq_lengths.ndims}")
     if input.tuple is None:
         return None
     for name, axis in (("batch_dim", batch_dim), ("seq_dim", seq_dim)):
@@ -573,12 +596,12 @@ def _check_lengths(lengths: list[int], sizes: Sequence[int], seq_dim: int, batch
 
 @reverse_sequence_op.kernel
 def _reverse_sequence_kernel(input, seq_lengths, *, seq_dim, batch_dim):
-    if not input.is_cuda:
+    if can_look() and not input.is_cuda:
         _check_lengths(seq_lengths.tolist(), input.shape, seq_dim, batch_dim)
     places = torch.arange(input.shape[seq_dim], device=input.device)
     lengths = seq_lengths[:, None]
     sources = torch.where(places < lengths, lengths - 1 - places, places)
-    rows = torch.arange(len(seq_lengths), device=input.device)[:, None]
+    rows = torch.arange(seq_lengths.shape[0], device=input.device)[:, None]
     return input.movedim((batch_dim, seq_dim), (0, 1))[rows, sources].movedim((0, 1), (batch_dim, seq_dim))
 
 
@@ -648,148 +671,3 @@ def reverse_sequence(
     if seq_dim is None:
         raise TypeError("Expected int for argument 'seq_dim' not None.")
     return reverse_sequence_op(input, seq_lengths, seq_dim=seq_dim, batch_dim=batch_dim or 0, name=name)
-
-
-# ---------------------------------------------------------------------------------- roll
-
-roll_op = Op(
-    "Roll",
-    "input: T, shift: Tshift, axis: Taxis -> output: T",
-    Tshift=INDICES,
-    Taxis=INDICES,
-    host="shift, axis",
-)
-
-
-_UNLIKE_ROLLS = "shift and axis must have the same size"
-
-
-@roll_op.shape
-def _roll_shape(input, shift, axis):
-    if input.ndims == 0:
-        raise ShapeError("Shape must be at least rank 1 but is rank 0", "input must be 1-D or higher")
-    for value in (shift, axis):
-        if host_rank(value) > 1:
-            raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
-    if host_rank(shift) != host_rank(axis):
-        raise ShapeError(
-            f"Shapes must be equal rank, but are {host_rank(shift)} and {host_rank(axis)}", _UNLIKE_ROLLS
-        )
-    if isinstance(shift, list) and len(shift) != len(axis):
-        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shift)} and {len(axis)}")
-    return input
-
-
-def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
-    shifts = shift if isinstance(shift, list) else [shift]
-    axes = axis if isinstance(axis, list) else [axis]
-    if not rank:
-        raise ShapeError("input must be 1-D or higher")
-    if host_rank(shift) != host_rank(axis) or len(shifts) != len(axes):
-        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shifts)} and {len(axes)}")
-    for place in axes:
-        if not -rank <= place < rank:
-            raise ShapeError(f"axis {place} is out of range")
-    return shifts, axes
-
-
-@roll_op.kernel
-def _roll_kernel(input, shift, axis):
-    shifts, axes = _rolls(shift, axis, input.ndim)
-    return torch.roll(input, shifts, axes) if shifts else input.clone()
-
-
-@roll_op.kernel("string")
-def _roll_string_kernel(input, shift, axis):
-    return functools.reduce(
-        lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input
-    )
-
-
-@roll_op.gradient
-def _roll_gradient(op, grad):
-    return [roll(grad, unary.negative(op.inputs[1]), op.inputs[2]), None, None]
-
-
-roll_op.samples(
-    (f32(2, 3), np.array(1, np.int32), np.array(0, np.int32)),
-    (f32(2, 3), np.array([1, -4], np.int32), np.array([0, -1], np.int64)),
-    (f32(0, 2), np.array(1, np.int32), np.array(0, np.int32)),
-    against=lambda x, shift, axis: np.roll(x, shift.tolist(), axis.tolist()),
-)
-roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape must be at least rank 1")
-
-
-@export("roll", "manip.roll")
-def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
-    """Moves the elements along some axes; those that fall off one end come in at the other.
-
-    Args:
-      input: A tensor of rank 1 or more.
-      shift: By how many places, a scalar or a vector of integers; negative ones move toward the front.
-      axis: The axes, a scalar or a vector of as many integers.
-      name: A name for the operation.
-
-    Returns:
-      A tensor of the shape and type of `input`.
-    """
-    return roll_op(input, shift, axis, name=name)
-
-
-@export("repeat")
-def repeat(
-    input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
-) -> Tensor:
-    """Repeats each element of a tensor, or each slice along an axis.
-
-    Args:
-      input: A tensor.
-      repeats: How often, a scalar; or a vector with a number for each slice.
-      axis: The axis to repeat along; by default the elements are repeated in one vector.
-      name: A name for the scope of the operations.
-
-    Returns:
-      A tensor of the type of `input`.
-    """
-    if axis is None:
-        input, axis = shapes.reshape(input, [-1]), 0
-    with name_scope(name, "Repeat", [input, repeats]):
-        data = convert_to_tensor(input, name="data")
-        repeats = definition("Cast")(convert_to_tensor(repeats, name="repeats"), DstT=dtypes.int32)
-        repeats.shape.with_rank_at_most(1)
-        sizes = shapes.shape(data)
-        rank = _known_rank(data)
-        if not -rank <= axis < rank:
-            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
-        axis %= rank
-        if repeats.shape.ndims == 0:
-            copies = _repeated_axis(data, axis, repeats)
-        else:
-            copies = _repeated_slices(data, sizes, axis, repeats)
-            if axis == 0:
-                return copies
-        return shapes.reshape(copies, joining.concat([sizes[:axis], [-1], sizes[axis + 1 :]], 0))
-
-
-def _known_rank(data: Tensor) -> int:
-    if data.shape.ndims is None:
-        raise ValueError(f"tf.repeat needs to know the rank of its input, {data}")
-    return data.shape.ndims
-
-
-def _repeated_axis(data: Tensor, axis: int, count: Any) -> Tensor:
-    """`count` copies of each slice, along a new axis behind `axis`."""
-    multiples = [1] * (data.shape.ndims + 1)
-    multiples[axis + 1] = count
-    return tile(shapes.expand_dims(data, axis + 1), multiples)
-
-
-def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) -> Tensor:
-    """As many copies of every slice as the most repeated one has, and a mask that keeps those wanted."""
-    if repeats.shape.ndims is not None and repeats.shape.tuple[0] != 1:
-        repeats.shape[0].assert_is_compatible_with(data.shape[axis])
-    if axis > 0 or repeats.shape.tuple == (1,):
-        repeats = broadcasting.broadcast_to(repeats, sizes[: axis + 1])
-    most = binary.maximum(0, reductions.reduce_max(repeats))
-    mask = creation.sequence_mask(repeats, most)
-    return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)

@@ -34,7 +34,8 @@ make_quantile_summaries_op = Op(
 @make_quantile_summaries_op.shape
 def _make_quantile_summaries_shape(float_values, example_weights, epsilon):
     for values in float_values:
-        of_rank(values, 1)
+        of_rank(values, 1, "Weights should be a single value or same size as features.")
+    of_rank(example_weights, 1)
     of_rank(epsilon, 0)
     return [[None, 4]] * len(float_values)
 

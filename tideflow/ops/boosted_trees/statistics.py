@@ -71,8 +71,10 @@ def _make_stats_summary_shape(
     node_ids, gradients, hessians, bucketized_features_list, *, max_splits, num_buckets
 ):
     batch = of_rank(node_ids, 1).as_list()[0]
-    of_rank(gradients, 2)
-    of_rank(hessians, 2)
+    for name, values in (("gradients", gradients), ("hessians", hessians)):
+        rows = of_rank(values, 2).as_list()[0]
+        said = f"node_ids size should match 0th dim of {name}. node ids size: {batch}, {name} dim0: {rows}"
+        same_size(batch, rows, said)
     for feature in bucketized_features_list:
         same_size(batch, of_rank(feature, 1).as_list()[0])
     return [len(bucketized_features_list), max_splits, num_buckets, 2]
@@ -117,8 +119,7 @@ make_stats_summary_op.samples(
 )
 make_stats_summary_op.refuses(
     (i32(3), f32(2, 1), f32(3, 1), [i32(3, low=0, high=4)], _SIZES),
-    "node_ids size should match 0th dim of gradients",
-    InvalidArgumentError,
+    "Dimensions must be equal, but are 3 and 2",
 )
 make_stats_summary_op.refuses(
     (*int32s([0, 3]), f32(2, 1), f32(2, 1), [i32(2, low=0, high=4)], _SIZES),

@@ -30,7 +30,7 @@ from tideflow.graph.scopes import (
 from tideflow.ops.arrays import constants, joining
 from tideflow.ops.control_flow import debugging, grouping, switches
 from tideflow.ops.control_flow.contexts import CondContext, inside
-from tideflow.ops.control_flow.functional import functional_cond
+from tideflow.ops.control_flow.functional import functional_cond, functional_switch
 from tideflow.ops.math import binary, casting, reductions
 
 if TYPE_CHECKING:
@@ -170,7 +170,12 @@ def _merge_results(on_false: Any, on_true: Any) -> Any:
 
 
 @export("contrib.framework.smart_cond")
-def smart_cond(pred: TensorLike, true_fn: Callable, false_fn: Callable, name: str | None = None) -> Any:
+def smart_cond(
+    pred: TensorLike,
+    true_fn: Callable | None = None,
+    false_fn: Callable | None = None,
+    name: str | None = None,
+) -> Any:
     """`tf.cond`, or a plain call of one function where `pred` is known already.
 
     Args:
@@ -183,12 +188,16 @@ def smart_cond(pred: TensorLike, true_fn: Callable, false_fn: Callable, name: st
       What the chosen function returns, or what `tf.cond` does.
 
     Raises:
-      TypeError: If `pred` is something else.
+      TypeError: If `pred` is something else, or a function cannot be called.
     """
+    for argument, function in (("true_fn", true_fn), ("false_fn", false_fn)):
+        if not callable(function):
+            raise TypeError(f"`{argument}` must be callable.")
     known = smart_constant_value(pred)
     if known is None:
         return cond(pred, true_fn, false_fn, name=name)
-    return true_fn() if known else false_fn()
+    chosen: Any = true_fn if known else false_fn
+    return chosen()
 
 
 @export("contrib.framework.smart_constant_value")
@@ -355,28 +364,32 @@ def switch_case(
       TypeError: If the functions are not callable, or numbers not integers.
       ValueError: If there are no functions, or their numbers have gaps.
     """
+    if not isinstance(branch_index, Tensor):
+        raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype.name}")
     by_index = _indexed_functions(branch_fns)
+    branches = [by_index[i] for i in sorted(by_index)] + ([] if default is None else [default])
     with name_scope(name, "switch_case", [branch_index]):
-        index = convert_to_tensor(branch_index, name="branch_index")
-        if not index.dtype.is_integer:
-            raise TypeError(f"branch_index must an integer Tensor, got {index.dtype.name}")
-        if default is None:
-            default = by_index.pop(max(by_index))
-        if not by_index:
-            return default()
-        return case([(binary.equal(index, i), fn) for i, fn in sorted(by_index.items())], default=default)
+        if executing_eagerly():
+            number = int(branch_index.numpy())
+            return branches[number if 0 <= number < len(branches) else -1]()
+        return functional_switch(branch_index, branches)
 
 
 def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
     if isinstance(branch_fns, dict):
         pairs = list(branch_fns.items())
     elif isinstance(branch_fns, (list, tuple)):
-        pairs = [fn if isinstance(fn, tuple) else (i, fn) for i, fn in enumerate(branch_fns)]
+        pairs = list(enumerate(branch_fns) if all(map(callable, branch_fns)) else branch_fns)
     else:
         raise TypeError(f"branch_fns must be a dict or list, but got {type(branch_fns)}")
     if not pairs:
         raise ValueError("Must provide at least one item in branch_fns")
-    for index, fn in pairs:
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError(f"Each entry in branch_fns must be a 2-tuple, got {pair!r}")
+        index, fn = pair
         if not isinstance(index, int):
             raise TypeError(f"branch index must be a Python `int`, got {type(index)} {index!r}")
         if not callable(fn):

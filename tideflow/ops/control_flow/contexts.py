@@ -311,8 +311,20 @@ def is_exit(op: Operation) -> bool:
     return op.type in ("Exit", "RefExit")
 
 
+def is_enter(op: Operation) -> bool:
+    return op.type in ("Enter", "RefEnter")
+
+
 def is_constant_enter(op: Operation) -> bool:
-    return op.type in ("Enter", "RefEnter") and op.attrs["is_constant"]
+    return is_enter(op) and op.attrs["is_constant"]
+
+
+def is_switch(op: Operation) -> bool:
+    return op.type in ("Switch", "RefSwitch")
+
+
+def is_merge(op: Operation) -> bool:
+    return op.type in ("Merge", "RefMerge")
 
 
 def output_context(op: Operation) -> Context | None:
@@ -336,7 +348,7 @@ def loop_of_output(op: Operation) -> LoopContext | None:
 def is_loop_switch(op: Operation) -> bool:
     """Whether this is the Switch of a loop's variable, not of a conditional."""
     context = op._control_flow_context
-    return op.type in ("Switch", "RefSwitch") and isinstance(context, LoopContext)
+    return is_switch(op) and isinstance(context, LoopContext)
 
 
 def current_context() -> Context | None:

@@ -73,7 +73,9 @@ def _assert_shape(condition, data):
 @assert_op.kernel
 def _assert_kernel(condition, data, *, summarize):
     if condition.ndim:
-        raise errors.invalid_argument(f"the condition should be a scalar: {list(condition.shape)}")
+        raise errors.invalid_argument(
+            f"In[0] should be a scalar: the condition has shape {list(condition.shape)}"
+        )
     if not condition:
         shown = " ".join(_summary(d, summarize) for d in data)
         raise errors.invalid_argument(f"assertion failed: {shown}")
@@ -199,6 +201,8 @@ print_v2_op = Op(
 
 @print_v2_op.shape
 def _print_v2_shape(input):
+    if input.ndims:
+        raise ShapeError(f"input must be a scalar, but has rank: {input.ndims}")
     return []
 
 

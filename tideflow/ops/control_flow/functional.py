@@ -1,11 +1,13 @@
 """Conditionals and loops in traced functions: operations that call functions of the library.
 
-In the body of a `tf.function`, `tf.cond` makes an `If` and `tf.while_loop` a `While`, as in TensorFlow. What
+In the body of a `tf.function`, `tf.cond` makes an `If` and `tf.while_loop` a `While`, as in TensorFlow, and
+`tf.switch_case` makes a `Case` in every graph. What
 a branch or an iteration takes from outside becomes an argument of its function.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,7 @@ from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody, FunctionGraph
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import control_dependencies, get_default_graph
+from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import calls, switches
@@ -59,46 +61,74 @@ def _as_result(value: Any, chosen: Tensor) -> Any:
     return constants.identity(convert_to_tensor(value))
 
 
-def _check_alike(results: list[Any], leaves: list[list[Any]]) -> None:
-    try:
-        nest.assert_same_structure(*results)
-        types = [[[part.dtype for part in components(leaf)] for leaf in found] for found in leaves]
-        if types[0] != types[1]:
-            raise TypeError(f"the types are {types[0]} and {types[1]}")
-    except (ValueError, TypeError) as error:
-        raise TypeError(
-            "true_fn and false_fn arguments to tf.cond must have the same number, type, and overall "
-            f"structure of return values.\n\n{error}"
-        ) from None
+def _check_alike(results: list[Any], leaves: list[list[Any]], names: list[str], caller: str) -> None:
+    types = [[[part.dtype for part in components(leaf)] for leaf in found] for found in leaves]
+    for name, result, found in zip(names[1:], results[1:], types[1:], strict=True):
+        try:
+            nest.assert_same_structure(results[0], result)
+            if found != types[0]:
+                raise TypeError(f"{results[0]} and {result} have different types: {types[0]} and {found}")
+        except (ValueError, TypeError) as error:
+            raise TypeError(
+                f"{names[0]} and {name} arguments to {caller} must have the same number, type, and overall "
+                f"structure of return values.\n\n{names[0]} output: {results[0]}\n{name} output: {result}"
+                f"\n\nError details:\n{error}"
+            ) from None
 
 
 def functional_cond(pred: Tensor, branches: list[Callable[[], Any]]) -> Any:
     """What one of two functions returns, by an `If`. The first is for a true predicate."""
+
+    def node(taken: list[Tensor], bodies: list[FunctionBody], **attrs: Any) -> Operation:
+        op = calls.if_op if any(body.targets for body in bodies) else calls.stateless_if_op
+        then_branch, else_branch = define(bodies[0], "true"), define(bodies[1], "false")
+        return op.node(pred, taken, then_branch=then_branch, else_branch=else_branch, **attrs)
+
+    return _choice(pred, branches, node, ["true_fn", "false_fn"], "tf.cond")
+
+
+def functional_switch(index: Tensor, branches: list[Callable[[], Any]]) -> Any:
+    """What the function of a number returns, by a `Case`. The last is for every other number too."""
+
+    def node(taken: list[Tensor], bodies: list[FunctionBody], **attrs: Any) -> Operation:
+        named = [define(body, f"branch{i}") for i, body in enumerate(bodies)]
+        made = calls.case_op.node(index, taken, branches=named, **attrs)
+        made._set_attr("_lower_using_switch_merge", True)
+        return made
+
+    names = [f"branches[{i}]" for i in range(len(branches))]
+    with name_scope("indexed_case") as scope:
+        return _choice(index, branches, functools.partial(node, name=scope), names, "tf.switch_case")
+
+
+def _choice(
+    chosen: Tensor,
+    branches: list[Callable[[], Any]],
+    make: Callable[..., Operation],
+    names: list[str],
+    caller: str,
+) -> Any:
+    """What one of the functions returns, by the operation that `make` makes of their bodies."""
     graph = get_default_graph()
     parts, results, flats = [], [], []
     for function in branches:
         part = PartGraph(graph)
         with part.as_default():
             result = function()
-            flat = [None if leaf is None else _as_result(leaf, pred) for leaf in nest.flatten(result)]
+            flat = [None if leaf is None else _as_result(leaf, chosen) for leaf in nest.flatten(result)]
         parts.append(part)
         results.append(result)
         flats.append(flat)
     leaves = [[leaf for leaf in flat if leaf is not None] for flat in flats]
-    _check_alike(results, leaves)
+    _check_alike(results, leaves, names, caller)
     taken = list(dict.fromkeys(tensor for part in parts for tensor in part.captured))
     outputs = [[tensor for leaf in found for tensor in components(leaf)] for found in leaves]
     bodies = [part.with_inputs(out, taken) for part, out in zip(parts, outputs, strict=True)]
-    op = calls.if_op if any(body.targets for body in bodies) else calls.stateless_if_op
-    shapes = [switches.common_shape(a.shape, b.shape) for a, b in zip(*outputs, strict=True)]
-    node = op.node(
-        pred,
-        taken,
-        Tout=[tensor.dtype for tensor in outputs[0]],
-        then_branch=define(bodies[0], "true"),
-        else_branch=define(bodies[1], "false"),
-        output_shapes=shapes,
-    )
+    shapes = [
+        functools.reduce(switches.common_shape, [tensor.shape for tensor in alike])
+        for alike in zip(*outputs, strict=True)
+    ]
+    node = make(taken, bodies, Tout=[tensor.dtype for tensor in outputs[0]], output_shapes=shapes)
     given = iter([constants.identity(tensor) for tensor in node.outputs])
     merged = [
         None if leaf is None else from_components(leaf, [next(given) for _ in components(leaf)])

@@ -58,8 +58,6 @@ def _call_function(input, *, token, Tout):
 def _called(function: Callable, args: list[Any]) -> Any:
     try:
         return function(*args)
-    except errors.OpError:
-        raise
     except Exception as error:
         kind = next((kind for raised, kind in _ERRORS if isinstance(error, raised)), errors.UnknownError)
         raise kind(None, None, f"{type(error).__name__}: {error}") from error

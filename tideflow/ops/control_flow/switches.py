@@ -10,14 +10,16 @@ from __future__ import annotations
 import contextlib
 from typing import Any
 
-from tideflow.graph import dtypes
+import torch
+
+from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import IndexedSlices, components
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.axes import of_rank
@@ -102,8 +104,19 @@ def _map_parts(value: Any, function: Any) -> Any:
 # ------------------------------------------------------------------------------------------------ one of two
 
 
+def _not_scalar(shape: Any) -> str:
+    return f"The second input must be a scalar, but it has shape {brackets(shape)}"
+
+
+def scalar_predicate(pred: torch.Tensor) -> torch.Tensor:
+    """The predicate, of which the graph does not know that it is a scalar."""
+    if pred.ndim:
+        raise errors.invalid_argument(_not_scalar(pred.shape))
+    return pred
+
+
 def _switch_shape(data, pred):
-    of_rank(pred, 0)
+    of_rank(pred, 0, "" if pred.tuple is None else _not_scalar(pred.tuple))
     return [data, data]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import logging
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -281,7 +282,12 @@ class TensorArray:
             with self._beside(value):
                 lengths = casting.cast(lengths, dtypes.int64)
                 known = constant_value(lengths)
-                if value.shape.ndims is not None and known is not None and len(set(known.tolist())) == 1:
+                if (
+                    value.shape.ndims is not None
+                    and known is not None
+                    and known.ndim == 1
+                    and len(set(known.tolist())) == 1
+                ):
                     self._learn_shape(TensorShape([int(known[0]), *value.shape.as_list()[1:]]))
                 flow = tensor_array_ops.split_op(self._handle, value, lengths, self._flow, name=name)
         return self._with_flow(flow)
@@ -328,10 +334,11 @@ class TensorArray:
     def _converted(self, value: Any) -> Tensor:
         value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
         if value.dtype.base_dtype is not self._dtype:
-            raise ValueError(
-                f"Error: Input value {value} has dtype {value.dtype.name}, but expected dtype "
-                f"{self._dtype.name}. This leads to undefined behavior and will be an error in future "
-                "versions of TensorFlow."
+            logging.getLogger("tensorflow").error(
+                "Error: Input value %s has dtype %s, but expected dtype %s. The step will refuse it.",
+                value,
+                value.dtype.name,
+                self._dtype.name,
             )
         return value
 

@@ -14,6 +14,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.axes import same_size, scalar, vector
 from tideflow.runtime.tensor_arrays import TensorArrayStorage
 
 _TESTS = "tests/ops/control_flow/test_tensor_array.py"
@@ -22,7 +23,8 @@ _FLOW = torch.zeros(())
 
 def _wrong_type(handle: TensorArrayStorage, dtype: dtypes.DType, what: str) -> InvalidArgumentError:
     return errors.invalid_argument(
-        f"TensorArray dtype is {handle.dtype.name} but Op is trying to {what} dtype {dtype.name}."
+        f"TensorArray dtype is {dtypes.kernel_name(handle.dtype)} but Op is trying to {what} dtype "
+        f"{dtypes.kernel_name(dtype)}."
     )
 
 
@@ -60,7 +62,12 @@ tensor_array_op = Op(
     holds_step_values="dtype",
     role="step values",
 )
-tensor_array_op.shape(lambda size: [[2], []])  # as TensorFlow has it: a handle once was two names
+
+
+@tensor_array_op.shape
+def _tensor_array_shape(size):
+    scalar(size, "TensorArray size must be scalar, but had shape: ")
+    return [[2], []]  # as TensorFlow has it: a handle once was two names
 
 
 @tensor_array_op.kernel
@@ -197,7 +204,7 @@ def _gather_kernel(handle, indices, flow_in, *, dtype, element_shape):
         return np.stack(values) if dtype.torch is None else torch.stack(values)
     shape = element_shape.merge_with(handle.element_shape)
     if not shape.is_fully_defined():
-        raise errors.invalid_argument(
+        raise errors.unimplemented(
             f"TensorArray has size zero, but element shape {shape} is not fully defined. Currently only "
             "static shapes are supported when packing zero-size TensorArrays.",
         )
@@ -220,7 +227,15 @@ scatter_op = Op(
     host="indices",
     stateful=True,
 )
-scatter_op.shape(lambda handle, indices, value, flow_in: [])
+
+
+@scatter_op.shape
+def _scatter_shape(handle, indices, value, flow_in):
+    if value.ndims and indices is not None:
+        count = len(vector(indices))
+        said = f"Expected len(indices) == values.shape[0], but saw: {count} vs. {value.tuple[0]}"
+        same_size(value.tuple[0], count, said)
+    return []
 
 
 @scatter_op.kernel
@@ -231,6 +246,10 @@ def _scatter_kernel(handle, indices, value, flow_in, *, T):
         raise errors.invalid_argument(
             f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
             f"{value.shape[0] if value.ndim else 'a scalar'}",
+        )
+    if indices and not handle.dynamic_size and max(indices) >= len(handle.values):
+        raise errors.invalid_argument(
+            f"Max scatter index must be < array size ({max(indices)} vs. {len(handle.values)})"
         )
     parts = [value[i, ...] for i in range(len(indices))] if T.torch is None else value.unbind(0)
     for index, part in zip(indices, parts, strict=True):
@@ -268,12 +287,18 @@ def _concat_kernel(handle, flow_in, *, dtype, element_shape_except0):
     values = [handle.read(i) for i in range(len(handle.values))]
     lengths = torch.tensor([v.shape[0] if v.ndim else -1 for v in values], dtype=torch.int64)
     if (lengths < 0).any():
-        raise errors.invalid_argument("Concat saw a scalar shape but requires at least vectors.")
+        place = lengths.tolist().index(-1)
+        raise errors.invalid_argument(
+            f"Concat saw a scalar shape at index {place} but requires at least vectors.  Did you mean "
+            "to call pack?"
+        )
     if not values:
         rest = element_shape_except0.tuple
         if rest is None or None in rest:
-            raise errors.invalid_argument(
-                f"TensorArray has size zero, but element_shape_except0 {rest} is not fully defined.",
+            raise errors.unimplemented(
+                f"TensorArray has size zero, but element_shape_except0 {element_shape_except0} is not fully "
+                "defined. Currently only static shapes are supported when concatenating zero-size "
+                "TensorArrays."
             )
         empty = (
             np.zeros((0, *rest), object)

@@ -291,6 +291,7 @@ def _converted(value: Any) -> Any:
 
 def _flat_invariants(structure: Any, invariants: Any) -> list[Any]:
     invariants = invariants if isinstance(invariants, (list, tuple)) else [invariants]
+    nest.assert_same_structure(list(structure), list(invariants), expand_composites=False)
     return nest.flatten_up_to(list(structure), list(invariants))
 
 

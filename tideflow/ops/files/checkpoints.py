@@ -98,6 +98,11 @@ def _save_v2_shape(prefix, tensor_names, shape_and_slices, tensors):
 
 @save_v2_op.kernel
 def _save_v2_kernel(prefix, tensor_names, shape_and_slices, tensors, *, dtypes):
+    if tensor_names.ndim != 1 or shape_and_slices.ndim != 1:
+        raise ShapeError(
+            "Input tensor_names and shape_and_slices should be an 1-D tensors, got "
+            f"{brackets(tensor_names.shape)} and {brackets(shape_and_slices.shape)} instead."
+        )
     names, slices = _strings(tensor_names), _strings(shape_and_slices)
     check_counts(names, slices, len(tensors))
     with BundleWriter(_string(prefix, "prefix")) as writer:

@@ -162,13 +162,13 @@ decode_padded_raw_op = Op(
 
 
 def _elements_in(length: int, dtype: DType) -> int:
-    if length <= 0:
-        raise ShapeError(f"fixed_length ({length}) must be greater than zero.")
     if length % dtype.size:
         raise ShapeError(
             f"Dimension size must be evenly divisible by {dtype.size} but is {length}",
             f"fixed_length ({length}) must be a multiple of the size of out_type ({dtype.size})",
         )
+    if length <= 0:
+        raise ShapeError(f"fixed_length ({length}) must be greater than zero.")
     return length // dtype.size
 
 
@@ -176,7 +176,10 @@ def _elements_in(length: int, dtype: DType) -> int:
 def _decode_padded_raw_shape(input_bytes, fixed_length, *, out_type):
     width = None
     if fixed_length is not None:
-        width = _elements_in(axes.scalar(fixed_length), out_type)
+        length = axes.scalar(fixed_length, "k must be scalar, got shape ", axes.COUNT)
+        if length < 0:
+            raise ShapeError(f"Dimension size, given by scalar input 1, must be non-negative but is {length}")
+        width = _elements_in(length, out_type)
     return None if input_bytes.ndims is None else [*input_bytes.tuple, width]
 
 

@@ -18,6 +18,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import ShapeError
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.shapes import TensorShape, brackets, mismatch
+from tideflow.ops.helpers.looking import has_symbols
 
 
 def of_rank(shape: TensorShape, rank: int, in_step: str = "") -> TensorShape:
@@ -75,10 +76,10 @@ def unequal_inputs(op_type: str, *inputs: TensorShape) -> str:
 SIZES = "shape must be a vector of {int32,int64}, got shape "
 
 
-def checked_sizes(sizes: Any) -> list[int]:
-    """The sizes in a host vector, none of them negative."""
-    for size in vector(sizes, SIZES):
-        if type(size) is not int:
+def checked_sizes(sizes: Any, in_step: str = SIZES) -> list[int]:
+    """The sizes in a host vector, none of them negative; `in_step` as in `vector`."""
+    for size in vector(sizes, in_step):
+        if type(size) is not int and not isinstance(size, torch.SymInt):
             raise ShapeError(f"A shape must be a vector of integers, but has {size}")
         if size < 0:
             raise ShapeError(f"Dimension {size} must be >= 0")
@@ -197,8 +198,10 @@ def as_value(found: Any) -> Any:
 
 
 def _known_number(tensor: Any) -> Any:
+    """A size or place. One that is a symbol says nothing of values: NumPy would make a number of it."""
     value = partial_value(tensor)
-    return value if fully_known(value) else None
+    known = fully_known(value) and not has_symbols(np.array(value, dtype=object))
+    return value if known else None
 
 
 def elements(tensor: Any) -> np.ndarray | None:

@@ -19,6 +19,7 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import graph_of
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
+from tideflow.ops.helpers.looking import has_symbols, of_symbols
 from tideflow.ops.helpers.samples import SampleArray, f32, i32
 from tideflow.ops.helpers.types import FLOATS_COMPLEX
 from tideflow.ops.helpers.unsigned import add_kernel
@@ -65,11 +66,11 @@ def unary(
     if sparse:
 
         def function(x: TensorOrRagged | SparseTensor, name: str | None = None) -> Any:
-            return of_values(op, op_type, x, name) if isinstance(x, SparseTensor) else op(x, name=name)
+            return of_values(op, op_type, x, name) if isinstance(x, SparseTensor) else op.apply((x,), name)
     else:
 
         def function(x: TensorOrRagged, name: str | None = None) -> Tensor:
-            return op(x, name=name)
+            return op.apply((x,), name)
 
     operand = "A tensor or SparseTensor" if sparse else "A tensor"
     arguments = {"x": f"{operand} of type {type_names(types)}."}
@@ -115,7 +116,7 @@ def binary(
     add_binary_samples(op, domain, against)
 
     def function(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> Tensor:
-        return op(x, y, name=name)
+        return op.apply((x, y), name)
 
     arguments = {
         "x": f"A tensor of type {type_names(types)}.",
@@ -225,7 +226,10 @@ def _computed(op: Any) -> Any:
     known = {tensor: np.not_equal(array, None) for tensor, array in elements.items()}
     if not all(is_known.any() for is_known in known.values()):
         return None
-    filled = [np.where(known[x], elements[x], 1).astype(x.dtype.numpy) for x in op.inputs]
+    filled = [np.where(known[x], elements[x], 1) for x in op.inputs]
+    if any(map(has_symbols, filled)):
+        return of_symbols(op, filled)
+    filled = [array.astype(x.dtype.numpy) for array, x in zip(filled, op.inputs, strict=True)]
     kernel = op.definition.kernels[""]
     try:
         result = kernel(

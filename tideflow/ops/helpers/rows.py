@@ -8,12 +8,13 @@ import torch
 
 from tideflow.graph import errors
 from tideflow.graph.op import ShapeError
+from tideflow.ops.helpers.looking import can_look
 from tideflow.ops.helpers.variables import as_signed, shape_text
 
 
 def check_rows(indices: torch.Tensor, size: int) -> None:
     """InvalidArgumentError for the first index that is not one of `size` rows."""
-    if not indices.numel():
+    if not can_look() or not indices.numel():
         return
     low, high = torch.aminmax(indices)
     if low.item() < 0 or high.item() >= size:
@@ -38,8 +39,12 @@ def check_not_empty(indices: int | None, updates: int | None, output: int | None
 def linear_rows(indices: torch.Tensor, shape: tuple[int, ...], into: str = "shape") -> torch.Tensor:
     """The number of the row that each index vector (the last axis of `indices`) means."""
     depth = indices.shape[-1]
-    sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
     indices = indices.long()
+    if not can_look():
+        strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]  # maybe with symbols
+        columns = (indices[..., i] * stride for i, stride in enumerate(strides))
+        return sum(columns, indices.new_zeros(indices.shape[:-1]))
+    sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
     bad = ((indices < 0) | (indices >= sizes)).any(-1)
     if bad.any():
         at = _first_bad(bad)

@@ -135,7 +135,7 @@ class _Update:
         for number in values:
             scalar(number)
         if self.is_sparse and gradient.ndims:
-            if None not in (gradient[0].value, indices[0].value) and gradient[0] != indices[0]:
+            if not gradient[:1].is_compatible_with(indices):
                 raise ShapeError(f"Dimensions must be equal, but are {indices[0]} and {gradient[0]}")
             gradient = TensorShape([None, *gradient.tuple[1:]])
         return same_shape(shape, gradient)

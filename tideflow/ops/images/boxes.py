@@ -19,7 +19,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
-from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, vector
+from tideflow.ops.helpers.axes import as_sizes, brackets, host_rank, of_rank, scalar, vector
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.philox import Philox, Stream
@@ -89,7 +89,9 @@ def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> t
         raise ShapeError(f"The rank of the images should be 4, got shape {brackets(images.shape)}")
     if images.shape[3] not in (1, 3, 4):
         raise ShapeError(f"The images must have 1, 3 or 4 channels, got shape {brackets(images.shape)}")
-    if boxes.ndim != 3 or boxes.shape[2] != 4:
+    if boxes.ndim != 3:
+        raise ShapeError(f"The rank of the boxes tensor should be 3, got shape {brackets(boxes.shape)}")
+    if boxes.shape[2] != 4:
         raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
     if len(boxes) != len(images):
         raise ShapeError(f"The batch sizes should be the same, but are {len(images)} and {len(boxes)}")
@@ -152,7 +154,8 @@ def _draw_boxes_v2_kernel(images, boxes, colors):
     if colors.ndim != 2:
         raise ShapeError(f"colors must be a 2-D matrix, got shape {brackets(colors.shape)}")
     if images.ndim == 4 and len(colors) and colors.shape[1] < images.shape[3]:
-        raise ShapeError(f"a color must have a value for each of {images.shape[3]} channels")
+        channels = images.shape[3]
+        raise ShapeError(f"colors must have equal or more channels than the image provided: {channels}")
     return _drawn(images, boxes, colors if len(colors) else _default_colors(images))
 
 
@@ -316,16 +319,18 @@ class _Sampler:
 
 
 def _checked_sampling(image_size: Any, boxes: torch.Tensor, covered: Any) -> tuple[int, int]:
-    if host_rank(image_size) != 1 or len(image_size) != 3:
+    if len(vector(image_size, "image_size must be 1-dimensional: ")) != 3:
         raise ShapeError(f"image_size must contain 3 elements [height, width, channels], got {image_size}")
     height, width, _ = image_size
     for word, size in (("height", height), ("width", width)):
         if not 0 <= size < 2**31 - 1:
             wrong = "negative" if size < 0 else ">= int32 max"
             raise ShapeError(f"image {word} cannot be {wrong}, got {size}")
-    if boxes.ndim != 3 or boxes.shape[2] != 4:
+    if boxes.ndim == 3 and boxes.shape[2] != 4:
+        raise ShapeError(f"bounding boxes must have shape [4] or [*, 4], got {brackets(boxes.shape)}")
+    if boxes.ndim != 3:
         raise ShapeError(f"input boxes must be [batch, boxes, 4], got shape {brackets(boxes.shape)}")
-    if isinstance(covered, list) or covered < 0:
+    if scalar(covered, "min_object_covered must be 0-D, got shape ") < 0:
         raise ShapeError(f"Min object covered must be a non-negative scalar, got {covered}")
     wrong = ~((boxes >= 0) & (boxes <= 1)).all(-1)
     if bool(wrong.any()):

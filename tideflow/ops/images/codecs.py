@@ -212,13 +212,19 @@ decode_and_crop_jpeg_op = Op(
 )
 
 
+_WINDOW = "crop_window must be 1-D, got shape "
+
+
 @decode_and_crop_jpeg_op.shape
 def _decode_and_crop_jpeg_shape(contents, crop_window, *, channels):
     of_rank(contents, 0)
-    if vector(crop_window) is None:
+    if vector(crop_window, _WINDOW) is None:
         return [None, None, _known_channels(channels)]
     if len(crop_window) != 4:
-        raise ShapeError(f"Dimension must be 4 but is {len(crop_window)}")
+        raise ShapeError(
+            f"Dimension must be 4 but is {len(crop_window)}",
+            f"crop_size must have four elements {len(crop_window)}",
+        )
     return [*crop_window[2:], _known_channels(channels)]
 
 
@@ -226,8 +232,8 @@ def _decode_and_crop_jpeg_shape(contents, crop_window, *, channels):
 def _decode_and_crop_jpeg_kernel(
     contents, crop_window, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method
 ):
-    if host_rank(crop_window) != 1 or len(crop_window) != 4:
-        raise ShapeError(f"crop_window must have four elements, got {crop_window}")
+    if len(vector(crop_window, _WINDOW)) != 4:
+        raise ShapeError(f"crop_size must have four elements, got {crop_window}")
     window = tuple(crop_window)
     return _decoded_jpeg(
         contents, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method, window

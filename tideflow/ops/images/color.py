@@ -44,8 +44,12 @@ def _check_colors(images: torch.Tensor, rank: int = 1) -> torch.Tensor:
     if images.ndim < rank:
         raise ShapeError(f"input must be at least {rank}-D, got shape {brackets(images.shape)}")
     if images.shape[-1] != 3:
-        message = f"input must have 3 channels but input only has {images.shape[-1]} channels."
-        raise errors.failed_precondition(message) if rank == 1 else ShapeError(message)
+        channels = images.shape[-1]
+        if rank == 1:
+            raise errors.failed_precondition(
+                f"input must have 3 channels but input only has {channels} channels."
+            )
+        raise ShapeError(f"input must have 3 channels but instead has {channels} channels.")
     return images
 
 
@@ -273,7 +277,8 @@ adjust_contrast_op = Op("AdjustContrastv2", "images: T, contrast_factor: float -
 
 @adjust_contrast_op.shape
 def _adjust_contrast_shape(images, contrast_factor):
-    of_rank(contrast_factor, 0)
+    found = brackets(contrast_factor.tuple or ())
+    of_rank(contrast_factor, 0, f"contrast_factor must be scalar: {found}")
     return of_rank_at_least(images, 3)
 
 

@@ -114,7 +114,9 @@ def _checked_boxes(images: list[int], boxes: torch.Tensor, box_ind: torch.Tensor
         raise ShapeError(f"input image must be 4-D, got {brackets(images)}")
     if min(images[1:]) <= 0:
         raise ShapeError(f"image dimensions must be positive, got {brackets(images)}")
-    if boxes.ndim != 2 or boxes.shape[1] != 4:
+    if boxes.ndim == 2 and boxes.shape[1] != 4:
+        raise ShapeError(f"boxes must have 4 columns, got {brackets(boxes.shape)}")
+    if boxes.ndim != 2:
         raise ShapeError(f"boxes must be [number of boxes, 4], got {brackets(boxes.shape)}")
     if box_ind.ndim != 1 or len(box_ind) != len(boxes):
         raise ShapeError(
@@ -137,11 +139,14 @@ crop_and_resize_op = Op(
 )
 
 
+_CROP = "crop_size must be 1-D, got "
+
+
 @crop_and_resize_op.shape
 def _crop_and_resize_shape(image, boxes, box_ind, crop_size):
     *_, depth = of_rank(image, 4).tuple
     count = _box_count(boxes, box_ind)
-    if vector(crop_size) is None:
+    if vector(crop_size, _CROP) is None:
         return [count, None, None, depth]
     if len(crop_size) != 2:
         raise ShapeError(f"Dimension must be 2 but is {len(crop_size)}")
@@ -189,8 +194,10 @@ def _cropped(
 @crop_and_resize_op.kernel
 def _crop_and_resize_kernel(image, boxes, box_ind, crop_size, *, method, extrapolation_value):
     _checked_boxes(list(image.shape), boxes, box_ind)
-    if host_rank(crop_size) != 1 or len(crop_size) != 2 or min(crop_size) <= 0:
-        raise ShapeError(f"crop_size must be two positive sizes (height, width), got {crop_size}")
+    if len(vector(crop_size, _CROP)) != 2:
+        raise ShapeError(f"crop_size must have two elements, height and width, got {crop_size}")
+    if min(crop_size) <= 0:
+        raise ShapeError(f"crop dimensions must be positive, got {crop_size}")
     depth = image.shape[3]
     step = max(len(boxes), 1)
     if not image.is_cuda:
@@ -320,12 +327,14 @@ def _moves(slopes: torch.Tensor, size: int, crop_size: int) -> tuple[torch.Tenso
     return (slopes * (last - by_stop)).sum(1), (slopes * by_stop).sum(1)
 
 
-def _check_crops(grads: torch.Tensor, boxes: torch.Tensor, depth: int) -> None:
-    if grads.ndim != 4 or len(grads) != len(boxes) or grads.shape[3] != depth:
-        raise ShapeError(
-            f"grads must be [boxes, height, width, depth] with {len(boxes)} boxes and depth {depth}, but are "
-            f"of shape {brackets(grads.shape)}"
-        )
+def _check_crops(grads: torch.Tensor, boxes: torch.Tensor, depth: int, other_depth: str) -> None:
+    found = f"the gradients have shape {brackets(grads.shape)}, with {len(boxes)} boxes and depth {depth}"
+    if grads.ndim != 4:
+        raise ShapeError(f"grads image must be 4-D: {found}")
+    if len(grads) != len(boxes):
+        raise ShapeError(f"boxes and grads have incompatible shape: {found}")
+    if grads.shape[3] != depth:
+        raise ShapeError(f"{other_depth}: {found}")
     if not grads.shape[1] * grads.shape[2]:
         raise ShapeError("grads dimensions must be positive")
 
@@ -335,7 +344,7 @@ def _crop_and_resize_grad_boxes_kernel(grads, image, boxes, box_ind):
     """How crops change as their corners move: the image's slope, times how far each element moves."""
     _checked_boxes(list(image.shape), boxes, box_ind)
     *sizes, depth = image.shape
-    _check_crops(grads, boxes, depth)
+    _check_crops(grads, boxes, depth, "image, grads depth differ")
     crop_sizes = list(grads.shape[1:3])
     crops = _Crops.of(sizes, boxes, box_ind, crop_sizes)
     pixels = image.reshape(-1, depth)
@@ -374,11 +383,14 @@ crop_and_resize_grad_image_op = Op(
 )
 
 
+_SIZE = "image_size must be 1-D, got "
+
+
 @crop_and_resize_grad_image_op.shape
 def _crop_and_resize_grad_image_shape(grads, boxes, box_ind, image_size):
     of_rank(grads, 4)
     _box_count(boxes, box_ind)
-    if vector(image_size) is not None and len(image_size) != 4:
+    if vector(image_size, _SIZE) is not None and len(image_size) != 4:
         raise ShapeError(f"Dimension must be 4 but is {len(image_size)}")
     return [None] * 4 if image_size is None else as_sizes(image_size)
 
@@ -394,11 +406,11 @@ def _shares(crops: _Crops, method: str) -> list[tuple]:
 
 @crop_and_resize_grad_image_op.kernel
 def _crop_and_resize_grad_image_kernel(grads, boxes, box_ind, image_size, *, T, method):
-    if host_rank(image_size) != 1 or len(image_size) != 4:
+    if len(vector(image_size, _SIZE)) != 4:
         raise ShapeError(f"image_size must have four elements, got {image_size}")
     _checked_boxes(image_size, boxes, box_ind)
     *sizes, depth = image_size
-    _check_crops(grads, boxes, depth)
+    _check_crops(grads, boxes, depth, "image_size and grads are incompatible")
     crops = _Crops.of(sizes, boxes, box_ind, list(grads.shape[1:3]))
     working = torch.float64 if T is dtypes.float64 else torch.float32
     found = grads.new_zeros((math.prod(sizes), depth), dtype=working)
@@ -491,12 +503,13 @@ def _extract_glimpse_kernel(input, size, offsets, *, centered, normalized, unifo
         )
     if offsets.ndim == 2 and len(offsets) != len(input):
         raise ShapeError(f"first dimension should be batch{brackets(offsets.shape)}")
-    if offsets.shape != (len(input), 2):
-        raise ShapeError(
-            f"input must be 4-dimensional and offsets [batch size, 2], got {brackets(input.shape)} and "
-            f"{brackets(offsets.shape)}"
-        )
-    if host_rank(size) != 1 or len(size) != 2 or min(size) <= 0:
+    if offsets.ndim != 2:
+        raise ShapeError(f"input must be a matrix{brackets(offsets.shape)}: the offsets")
+    if offsets.shape[1] != 2:
+        raise ShapeError(f"second dimension should be of size 2 (y,x){brackets(offsets.shape)}")
+    if host_rank(size) != 1 or len(size) != 2:
+        raise ShapeError(f"input must be a vector of size 2 (height, width): {size}")
+    if min(size) <= 0:
         raise ShapeError(f"size must be two positive sizes (height, width), got {size}")
     if not input.shape[1] or not input.shape[2]:
         raise ShapeError(f"input must have rows and columns, got {brackets(input.shape)}")

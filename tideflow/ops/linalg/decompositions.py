@@ -121,7 +121,8 @@ def _cholesky_grad_kernel(l, grad):
     check_matrices(l, grad)
     if l.shape != grad.shape or l.shape[-1] != l.shape[-2]:
         raise ShapeError(
-            f"l and grad must be square and of one shape, but are {brackets(l.shape)} and "
+            "Inputs (L and grad) must have the same shape, that of square matrices, but are "
+            f"{brackets(l.shape)} and "
             f"{brackets(grad.shape)}"
         )
     middle = torch.tril(l.mT @ grad)

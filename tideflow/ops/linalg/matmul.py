@@ -14,7 +14,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.helpers import unsigned
@@ -462,8 +462,14 @@ def matmul(
     Raises:
       ValueError: If a matrix is to be both transposed and adjoint, or the inner sizes differ.
     """
-    if _are_eager_matrices(a, b) and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
-        return matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+    is_plain = not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse)
+    if is_plain and executing_eagerly() and not _are_of_graphs(a, b):
+        a = a if isinstance(a, Tensor) else convert_to_tensor(a, name="a")
+        b = b if isinstance(b, Tensor) else convert_to_tensor(b, name="b")
+        if a.dtype is b.dtype and a.ndim == b.ndim == 2:
+            if not transpose_a and not transpose_b:
+                return matmul_op.apply((a, b), name)
+            return matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
     with name_scope(name, "MatMul", [a, b]) as name:
         for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transpose and adjoint:
@@ -489,10 +495,9 @@ def matmul(
         return casting.cast(product, dtypes.bfloat16) if both_short else product
 
 
-def _are_eager_matrices(a: Any, b: Any) -> bool:
-    """Whether there is nothing to convert and nothing to choose: two matrices of one type, in eager mode."""
-    is_eager = getattr(a, "is_eager", False) and getattr(b, "is_eager", False)
-    return is_eager and a.dtype is b.dtype and a.ndim == b.ndim == 2
+def _are_of_graphs(a: Any, b: Any) -> bool:
+    """Whether a factor is a tensor of a graph, though eager mode is on."""
+    return not (getattr(a, "is_eager", True) and getattr(b, "is_eager", True))
 
 
 def _may_be_batch(shape: TensorShape) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from tideflow.graph.op import ShapeError
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, dimension_value
 from tideflow.ops.helpers.axes import merged, of_rank_at_least, same_size
 from tideflow.ops.helpers.types import types
 
@@ -42,7 +42,7 @@ def solution(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
 
 def square_solution(matrix: TensorShape, rhs: TensorShape) -> TensorShape:
     """The same for square matrices, where X has the shape of rhs."""
-    side = same_size(square(matrix)[-1].value, sides(rhs)[0])
+    side = same_size(dimension_value(square(matrix)[-1]), sides(rhs)[0])
     return merged(matrix[:-2], rhs[:-2]).concatenate([side, sides(rhs)[1]])
 
 

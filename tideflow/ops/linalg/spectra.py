@@ -15,6 +15,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.arrays import constants, creation, diagonals, indexing, shapes
 from tideflow.ops.helpers.aliases import inherit
 from tideflow.ops.helpers.samples import f32, f64
@@ -173,7 +174,7 @@ packed_eig_op = Op("SelfAdjointEig", "input: T -> output: T", T=types("double fl
 
 @packed_eig_op.shape
 def _packed_eig_shape(input):
-    side = square(input)[-1].value
+    side = dimension_value(square(input)[-1])
     return input[:-2].concatenate([None if side is None else side + 1, side])
 
 

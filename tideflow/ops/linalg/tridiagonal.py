@@ -17,7 +17,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, dimension_value
 from tideflow.ops.arrays import creation, diagonals, indexing, joining, shapes, tiling
 from tideflow.ops.helpers.axes import merged, of_rank_at_least
 from tideflow.ops.helpers.samples import c64, f32, f64
@@ -68,12 +68,14 @@ tridiagonal_matmul_op = Op(
 def _tridiagonal_matmul_shape(superdiag, maindiag, subdiag, rhs):
     for diagonal in (superdiag, maindiag, subdiag):
         of_rank_at_least(diagonal, 2)
+    if superdiag.tuple != maindiag.tuple == subdiag.tuple:
+        merged(superdiag, maindiag, "Invalid superdiagonal shape.")
     one = merged(superdiag, maindiag, "Invalid main diagonal shape.")
     one = merged(one, subdiag, "Invalid subdiagonal shape.")
     rows, length = sides(one)
     if rows not in (None, 1):
         raise ShapeError(f"Dimension must be 1 but is {rows}", "Invalid superdiagonal shape.")
-    same_size(length, sides(rhs)[0])
+    same_size(length, sides(rhs)[0], "Invalid superdiagonal shape.")
     merged(one[:-2], rhs[:-2])
     return rhs
 
@@ -380,7 +382,7 @@ def _check_lengths(three: TensorShape, rhs: TensorShape) -> None:
 
 
 def _filled(part: Tensor, name: str, length: int | None, padding: list[int]) -> Tensor:
-    found = part.shape[-1].value
+    found = dimension_value(part.shape[-1])
     if not found or found == length:
         return part
     if length is None or found != length - 1:
@@ -398,7 +400,7 @@ def _equally_long(parts: Any) -> list[Tensor]:
             "Tensors representing the three diagonals must have the same shape, except for the last "
             f"dimension, got {lower.shape}, {main.shape}, {upper.shape}"
         )
-    length = main.shape[-1].value
+    length = dimension_value(main.shape[-1])
     return [
         _filled(upper, "superdiagonal", length, [0, 1]),
         main,

@@ -16,9 +16,11 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.partial import partial_value
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.elementwise import of_known_elements, same_shape
+from tideflow.ops.helpers.looking import has_symbols
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import types
 
@@ -29,7 +31,15 @@ if TYPE_CHECKING:
 
 cast_op = Op("Cast", "x: SrcT -> y: DstT", Truncate=False, has_static_value=True)
 cast_op.shape(same_shape)
-cast_op.value(of_known_elements)
+
+
+@cast_op.value
+def _cast_value(op):
+    value = partial_value(op.inputs[0]) if op.outputs[0].dtype.is_integer else None
+    if value is not None and has_symbols(np.array(value, dtype=object)):
+        return value  # a size, of whichever integer type
+    return of_known_elements(op)
+
 
 _MANTISSA_BITS = {torch.float64: 52, torch.float32: 23, torch.float16: 10, torch.bfloat16: 7}
 _BITS_OF = {torch.float64: torch.int64, torch.float32: torch.int32}
@@ -101,8 +111,11 @@ def cast(x: TensorOrRagged | SparseTensor, dtype: DTypeLike, name: str | None = 
       What `x` was, with elements of type `dtype`; `x` itself where it is a tensor of that type.
     """
     target = dtypes.as_dtype(dtype).base_dtype
-    if isinstance(x, Tensor) and x.dtype is target:
-        return x
+    if isinstance(x, Tensor):
+        if x.dtype is target:
+            return x
+        if x.is_eager and not x.dtype.is_complex and executing_eagerly():
+            return cast_op.apply((x,), name, {"DstT": target})
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)

@@ -195,7 +195,7 @@ def _end_of_chain(distances: np.ndarray, seed: int) -> int:
 @kmc2_chain_op.kernel
 def _kmc2_chain_kernel(distances, seed):
     if len(distances) == 0:
-        raise errors.invalid_argument("Expected distances_matrix.size() > 0.")
+        raise errors.invalid_argument("Expected distances_tensor.size() > 0.")
     return to_torch(np.array(_end_of_chain(to_numpy(distances), seed), np.int64))
 
 
@@ -208,4 +208,4 @@ kmc2_chain_op.samples(
     (np.float32([4, 0, 0]), np.int64(1)),
     against=lambda distances, seed: np.int64(_ENDS[int(seed)]),
 )
-kmc2_chain_op.refuses((f32(0), np.int64(0)), "Expected distances_matrix.size() > 0", InvalidArgumentError)
+kmc2_chain_op.refuses((f32(0), np.int64(0)), "Expected distances_tensor.size() > 0", InvalidArgumentError)

@@ -45,17 +45,17 @@ _TWO_ENDS = "value_range should be a vector of 2 elements."
 
 @histogram_op.shape
 def _histogram_shape(values, value_range, nbins):
-    ends = vector(value_range)
+    ends = vector(value_range, f"{_TWO_ENDS} It has shape ")
     if ends is not None and len(ends) != 2:
         raise ShapeError(f"Dimension must be 2 but is {len(ends)}", _TWO_ENDS)
-    if scalar(nbins) is not None and nbins <= 0:
+    if scalar(nbins, "nbins should be a scalar. It has shape ") is not None and nbins <= 0:
         raise ShapeError(f"Requires nbins > 0: {nbins}")
     return [nbins]
 
 
 @histogram_op.kernel
 def _histogram_kernel(values, value_range, nbins, *, dtype):
-    if len(vector(value_range)) != 2:
+    if len(vector(value_range, f"{_TWO_ENDS} It has shape ")) != 2:
         raise ShapeError(_TWO_ENDS)
     low, high = value_range
     if nbins <= 0:
@@ -194,7 +194,7 @@ unravel_op = Op(
 
 @unravel_op.shape
 def _unravel_shape(indices, dims):
-    sizes = vector(dims)
+    sizes = vector(dims, "The indices can only be scalar or vector, and dims a vector, got ")
     count = None if sizes is None else len(sizes)
     if indices.ndims is None:
         return None

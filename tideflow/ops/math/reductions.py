@@ -19,12 +19,13 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import colocate_with, name_scope
+from tideflow.graph.scopes import colocate_with, executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
 from tideflow.ops.helpers import flops, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import common_shape, host_rank, unequal_inputs
+from tideflow.ops.helpers.looking import has_symbols, of_symbols
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import INDEX, NUMERIC, QUANTIZED, REAL
 from tideflow.ops.math import binary, casting, cumulative, unary
@@ -83,6 +84,8 @@ def _direct(function: Any, of_empty: bool = True) -> Any:
         if not of_empty and not values.shape.num_elements():
             return None
         axes = normal_axes(indices.constant.tolist(), values.shape.ndims)
+        if len(axes) == values.shape.ndims and not node.attrs["keep_dims"]:
+            return function, (values,)
         return (function, (values, axes, node.attrs["keep_dims"])) if axes else None
 
     return _specialized
@@ -97,11 +100,16 @@ def value_of_sizes(op):
         or not fully_known([values, indices])
     ):
         return None
-    array = np.array(values, op.inputs[0].dtype.numpy)
+    array = np.array(values, dtype=object)
     if array.ndim != op.inputs[0].shape.ndims:
         return None
+    keep_dims = op.attrs["keep_dims"]
+    if has_symbols(array):
+        kept = np.array(of_symbols(op, (array, indices, True)), dtype=object)
+        return (kept if keep_dims else kept.squeeze(tuple(np.ravel(indices).tolist()))).tolist()
     kernel = op.definition.kernels[""]
-    return to_numpy(kernel(to_torch(array), indices, keep_dims=op.attrs["keep_dims"])).tolist()
+    found = kernel(to_torch(array.astype(op.inputs[0].dtype.numpy)), indices, keep_dims=keep_dims)
+    return to_numpy(found).tolist()
 
 
 def _static_spread(graph: Any, sizes: tuple[int, ...], indices: Any) -> tuple[list[int], list[int]]:
@@ -172,8 +180,14 @@ def all_axes(x: Any) -> Tensor:
 
 
 def _reduced(op: Op, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
-    output = op(x, all_axes(x) if axis is None else axis, keep_dims=bool(keepdims), name=name)
-    if axis is None and not keepdims and not output.shape.is_fully_defined():
+    if axis is None:
+        # Numbers that eager mode finds the kernel by, instead of a tensor that it would have to look into.
+        is_known = getattr(x, "is_eager", False) and executing_eagerly()
+        axes = list(range(x.ndim)) if is_known else all_axes(x)
+        output = op.apply((x, axes), name, {"keep_dims": bool(keepdims)})
+    else:
+        output = op.apply((x, axis), name, {"keep_dims": bool(keepdims)})
+    if axis is None and not keepdims and not output.is_eager and not output.shape.is_fully_defined():
         output.set_shape(())
     return output
 

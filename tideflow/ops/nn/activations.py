@@ -283,7 +283,7 @@ def relu(features: TensorLike, name: str | None = None) -> Tensor:
     Returns:
       A tensor of the shape and type of `features`.
     """
-    return relu_op(features, name=name)
+    return relu_op.apply((features,), name)
 
 
 @export("nn.crelu")

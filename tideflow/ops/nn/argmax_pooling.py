@@ -54,13 +54,14 @@ def _max_pool_with_argmax_kernel(input, *, ksize, strides, padding, Targmax, inc
     if not input.numel():
         shape = pooled_shape(as_shape(list(input.shape)), ksize, strides, padding, "NHWC")
         return input.new_zeros(shape), input.new_zeros(shape, dtype=Targmax.torch)
-    result, places = max_pool_places(input, *pool_arguments(input.shape, "NHWC", ksize, strides, padding))
+    places = max_pool_places(input, *pool_arguments(input.shape, "NHWC", ksize, strides, padding))[1]
     batch, height, width, depth = input.shape
+    found = signed(input).flatten(1, 2).gather(1, places.flatten(1, 2)).view(places.shape)
     argmax = places * depth + torch.arange(depth, device=input.device)
     if include_batch_in_index:
         first = torch.arange(batch, device=input.device) * (height * width * depth)
         argmax = argmax + first.view(-1, 1, 1, 1)
-    return result, argmax.to(Targmax.torch)
+    return unsigned_again(found, input.dtype), argmax.to(Targmax.torch)
 
 
 @max_pool_with_argmax_op.gradient

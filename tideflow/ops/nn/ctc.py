@@ -41,15 +41,17 @@ def checked_lengths(
     classes: int,
     too_long: Callable[[str], errors.OpError] = errors.failed_precondition,
 ) -> torch.Tensor:
-    """The length of each sequence, on the host. `too_long` makes the error of one that has more steps."""
+    """The length of each sequence, on the host; `too_long` makes the error of more steps or sequences."""
     if batch == 0:
         raise ShapeError("batch_size must not be 0")
     if classes == 0:
         raise ShapeError("num_classes must not be 0")
     lengths = sequence_length.cpu().long()
-    if lengths.shape != (batch,):
-        raise ShapeError(
-            f"len(sequence_length) != batch_size. sequence_length: {list(lengths.shape)} batch_size: {batch}"
+    if lengths.ndim != 1:
+        raise ShapeError("sequence_length is not a vector")
+    if len(lengths) != batch:
+        raise too_long(
+            f"len(sequence_length) != batch_size.  len(sequence_length):  {len(lengths)} batch_size: {batch}"
         )
     for row, length in enumerate(lengths.tolist()):
         if length > steps:

@@ -102,7 +102,7 @@ def _takes_cudnn(image: torch.Tensor, epsilon: float) -> bool:
     return (
         image.is_cuda
         and torch.backends.cudnn.enabled
-        and image.dtype == torch.float32
+        and image.dtype in (torch.float32, torch.float16)
         and image.dim() == 4
         and image.is_contiguous(memory_format=torch.channels_last)
         and epsilon >= _LEAST_EPSILON_OF_CUDNN

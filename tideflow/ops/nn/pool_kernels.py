@@ -10,6 +10,7 @@ import torch
 
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import brackets
+from tideflow.ops.helpers.looking import can_look
 from tideflow.ops.nn.windows import (
     Window,
     aten_padding,
@@ -60,8 +61,8 @@ def max_pool_places(input, data_format, size, stride, padding, ceil, skipped, ma
     if margin:
         image = torch.constant_pad_nd(image, margin, _lowest(image.dtype))
     result, places = _pooled(image, size, stride, padding, ceil)
-    if image.is_floating_point() and not image.is_cuda and result.amax().isnan():
-        places = _places_beside_nan(image, size, stride, padding, ceil)
+    if can_look() and image.is_floating_point() and not image.is_cuda and result.amax().isnan():
+        result, places = _beside_nan(image, result, size, stride, padding, ceil)
     if any(skipped):
         result, places = _without(result, skipped), _without(places, skipped)
     result = unsigned_again(result, input.dtype)
@@ -79,14 +80,19 @@ def _pooled(image, size, stride, padding, ceil):
     return function(image, size, stride, padding, [1] * len(size), ceil)
 
 
-def _places_beside_nan(image, *window):
-    """The places where TensorFlow's search in each window ends. It begins at the first element and goes to
-    each greater one; nothing is greater than NaN, and NaN is not greater than anything.
+def _beside_nan(image, result, *window):
+    """The maximum of the numbers in each window, NaN where there is none; and where TensorFlow's search for
+    it ends. In planes the search begins at the first element and goes to each greater one: nothing is
+    greater than NaN, and NaN is not greater than anything. In volumes it passes every NaN by.
     """
-    places = _pooled(image.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf), *window)[1]
+    numbers = image.nan_to_num(nan=-torch.inf, posinf=torch.inf, neginf=-torch.inf)
+    greatest, places = _pooled(numbers, *window)
+    result = torch.where(greatest == -torch.inf, result, greatest)
+    if image.ndim == 5:
+        return result, places
     first = _pooled(image.new_zeros(1, 1, *image.shape[2:]), *window)[1].expand_as(places)
     starts_with_nan = image.flatten(2).gather(2, first.flatten(2)).isnan().view(places.shape)
-    return torch.where(starts_with_nan, first, places)
+    return result, torch.where(starts_with_nan, first, places)
 
 
 def max_pool_values(input, *arguments):
@@ -187,6 +193,8 @@ def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, s
     if grad.is_cuda:  # ATen's kernels there misread channels-last gradients, and fail on empty ones
         if not grad.numel():
             return grad.new_zeros(image_sizes)
+        if _slides_by_one(size, stride, skipped):
+            return from_channels_first(_means_back_by_sums(grad, like.shape[2:], size, padding), data_format)
         grad, like = grad.contiguous(), like.contiguous()
     if _reaches_over(size, like):
         result = _means_back_by_axes(grad, like.shape[2:], size, stride, padding)
@@ -194,6 +202,33 @@ def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, s
     function = _aten.avg_pool2d_backward if len(size) == 2 else _aten.avg_pool3d_backward
     result = function.default(grad, like, size, stride, padding, ceil, False, None)
     return from_channels_first(result.to(dtype), data_format)
+
+
+_WIDEST_SUM = 5  # pixels of a window along an axis that are added one by one
+
+
+def _slides_by_one(size: Sequence[int], stride: Sequence[int], skipped: Sequence[int]) -> bool:
+    """Whether small windows begin at every pixel."""
+    return (
+        len(size) == 2 and all(step == 1 for step in stride) and not any(skipped) and max(size) <= _WIDEST_SUM
+    )
+
+
+def _means_back_by_sums(
+    grad: torch.Tensor, sizes: Sequence[int], size: Sequence[int], padding: Sequence[int]
+) -> torch.Tensor:
+    """The gradient of means over windows that begin at every pixel: the sum of what each window around a
+    pixel gives to its pixels. It keeps channels last, as ATen's own kernel for GPUs does not, and compilers
+    fuse it.
+    """
+    for axis, (width, margin, n) in enumerate(zip(size, padding, sizes), 2):
+        starts = torch.arange(grad.shape[axis], device=grad.device) - margin
+        counts = (starts + width).clamp(max=n) - starts.clamp(min=0)
+        share = grad / counts.to(grad.dtype).view([-1] + [1] * (3 - axis))
+        ends = [width - 1 - margin] * 2
+        share = torch.constant_pad_nd(share, ends if axis == 3 else [0, 0, *ends])
+        grad = sum((share.narrow(axis, i, n) for i in range(1, width)), share.narrow(axis, 0, n))
+    return grad
 
 
 def _reaches_over(size: Sequence[int], image: torch.Tensor) -> bool:

@@ -16,7 +16,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.arrays.constants import prevent_gradient_op, stop_gradient
@@ -467,9 +467,10 @@ def sparse_softmax_cross_entropy_with_logits(
         labels, logits = convert_to_tensor(labels), convert_to_tensor(logits)
         half = logits.dtype.base_dtype is float16
         precise = casting.cast(logits, float32) if half else logits
-        sizes = shapes.shape(labels)
+        is_matrix = logits.shape.ndims == 2
+        sizes = None if is_matrix and executing_eagerly() else shapes.shape(labels)
         _check_label_shape(labels, logits)
-        if logits.shape.ndims == 2:
+        if is_matrix:
             loss, _ = sparse_softmax_cross_entropy_with_logits_op(precise, labels, name=name)
             return casting.cast(loss, float16) if half else loss
         with control_dependencies(_label_shape_checks(labels, logits)):

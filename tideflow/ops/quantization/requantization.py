@@ -15,7 +15,7 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays import joining, shapes
-from tideflow.ops.helpers.axes import vector
+from tideflow.ops.helpers.axes import scalar, vector
 from tideflow.ops.helpers.samples import quantized
 from tideflow.ops.helpers.types import INDICES, QUANTIZED
 from tideflow.ops.quantization.quantized_numbers import (
@@ -322,6 +322,7 @@ quantized_concat_op = Op(
 @quantized_concat_op.shape
 def _quantized_concat_shape(concat_dim, values, input_mins, input_maxes):
     check_scalars(*input_mins, *input_maxes)
+    scalar(concat_dim, "Concat dim tensor should be a scalar integer, but got shape ")
     return [joining.concat_op.shape_rule(concat_dim, values), [], []]
 
 

@@ -167,7 +167,7 @@ multinomial_op = Op(
 
 @multinomial_op.shape
 def _multinomial_shape(logits, num_samples):
-    samples = scalar(num_samples)
+    samples = scalar(num_samples, "num_samples should be a scalar, got shape ")
     if samples is not None and samples < 0:
         raise ShapeError(f"Dimension size, given by scalar input 1, must be non-negative but is {samples}")
     said = f"logits should be a matrix, got shape {brackets(logits.tuple or ())}"

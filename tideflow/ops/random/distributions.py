@@ -699,6 +699,9 @@ parameterized_truncated_normal_op = Op(
 )
 
 
+_NO_VECTOR = "Input shape should be a vector, got shape: "
+
+
 @parameterized_truncated_normal_op.shape
 def _parameterized_truncated_normal_shape(shape, means, stdevs, minvals, maxvals):
     parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
@@ -708,14 +711,14 @@ def _parameterized_truncated_normal_shape(shape, means, stdevs, minvals, maxvals
                 f"Shape must be at most rank 1 but is rank {parameter.ndims}",
                 f"Input {name} should be a scalar or vector, got shape: {brackets(parameter.tuple)}",
             )
-    return as_sizes(shape)
+    return as_sizes(shape, _NO_VECTOR)
 
 
 @parameterized_truncated_normal_op.kernel
 def _parameterized_truncated_normal_kernel(
     shape, means, stdevs, minvals, maxvals, *, seed, seed2, dtype, state, device
 ):
-    if not checked_sizes(shape):
+    if not checked_sizes(shape, _NO_VECTOR):
         raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
     parameters = {"means": means, "stdevs": stdevs, "minvals": minvals, "maxvals": maxvals}
     for name, parameter in parameters.items():

@@ -50,6 +50,9 @@ def _check_scalars(*inputs: Any) -> None:
         scalar(value, f"input {place + 1} (0-based) must have shape [], not ")
 
 
+_VECTOR = "Input shape should be a vector, got shape: "
+
+
 def advance(state: Variable, algorithm: Any, outputs: int) -> Philox:
     """The generator at the state, which is moved on by what so many outputs may need."""
     if scalar(algorithm) != PHILOX:
@@ -211,7 +214,9 @@ uniform_int_op = Op(
 
 @uniform_int_op.shape
 def _uniform_int_shape(resource, algorithm, shape, minval, maxval):
-    _check_scalars(None, algorithm, None, minval, maxval)
+    _check_scalars(None, algorithm)
+    scalar(minval, "minval must be 0-D, got shape ")
+    scalar(maxval, "maxval must be 0-D, got shape ")
     return as_sizes(shape)
 
 
@@ -266,16 +271,16 @@ binomial_op = Op(
 
 @binomial_op.shape
 def _binomial_shape(resource, algorithm, shape, counts, probs):
-    _check_scalars(None, algorithm)
+    scalar(algorithm, "algorithm must be of shape [], not ")
     for parameter in (counts, probs):
         if parameter.ndims is not None and parameter.ndims > 1:
             raise ShapeError(f"Shape must be at most rank 1 but is rank {parameter.ndims}")
-    return as_sizes(shape)
+    return as_sizes(shape, _VECTOR)
 
 
 @binomial_op.kernel
 def _binomial_kernel(resource, algorithm, shape, counts, probs, *, dtype):
-    if not checked_sizes(shape):
+    if not checked_sizes(shape, _VECTOR):
         raise ShapeError("Shape should have at least 1 dimension, the rows, but has none")
     for name, parameter in (("counts", counts), ("probs", probs)):
         if parameter.ndim > 1 or parameter.numel() not in (1, shape[0]):

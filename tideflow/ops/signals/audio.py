@@ -17,7 +17,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers.axes import of_rank, scalar
+from tideflow.ops.helpers.axes import brackets, of_rank, scalar
 from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import f32
 from tideflow.runtime.values import to_numpy, to_torch
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 _LOUDEST = 1 << 15
+_ONE_RATE = "Input sample_rate should be a scalar tensor, got instead one of shape "
 _BITS = 16
 _FORMAT = struct.Struct("<HHIIHH")  # format, channels, rate, bytes a second, bytes a sample, bits
 
@@ -80,7 +81,7 @@ decode_wav_op = Op(
 
 @decode_wav_op.shape
 def _decode_wav_shape(contents, *, desired_channels, desired_samples):
-    of_rank(contents, 0)
+    of_rank(contents, 0, f"contents must be scalar, got shape {brackets(contents.tuple or ())}")
     wanted = {"samples": desired_samples, "channels": desired_channels}
     for word, count in wanted.items():
         if count < -1:
@@ -240,13 +241,13 @@ encode_wav_op = Op(
 
 @encode_wav_op.shape
 def _encode_wav_shape(audio, sample_rate):
-    of_rank(audio, 2), scalar(sample_rate)
+    of_rank(audio, 2), scalar(sample_rate, _ONE_RATE)
     return []
 
 
 @encode_wav_op.kernel
 def _encode_wav_kernel(audio, sample_rate):
-    rate = scalar(sample_rate)
+    rate = scalar(sample_rate, _ONE_RATE)
     if audio.ndim != 2:
         raise ShapeError(f"audio must be 2-dimensional but got: {list(audio.shape)}")
     if not audio.numel():
@@ -385,7 +386,7 @@ mfcc_op = Op(
 
 @mfcc_op.shape
 def _mfcc_shape(spectrogram, sample_rate, *, dct_coefficient_count):
-    scalar(sample_rate)
+    scalar(sample_rate, _ONE_RATE)
     return [*of_rank(spectrogram, 3).tuple[:2], dct_coefficient_count]
 
 
@@ -437,7 +438,7 @@ def _mfcc_kernel(
     filterbank_channel_count,
     dct_coefficient_count,
 ):
-    rate = scalar(sample_rate)
+    rate = scalar(sample_rate, _ONE_RATE)
     check_int32("filterbank_channel_count", filterbank_channel_count)
     if spectrogram.ndim != 3:
         raise ShapeError(f"spectrogram must be 3-dimensional but got: {list(spectrogram.shape)}")

@@ -23,7 +23,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, brackets
-from tideflow.ops.arrays import creation, joining, shapes, tiling
+from tideflow.ops.arrays import creation, joining, rolling, shapes, tiling
 from tideflow.ops.helpers.axes import of_rank_at_least, vector
 from tideflow.ops.helpers.elementwise import described
 from tideflow.ops.helpers.samples import c64, f32
@@ -507,7 +507,7 @@ def _shifted(x: Any, axes: Any, sign: int, default_name: str, name: str | None) 
         x = convert_to_tensor(x)
         axes = tuple(range(x.shape.ndims)) if axes is None else axes
         halves = [sign * int(x.shape[axis] // 2) for axis in np.atleast_1d(axes)]
-        return tiling.roll(x, halves[0] if isinstance(axes, int) else halves, axes, name)
+        return rolling.roll(x, halves[0] if isinstance(axes, int) else halves, axes, name)
 
 
 # ---------------------------------------------------------------------------------- cosine transforms

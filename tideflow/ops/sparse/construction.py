@@ -18,7 +18,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value, fully_known, partial_value
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.shapes import TensorShape, as_shape, dimension_at_index, dimension_value
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.helpers.axes import brackets, of_rank, vector
@@ -101,17 +101,31 @@ def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTen
 
 def _resolved(old: Sequence[int], new: Sequence[int]) -> list[int]:
     """The new shape with the size that was left open."""
-    if vector(new).count(-1) > 1:
-        first, second = [place for place, size in enumerate(new) if size == -1][:2]
+    open_places = [place for place, size in enumerate(vector(new)) if size == -1]
+    if len(open_places) > 1:
         raise ShapeError(
-            f"only one output dimension may be -1, not both {first} and {second}: {brackets(new)}"
+            f"At most one dimension can be inferred (-1). Found: {new}",
+            f"only one output dimension may be -1, not both {open_places[0]} and {open_places[1]}: "
+            f"{brackets(new)}",
         )
+    for place, size in enumerate(new):
+        if size < -1:
+            raise ShapeError(f"size {place} must be non-negative, not {size}: {brackets(new)}")
     elements, given = math.prod(vector(old)), math.prod(size for size in new if size != -1)
-    sizes = [(elements // given if given else 0) if size == -1 else size for size in new]
+    found = f"Cannot reshape a tensor with {elements} elements to shape {new} ({given} elements)."
+    if open_places and not given:
+        unknown = (
+            "reshape cannot infer the missing input size for an empty tensor unless all specified input "
+            f"sizes are non-zero: {brackets(new)}"
+        )
+        raise ShapeError(found if elements else unknown, unknown)
+    sizes = [elements // given if size == -1 else size for size in new]
     if math.prod(sizes) != elements:
+        what, needs = ("SparseTensor", "requires a multiple of") if open_places else ("tensor", "has")
         raise ShapeError(
-            f"Input to reshape is a tensor with {elements} dense values, but the requested shape has "
-            f"{given}. input_shape={brackets(old)} output_shape={brackets(new)}"
+            found,
+            f"Input to reshape is a {what} with {elements} dense values, but the requested shape {needs} "
+            f"{given}. input_shape={brackets(old)} output_shape={brackets(sizes)}",
         )
     return sizes
 
@@ -128,7 +142,7 @@ sparse_reshape_op = Op(
 @sparse_reshape_op.shape
 def _sparse_reshape_shape(input_indices, input_shape, new_shape):
     count = of_rank(input_indices, 2).tuple[0]
-    if fully_known(input_shape) and fully_known(new_shape):
+    if fully_known(input_shape) and fully_known(new_shape) and min(new_shape, default=0) >= -1:
         _resolved(input_shape, new_shape)
     rank = None if new_shape is None else len(new_shape)
     return [[count, rank], [rank]]
@@ -137,7 +151,12 @@ def _sparse_reshape_shape(input_indices, input_shape, new_shape):
 @sparse_reshape_op.value
 def _sparse_reshape_value(op):
     old, new = (partial_value(tensor) for tensor in op.inputs[1:])
-    return [None, _resolved(old, new) if fully_known(old) and fully_known(new) else None]
+    if not fully_known(old) or not fully_known(new):
+        return [None, None]
+    try:
+        return [None, _resolved(old, new)]
+    except ShapeError:  # which the step will say
+        return [None, None]
 
 
 @sparse_reshape_op.kernel
@@ -170,10 +189,10 @@ sparse_reshape_op.samples(
     against=_sparse_reshape_reference,
 )
 sparse_reshape_op.refuses(
-    (_INDICES, np.array([2, 3]), np.array([4, 2])), "Input to reshape is a tensor with 6 dense values"
+    (_INDICES, np.array([2, 3]), np.array([4, 2])), "Cannot reshape a tensor with 6 elements to shape [4, 2]"
 )
 sparse_reshape_op.refuses(
-    (_INDICES, np.array([2, 3]), np.array([-1, -1])), "only one output dimension may be -1"
+    (_INDICES, np.array([2, 3]), np.array([-1, -1])), "At most one dimension can be inferred (-1)"
 )
 
 
@@ -183,7 +202,7 @@ def _known_sizes(old: TensorShape, shape: Tensor) -> list[int] | None:
     if new is None or not old.is_fully_defined():
         return None
     is_open = [size is None or size == -1 for size in new]
-    if sum(is_open) > 1 and None in new:
+    if (sum(is_open) > 1 and None in new) or any(size is not None and size < -1 for size in new):
         return None
     return _resolved(list(old.tuple), [-1 if size is None else size for size in new])
 
@@ -241,7 +260,7 @@ def sparse_placeholder(
 def _placeholder_sizes(shape: Any, name: str | None) -> tuple[Tensor, Any]:
     """The shape as a tensor, which is fed where it is not known, and the rank."""
     if isinstance(shape, Tensor):
-        return casting.cast(shape, dtypes.int64), shape.shape[0].value
+        return casting.cast(shape, dtypes.int64), dimension_value(shape.shape[0])
     sizes = None if shape is None else as_shape(shape).tuple
     rank = None if sizes is None else len(sizes)
     if fully_known(None if sizes is None else list(sizes)):
@@ -386,7 +405,7 @@ def sparse_reset_shape(sp_input: SparseTensor, new_shape: TensorLike | None = No
     wanted = convert_to_tensor(new_shape)
     wanted.shape.assert_has_rank(1)
     wanted = casting.cast(wanted, dtypes.int64)
-    wanted.shape[0].merge_with(sizes.shape[0])
+    dimension_at_index(wanted.shape, 0).merge_with(sizes.shape[0])
     return SparseTensor(indices, values, _at_least(wanted, sizes, sp_input.shape))
 
 
@@ -426,7 +445,8 @@ def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor
     sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
     to_retain.shape.assert_has_rank(1)
-    sp_input.values.shape.with_rank(1)[0].merge_with(to_retain.shape.with_rank(1)[0])
+    rows = dimension_at_index(sp_input.values.shape.with_rank(1), 0)
+    rows.merge_with(to_retain.shape.with_rank(1)[0])
     kept = shapes.reshape(indexing.where(to_retain), [-1])
     return SparseTensor(
         indexing.gather(sp_input.indices, kept),

@@ -145,7 +145,7 @@ def check_inside(indices: torch.Tensor, sizes: Sequence[int]) -> None:
     """Every index must lie in the shape."""
     wrong = outside(indices, sizes)
     if bool(wrong.any()):
-        raise ShapeError(f"{_first(indices, wrong)} is out of bounds: need 0 <= index < {brackets(sizes)}")
+        raise ShapeError(f"{first(indices, wrong)} is out of bounds: need 0 <= index < {brackets(sizes)}")
 
 
 def check_order(indices: torch.Tensor, sizes: Sequence[int]) -> None:
@@ -155,7 +155,7 @@ def check_order(indices: torch.Tensor, sizes: Sequence[int]) -> None:
     wrong = steps <= 0
     if bool(wrong.any()):
         repeated = int(steps[int(wrong.nonzero()[0])]) == 0
-        what = _first(indices[1:], wrong, 1)
+        what = first(indices[1:], wrong, 1)
         if repeated:
             raise ShapeError(f"{what} is repeated")
         raise ShapeError(
@@ -164,7 +164,7 @@ def check_order(indices: torch.Tensor, sizes: Sequence[int]) -> None:
         )
 
 
-def _first(indices: torch.Tensor, wrong: torch.Tensor, offset: int = 0) -> str:
+def first(indices: torch.Tensor, wrong: torch.Tensor, offset: int = 0) -> str:
     at = int(wrong.nonzero()[0])
     return f"indices[{at + offset}] = {brackets(indices[at].tolist())}"
 

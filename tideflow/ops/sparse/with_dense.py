@@ -270,12 +270,21 @@ def _sparse_tensor_dense_add_shape(a_indices, a_values, a_shape, b):
 
 @sparse_tensor_dense_add_op.kernel
 def _sparse_tensor_dense_add_kernel(a_indices, a_values, a_shape, b):
-    if list(b.shape) != a_shape:
-        raise ShapeError(
-            f"The sparse tensor has shape {brackets(a_shape)}, the dense one {brackets(b.shape)}"
-        )
     check_parts(a_indices, a_values, a_shape)
-    index_rows.check_inside(a_indices, a_shape)
+    if len(a_shape) != b.dim():
+        raise ShapeError(f"Two operands have different ranks; received: {len(a_shape)} and {b.dim()}")
+    for axis, (size, dense_size) in enumerate(zip(a_shape, b.shape, strict=True)):
+        if size != dense_size:
+            raise ShapeError(
+                f"Dimension {axis} does not equal (no broadcasting is supported): sparse side {size} vs "
+                f"dense side {dense_size}"
+            )
+        wrong = (a_indices[:, axis] < 0) | (a_indices[:, axis] >= size)
+        if bool(wrong.any()):
+            raise ShapeError(
+                f"Sparse tensor has some invalid index on dimension {axis}; dense tensor shape: "
+                f"{brackets(b.shape)}. {index_rows.first(a_indices, wrong)}"
+            )
     flat, at = unsigned.bits(b).reshape(-1), index_rows.places(a_indices.long(), a_shape)
     return flat.index_add(0, at, unsigned.bits(a_values)).view(b.dtype).reshape(b.shape)
 
@@ -298,7 +307,7 @@ sparse_tensor_dense_add_op.samples(
 )
 sparse_tensor_dense_add_op.refuses(
     (np.array([[0, 5]], np.int64), f32(1), np.array([3, 2], np.int64), f32(3, 2)),
-    "is out of bounds: need 0 <= index < [3,2]",
+    "Sparse tensor has some invalid index on dimension 1; dense tensor shape: [3,2]. indices[0] = [0,5]",
     InvalidArgumentError,
 )
 

@@ -45,9 +45,12 @@ ref_select_op = Op(
 )
 
 
+_SCALAR = "Index must be a scalar, but it has shape "
+
+
 @ref_select_op.shape
 def _ref_select_shape(index, inputs):
-    scalar(index)
+    scalar(index, _SCALAR)
     common = inputs[0]
     for shape in inputs[1:]:
         same = common.tuple is not None and shape.tuple == common.tuple
@@ -57,7 +60,7 @@ def _ref_select_shape(index, inputs):
 
 @ref_select_op.kernel
 def _ref_select_kernel(index, inputs):
-    if not 0 <= scalar(index) < len(inputs):
+    if not 0 <= scalar(index, _SCALAR) < len(inputs):
         raise ShapeError(f"Index must be in the range [0, {len(inputs)}) but got {index}")
     return inputs[index]
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from tideflow.graph import dtypes, errors
-from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError
+from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
@@ -61,9 +61,16 @@ class HandledVariable(Variable):
     def uninitialized(self) -> FailedPreconditionError:
         return errors.failed_precondition(
             f"Error while reading resource variable {self.name} from Container: {DEFAULT_CONTAINER}. This "
-            "could mean that the variable was uninitialized. Not found: Resource "
-            f"{DEFAULT_CONTAINER}/{self.name} does not exist.",
+            f"could mean that the variable was uninitialized. Not found: {_absent(self)}",
         )
+
+    def missing(self) -> NotFoundError:
+        return errors.not_found(f"{_absent(self)} The variable was not initialized.")
+
+
+def _absent(variable: Variable) -> str:
+    """TensorFlow's words, with the type of C++ that it shows: they are what people search for."""
+    return f"Resource {DEFAULT_CONTAINER}/{variable.name}/N10tensorflow3VarE does not exist."
 
 
 @var_handle_op.kernel
@@ -110,7 +117,7 @@ def _destroy_resource_shape(resource):
 @destroy_resource_op.kernel
 def _destroy_resource_kernel(resource, *, ignore_lookup_error):
     if not ignore_lookup_error and not resource.initialized:
-        raise errors.not_found(f"Resource {DEFAULT_CONTAINER}/{resource.name} does not exist.")
+        raise resource.missing()
     resource.destroy()
 
 
@@ -142,7 +149,7 @@ def _variable_shape_value(op):
 
 @variable_shape_op.kernel
 def _variable_shape_kernel(input, *, out_type, device):
-    return torch.tensor(input.read().shape, dtype=out_type.torch, device=device)
+    return torch.tensor(input.look(np.shape), dtype=out_type.torch, device=device)
 
 
 variable_shape_op.samples(

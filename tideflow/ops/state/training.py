@@ -7,6 +7,7 @@ each stands the same law in NumPy, from new state to new state, which its op typ
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -235,7 +236,10 @@ def centered_rms_prop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
     var.sub_(mom)
 
 
-_NEVER_BIASED = torch.tensor(1e9)  # a step count at which ATen's own bias correction is exactly 1
+@functools.cache
+def never_biased(device: torch.device) -> torch.Tensor:
+    """A step count at which ATen's own bias correction is exactly 1."""
+    return torch.tensor(1e9, device=device)
 
 
 def adam_rate(beta1_power: float, beta2_power: float, lr: float) -> float:
@@ -247,36 +251,34 @@ def adam_rate(beta1_power: float, beta2_power: float, lr: float) -> float:
             return float(lr * np.sqrt(np.float64(1 - beta2_power)) / np.float64(1 - beta1_power))
 
 
-def _lie_alike(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether the elements of two tensors of one shape are in the same order in memory."""
-    return a.stride() == b.stride() or a.is_contiguous() and b.is_contiguous()
-
-
-def _plain_adam(var, m, v, grad, rate, beta1, beta2, epsilon, use_nesterov=False):
-    m.mul_(beta1).add_(grad, alpha=1 - beta1)
-    v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-    step = grad * (1 - beta1) + m * beta1 if use_nesterov else m
-    var.addcdiv_(step, v.sqrt().add_(epsilon), value=-rate)
+def laid_out_like(var: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """The other tensor, or a copy of it, with the strides of its variable: ATen's kernels for many tensors
+    walk through memory from end to end.
+    """
+    return other if other.stride() == var.stride() else torch.empty_like(var).copy_(other)
 
 
 def fused_adam(
-    var: list, m: list, v: list, grad: list, rate: float, beta1: float, beta2: float, epsilon: float
+    var: list,
+    m: list,
+    v: list,
+    grad: list,
+    rate: float | torch.Tensor,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    is_skipped: torch.Tensor | None = None,
 ) -> None:
-    """Adam on many buffers in one kernel: ATen's fused form, whose bias correction is switched off.
-
-    That kernel walks memory from end to end, so all that belongs to a variable must lie in memory as it does.
+    """Adam on many buffers in one kernel: ATen's fused form, whose bias correction is switched off. Nothing
+    changes where the number `is_skipped`, on the device, is 1.
     """
-    if not all(_lie_alike(p, state) for p, *states in zip(var, m, v) for state in states):
-        for parts in zip(var, m, v, grad):
-            _plain_adam(*parts, rate, beta1, beta2, epsilon)
-        return
-    grad = [g if _lie_alike(p, g) else torch.empty_like(p).copy_(g) for p, g in zip(var, grad)]
-    steps = [_NEVER_BIASED if t.device.type == "cpu" else _NEVER_BIASED.to(t.device) for t in var]
+    grads, ms, vs = ([laid_out_like(p, each) for p, each in zip(var, group)] for group in (grad, m, v))
+    steps = [never_biased(t.device) for t in var]
     torch._fused_adam_(
         var,
-        grad,
-        m,
-        v,
+        grads,
+        ms,
+        vs,
         [],
         steps,
         lr=rate,
@@ -286,7 +288,11 @@ def fused_adam(
         eps=epsilon,
         amsgrad=False,
         maximize=False,
+        found_inf=is_skipped,
     )
+    for state, updated in zip([*m, *v], [*ms, *vs]):
+        if updated is not state:
+            state.copy_(updated)
 
 
 def numpy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov=False):
@@ -306,10 +312,12 @@ def numpy_adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, g
 )
 def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
     rate = adam_rate(beta1_power, beta2_power, lr)
-    if use_nesterov:
-        _plain_adam(var, m, v, grad, rate, beta1, beta2, epsilon, use_nesterov)
-    else:
+    if not use_nesterov:
         fused_adam([var], [m], [v], [grad], rate, beta1, beta2, epsilon)
+        return
+    m.mul_(beta1).add_(grad, alpha=1 - beta1)
+    v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+    var.addcdiv_(grad * (1 - beta1) + m * beta1, v.sqrt().add_(epsilon), value=-rate)
 
 
 def _numpy_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):

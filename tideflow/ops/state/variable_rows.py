@@ -94,14 +94,16 @@ def _resource_gather_kernel(resource, indices, *, batch_dims):
 
 @resource_gather_op.kernel("string")
 def _resource_gather_string_kernel(resource, indices, *, batch_dims):
-    params = resource.read()
-    _check_batch_dims(batch_dims, params, indices)
-    check_rows(indices, params.shape[batch_dims])
-    batch = np.indices(indices.shape[:batch_dims]).reshape(batch_dims, *indices.shape[:batch_dims])
-    ones = (1,) * (indices.ndim - batch_dims)
-    return np.asarray(
-        params[(*(axis.reshape(*axis.shape, *ones) for axis in batch), indices.numpy())], object
-    )
+    def rows(params: np.ndarray) -> np.ndarray:
+        _check_batch_dims(batch_dims, params, indices)
+        check_rows(indices, params.shape[batch_dims])
+        batch = np.indices(indices.shape[:batch_dims]).reshape(batch_dims, *indices.shape[:batch_dims])
+        ones = (1,) * (indices.ndim - batch_dims)
+        return np.asarray(
+            params[(*(axis.reshape(*axis.shape, *ones) for axis in batch), indices.numpy())], object
+        )
+
+    return resource.look(rows)
 
 
 @resource_gather_op.gradient
@@ -148,7 +150,7 @@ def _resource_gather_nd_shape(resource, indices, *, dtype):
 
 def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     shape, depth = tuple(params.shape), indices.shape[-1]
-    rows = linear_rows(indices, shape)
+    rows = linear_rows(indices, shape, "param shape")
     matrix = params.reshape(math.prod(shape[:depth]), *shape[depth:])
     return matrix.index_select(0, rows.reshape(-1)).reshape((*indices.shape[:-1], *shape[depth:]))
 
@@ -160,9 +162,11 @@ def _resource_gather_nd_kernel(resource, indices):
 
 @resource_gather_nd_op.kernel("string")
 def _resource_gather_nd_string_kernel(resource, indices):
-    params = resource.read()
-    linear_rows(indices, params.shape)
-    return np.asarray(params[tuple(np.moveaxis(indices.numpy(), -1, 0))], object)
+    def elements(params: np.ndarray) -> np.ndarray:
+        linear_rows(indices, params.shape)
+        return np.asarray(params[tuple(np.moveaxis(indices.numpy(), -1, 0))], object)
+
+    return resource.look(elements)
 
 
 @resource_gather_nd_op.gradient
@@ -250,6 +254,8 @@ def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change
         wanted = (*indices.shape, *shape[1:])
         if updates.ndim and updates.shape != wanted:
             raise errors.invalid_argument(
+                f"shape of indices ({shape_text(indices.shape)}) is not compatible with the shape of updates "
+                f"({shape_text(updates.shape)}). "
                 "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
                 f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
                 f"params.shape {shape_text(shape)}"
@@ -489,7 +495,7 @@ def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor
         raise errors.invalid_argument("Output must be at least 1-D, got shape: []")
     if not indices.ndim or not updates.ndim and indices.ndim > 1:
         raise errors.invalid_argument("Indices and updates of a scatter must be at least 1-D")
-    if indices.ndim > 1 and indices.shape[0] != updates.shape[0]:
+    if updates.ndim and indices.shape[0] != updates.shape[0]:
         raise errors.invalid_argument(
             "The outermost dimension of updates and indices must match. Got indices.shape "
             f"{shape_text(indices.shape)}, updates.shape {shape_text(updates.shape)}"

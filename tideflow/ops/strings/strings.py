@@ -7,6 +7,7 @@ broadcast together.
 from __future__ import annotations
 
 import base64
+import math
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -228,23 +229,21 @@ def _substr_shape(input, pos, len):
     return broadcast_shapes(input, pos)
 
 
-def _start(data: bytes, size: int, pos: int) -> int:
-    if not -size <= pos <= size:
-        raise errors.invalid_argument(f"pos {pos} out of range for string {data!r}")
-    return pos + size if pos < 0 else pos
-
-
-def _part(data: bytes, pos: int, count: int) -> bytes:
-    start = _start(data, len(data), pos)
+def _part(data: bytes, pos: int, count: int, place: int) -> bytes:
+    if not -len(data) <= pos <= len(data):
+        raise errors.invalid_argument(f"pos {pos} out of range for string {data!r} at index {place}")
+    start = pos + len(data) if pos < 0 else pos
     return data[start : start + count] if count >= 0 else data[start:]
 
 
 _CHARACTER = re.compile(rb"(?s:.)[\x80-\xbf]*")  # a byte and the continuation bytes that follow it
 
 
-def _part_of_characters(data: bytes, pos: int, count: int) -> bytes:
+def _part_of_characters(data: bytes, pos: int, count: int, place: int) -> bytes:
     characters = _CHARACTER.findall(data)
-    start = _start(data, len(characters), pos)
+    if not -len(characters) <= pos <= len(characters):
+        raise errors.invalid_argument(f"pos {pos} out of range for string at index {place}: {data!r}")
+    start = pos + len(characters) if pos < 0 else pos
     return b"".join(characters[start : start + max(count, 0)])
 
 
@@ -253,7 +252,9 @@ def _substr_kernel(input, pos, len, *, unit):
     pos, len = to_numpy(pos), to_numpy(len)
     if pos.shape != len.shape:
         raise ShapeError(f"pos and len must have same shape, but are {pos.shape} and {len.shape}")
-    return each(_part if unit == "BYTE" else _part_of_characters, input, pos, len)
+    shape = np.broadcast_shapes(input.shape, pos.shape)
+    places = np.arange(math.prod(shape)).reshape(shape)
+    return each(_part if unit == "BYTE" else _part_of_characters, input, pos, len, places)
 
 
 def _substr_reference(input, pos, len, unit):

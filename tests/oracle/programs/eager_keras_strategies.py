@@ -1,0 +1,78 @@
+"""Eager mode: tf.keras under strategies, by `fit` and by loops of the program."""
+
+from kit import cases, raises
+from strategy_models import (
+    KINDS,
+    close,
+    compiled,
+    learned,
+    network,
+    replica_step,
+    samples,
+    strategy_of,
+    trained_heads,
+)
+
+EAGER = True
+
+
+@cases(*[(kind, 12, 4) for kind in KINDS], ("mirrored", 9, 4), ("mirrored", 10, 5), ("mirrored three", 7, 2))
+def training(tf, np, kind, number, size):
+    model = compiled(tf, np, strategy_of(tf, kind))
+    x, y = samples(np, number)
+    found = learned(model, model.fit(x, y, batch_size=size, epochs=2, shuffle=False, verbose=0))
+    return [*found, close([model.evaluate(x, y, size, 0), model.predict(x, size)])]
+
+
+def replicas_without_samples(tf, np):
+    model = compiled(tf, np, strategy_of(tf, "mirrored"), "adam", normalized=True)
+    x, y = samples(np, 17)
+    history = model.fit(x, y, 16, 1, 0, shuffle=False).history
+    return close([history["loss"], *tf.keras.backend.batch_get_value(model.trainable_weights)])
+
+
+@cases("dataset", "weights of samples", "validation")
+def training_on(tf, np, what):
+    model = compiled(tf, np, strategy_of(tf, "mirrored"))
+    x, y = samples(np, 10)
+    if what == "dataset":
+        history = model.fit(tf.data.Dataset.from_tensor_slices((x, y)).batch(4), epochs=2, verbose=0)
+    elif what == "validation":
+        history = model.fit(x, y, 4, 2, 0, shuffle=False, validation_split=0.2)
+    else:
+        history = model.fit(x, y, 4, 2, 0, shuffle=False, sample_weight=np.arange(10, dtype="float32") / 10)
+    return learned(model, history)
+
+
+def two_outputs(tf, np):
+    return trained_heads(tf, np)
+
+
+def models_made_elsewhere(tf, np):
+    strategy = strategy_of(tf, "mirrored")
+    model = network(tf)
+    with strategy.scope():
+        outside = raises(model.compile, "sgd", "mse")
+        inside = network(tf)
+    inside.compile("sgd", "mse")
+    return [outside, raises(inside.fit, *samples(np, 4), verbose=0)]
+
+
+@cases(True, False)
+def loops_of_the_program(tf, np, traced):
+    strategy = strategy_of(tf, "mirrored")
+    model = compiled(tf, np, strategy)
+    with strategy.scope():
+        optimizer, metric = tf.keras.optimizers.Adam(0.1), tf.keras.metrics.MeanSquaredError()
+        step = replica_step(tf, model, optimizer, metric)
+        batches = tf.data.Dataset.from_tensor_slices(samples(np, 16)).batch(8)
+        batches = strategy.experimental_distribute_dataset(batches)
+
+        def run(x, y):
+            losses = strategy.experimental_run_v2(step, args=(x, y))
+            return strategy.reduce(tf.distribute.ReduceOp.SUM, losses)
+
+        run = tf.function(run) if traced else run
+        found = [run(x, y) for x, y in batches]
+        result = metric.result()
+    return close([*found, result, *model.get_weights()])

@@ -1,0 +1,169 @@
+"""Tensors rolled along their axes, and slices repeated."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from tideflow.export import export
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op import Op, ShapeError, definition
+from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import dimension_at_index
+from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes, tiling
+from tideflow.ops.helpers.axes import (
+    host_rank,
+)
+from tideflow.ops.helpers.samples import f32
+from tideflow.ops.helpers.types import INDICES
+from tideflow.ops.math import binary, reductions, unary
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
+roll_op = Op(
+    "Roll",
+    "input: T, shift: Tshift, axis: Taxis -> output: T",
+    Tshift=INDICES,
+    Taxis=INDICES,
+    host="shift, axis",
+)
+
+
+_UNLIKE_ROLLS = "shift and axis must have the same size"
+
+
+@roll_op.shape
+def _roll_shape(input, shift, axis):
+    if input.ndims == 0:
+        raise ShapeError("Shape must be at least rank 1 but is rank 0", "input must be 1-D or higher")
+    for value in (shift, axis):
+        if host_rank(value) > 1:
+            raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
+    if host_rank(shift) != host_rank(axis):
+        raise ShapeError(
+            f"Shapes must be equal rank, but are {host_rank(shift)} and {host_rank(axis)}", _UNLIKE_ROLLS
+        )
+    if isinstance(shift, list) and len(shift) != len(axis):
+        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shift)} and {len(axis)}")
+    return input
+
+
+def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
+    shifts = shift if isinstance(shift, list) else [shift]
+    axes = axis if isinstance(axis, list) else [axis]
+    if not rank:
+        raise ShapeError("input must be 1-D or higher")
+    if host_rank(shift) != host_rank(axis) or len(shifts) != len(axes):
+        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shifts)} and {len(axes)}")
+    for place in axes:
+        if not -rank <= place < rank:
+            raise ShapeError(f"axis {place} is out of range")
+    return shifts, axes
+
+
+@roll_op.kernel
+def _roll_kernel(input, shift, axis):
+    shifts, axes = _rolls(shift, axis, input.ndim)
+    return torch.roll(input, shifts, axes) if shifts else input.clone()
+
+
+@roll_op.kernel("string")
+def _roll_string_kernel(input, shift, axis):
+    return functools.reduce(
+        lambda x, roll: np.roll(x, *roll), zip(*_rolls(shift, axis, input.ndim), strict=True), input
+    )
+
+
+@roll_op.gradient
+def _roll_gradient(op, grad):
+    return [roll(grad, unary.negative(op.inputs[1]), op.inputs[2]), None, None]
+
+
+roll_op.samples(
+    (f32(2, 3), np.array(1, np.int32), np.array(0, np.int32)),
+    (f32(2, 3), np.array([1, -4], np.int32), np.array([0, -1], np.int64)),
+    (f32(0, 2), np.array(1, np.int32), np.array(0, np.int32)),
+    against=lambda x, shift, axis: np.roll(x, shift.tolist(), axis.tolist()),
+)
+roll_op.refuses((f32(), np.array(1, np.int32), np.array(0, np.int32)), "Shape must be at least rank 1")
+
+
+@export("roll", "manip.roll")
+def roll(input: TensorLike, shift: TensorLike, axis: TensorLike, name: str | None = None) -> Tensor:
+    """Moves the elements along some axes; those that fall off one end come in at the other.
+
+    Args:
+      input: A tensor of rank 1 or more.
+      shift: By how many places, a scalar or a vector of integers; negative ones move toward the front.
+      axis: The axes, a scalar or a vector of as many integers.
+      name: A name for the operation.
+
+    Returns:
+      A tensor of the shape and type of `input`.
+    """
+    return roll_op(input, shift, axis, name=name)
+
+
+@export("repeat")
+def repeat(
+    input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None
+) -> Tensor:
+    """Repeats each element of a tensor, or each slice along an axis.
+
+    Args:
+      input: A tensor.
+      repeats: How often, a scalar; or a vector with a number for each slice.
+      axis: The axis to repeat along; by default the elements are repeated in one vector.
+      name: A name for the scope of the operations.
+
+    Returns:
+      A tensor of the type of `input`.
+    """
+    if axis is None:
+        input, axis = shapes.reshape(input, [-1]), 0
+    with name_scope(name, "Repeat", [input, repeats]):
+        data = convert_to_tensor(input, name="data")
+        repeats = definition("Cast")(convert_to_tensor(repeats, name="repeats"), DstT=dtypes.int32)
+        repeats.shape.with_rank_at_most(1)
+        sizes = shapes.shape(data)
+        rank = _known_rank(data)
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+        axis %= rank
+        if repeats.shape.ndims == 0:
+            copies = _repeated_axis(data, axis, repeats)
+        else:
+            copies = _repeated_slices(data, sizes, axis, repeats)
+            if axis == 0:
+                return copies
+        return shapes.reshape(copies, joining.concat([sizes[:axis], [-1], sizes[axis + 1 :]], 0))
+
+
+def _known_rank(data: Tensor) -> int:
+    if data.shape.ndims is None:
+        raise ValueError(f"tf.repeat needs to know the rank of its input, {data}")
+    return data.shape.ndims
+
+
+def _repeated_axis(data: Tensor, axis: int, count: Any) -> Tensor:
+    """`count` copies of each slice, along a new axis behind `axis`."""
+    multiples = [1] * (data.shape.ndims + 1)
+    multiples[axis + 1] = count
+    return tiling.tile(shapes.expand_dims(data, axis + 1), multiples)
+
+
+def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) -> Tensor:
+    """As many copies of every slice as the most repeated one has, and a mask that keeps those wanted."""
+    if repeats.shape.ndims is not None and repeats.shape.tuple[0] != 1:
+        dimension_at_index(repeats.shape, 0).assert_is_compatible_with(data.shape[axis])
+    if axis > 0 or repeats.shape.tuple == (1,):
+        repeats = broadcasting.broadcast_to(repeats, sizes[: axis + 1])
+    most = binary.maximum(0, reductions.reduce_max(repeats))
+    mask = creation.sequence_mask(repeats, most)
+    return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)

@@ -1,0 +1,111 @@
+"""Names that tests and libraries take from `tensorflow.python.framework.ops`, beside the public ones."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tideflow.eager.tensor import EagerTensor  # noqa: F401 - looked up by programs
+from tideflow.graph import convert, scopes
+from tideflow.graph.collection_protos import (  # noqa: F401 - looked up by programs
+    proto_functions,
+    register_proto_function,
+)
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Tensor
+from tideflow.graph.stacks import default_graphs
+
+NullContextmanager = contextlib.nullcontext
+internal_convert_to_tensor = convert.convert_to_tensor
+internal_convert_n_to_tensor = convert.convert_n_to_tensor
+uid = itertools.count(1).__next__
+tensor_id = id
+
+
+def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None) -> Tensor:
+    """`convert_to_tensor` with the name that TensorFlow 2 has for a preferred type."""
+    return convert.convert_to_tensor(value, dtype, name, preferred_dtype=dtype_hint)
+
+
+def default_session(session: Any) -> contextlib.AbstractContextManager:
+    """A block in which a session is the default one."""
+    return session.as_default()
+
+
+def dismantle_graph(graph: Graph) -> None:
+    """Nothing: what a graph holds goes with it."""
+
+
+def has_default_graph() -> bool:
+    """Whether a `with` block has made a graph the default one."""
+    return bool(default_graphs.items)
+
+
+def inside_function() -> bool:
+    """Whether the default graph is a function's."""
+    return scopes.get_default_graph().building_function
+
+
+def executing_eagerly_outside_functions() -> bool:
+    """Whether operations outside of functions run at once."""
+    with scopes.init_scope():
+        return scopes.executing_eagerly()
+
+
+def get_all_collection_keys() -> list[Any]:
+    """The keys of the default graph's collections."""
+    return scopes.get_default_graph().get_all_collection_keys()
+
+
+def get_name_scope() -> str:
+    """The default graph's name scope."""
+    return scopes.get_default_graph().get_name_scope()
+
+
+def get_collection_proto_type(collection_name: str) -> Any:
+    """The class of the messages in which a collection is saved; None if it has none."""
+    return _proto_function(collection_name, "proto_type")
+
+
+def get_to_proto_function(collection_name: str) -> Callable | None:
+    """The function that makes messages of a collection's items; None if there is none."""
+    return _proto_function(collection_name, "to_proto")
+
+
+def get_from_proto_function(collection_name: str) -> Callable | None:
+    """The function that makes a collection's items of messages; None if there is none."""
+    return _proto_function(collection_name, "from_proto")
+
+
+def _proto_function(collection_name: str, which: str) -> Any:
+    return getattr(proto_functions.get(collection_name), which, None)
+
+
+def name_from_scope_name(name: str) -> str:
+    """The name of an operation that stands for a scope: without the slash at its end."""
+    return name.removesuffix("/")
+
+
+def prepend_name_scope(name: str, import_scope: str | None) -> str:
+    """A name in a scope; `^` and `loc:@`, which say what the name is for, stay at its front."""
+    if not import_scope:
+        return name
+    scope = import_scope.removesuffix("/")
+    mark = next((mark for mark in ("loc:@", "^") if mark in name), "")
+    return f"{mark}{scope}/{name.replace(mark, '', 1)}"
+
+
+def strip_name_scope(name: str, export_scope: str | None) -> str:
+    """A name without the scope that it begins with."""
+    if not export_scope:
+        return name
+    scope = export_scope.removesuffix("/")
+    mark = next((mark for mark in ("loc:@", "^") if mark in name), "")
+    return mark + name.replace(mark, "", 1).removeprefix(f"{scope}/")
+
+
+def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
+    """The graph of the inputs, which must be one."""
+    return scopes.graph_of(op_input_list) if graph is None else graph
