@@ -65,19 +65,20 @@ def work(task, target, options):
     is_chief = task.index == 0
     hooks = [tf.train.StopAtStepHook(last_step=options.steps)]
     rng = np.random.RandomState(task.index)
-    seconds = []
+    seconds, losses = [], []
     with tf.train.MonitoredTrainingSession(target, is_chief=is_chief, hooks=hooks) as session:
         while not session.should_stop():
             given, wanted = batch(rng, options)
             began = time.time()
             done, found, _ = session.run([step, loss, train], {items: given, followers: wanted})
             seconds.append(time.time() - began)
-            if is_chief and len(seconds) % 100 == 0:
-                print(f"step {done:5d}   loss {found:.3f}", flush=True)
+            losses.append(found)
+            if is_chief and len(losses) % 100 == 0:
+                print(f"step {done:5d}   loss {np.mean(losses[-100:]):.3f}", flush=True)
     if is_chief:
         rows = 2 * options.batch + options.sampled
         print(
-            f"{1000 * np.median(seconds):.2f} ms a step   loss {found:.3f}   tables "
+            f"{1000 * np.median(seconds):.2f} ms a step   loss {np.mean(losses[-100:]):.3f}   tables "
             f"{2 * options.rows * options.width * 4 / 1e6:.0f} MB   rows of a step "
             f"{rows * options.width * 4 / 1e3:.0f} kB each way",
             flush=True,

@@ -2,7 +2,9 @@
 compiled code that this user has from elsewhere is not loaded; a module begins with an empty default graph.
 """
 
+import gc
 import os
+import signal
 import sys
 
 import pytest
@@ -12,6 +14,10 @@ settings.register_profile(
     "tideflow", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("tideflow")
+
+# A shell has what it runs in the background ignore Ctrl-C, and the processes of tests would inherit that.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -23,3 +29,12 @@ def cache_of_their_own(tmp_path_factory):
 def default_graph_of_their_own():
     if "tideflow.graph.scopes" in sys.modules:
         sys.modules["tideflow.graph.scopes"].reset_default_graph()
+
+
+@pytest.fixture
+def without_collector():
+    """What refers to itself stays while the test runs."""
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()

@@ -15,14 +15,17 @@ REWRITES = "rewrites graphs: its rules say which ops become which"
 FILES = "reads files without loading the vocabulary"
 PARTITIONS = "writes the graph of a partition in TensorFlow's own nodes"
 WORDS = "names scopes, or values of an attribute, by words that name op types too"
+TEXTS = "writes graphs down as texts, in which op types have other words"
 CONVERSION = "converts values by ops of a room below, which it finds by name when it is used"
 MAY_NAME = {
+    "serving/messages.py": WORDS,
     "autodiff/loops.py": CONTROL_FLOW,
     "cluster/multi_worker_strategy.py": WORDS,
     "compile/advice.py": CONTROL_FLOW,
     "compile/build.py": CONTROL_FLOW,
     "compile/calls.py": CONTROL_FLOW,
     "compile/frames.py": CONTROL_FLOW,
+    "compile/group.py": REWRITES,
     "compile/ir.py": CONTROL_FLOW,
     "compile/mixed_precision.py": REWRITES,
     "compile/partition.py": CONTROL_FLOW,
@@ -32,11 +35,16 @@ MAY_NAME = {
     "compile/rules_nn.py": REWRITES,
     "compile/rules_state.py": REWRITES,
     "compile/tokens.py": CONTROL_FLOW,
+    "compat_v2/summary.py": WORDS,
+    "contrib/checkpoint.py": WORDS,
     "contrib/quantize/fused_batch_norms.py": REWRITES,
     "contrib/quantize/layers.py": REWRITES,
     "contrib/quantize/patterns.py": WORDS,
     "contrib/quantize/plain_batch_norms.py": REWRITES,
+    "contrib/specs/layers.py": WORDS,
+    "contrib/specs/summaries.py": TEXTS,
     "contrib/training/sequence_states.py": WORDS,
+    "exchange/texts.py": REWRITES,
     "graph/functions.py": CONTROL_FLOW,
     "graph/node_import.py": CONTROL_FLOW,
     "graph/graph_util.py": REWRITES,
@@ -66,11 +74,17 @@ NAMING_CALLS = {
     "number",
     "_pool_layer",
     "_with_broadcast",
+    "metric",
     "Op",
 }
 NAMING_PARAMETERS = {"name", "default_name", "scope", "kind", "__all__"}
 
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "ops")
+OTHER_VOCABULARY = PACKAGE / "exchange" / "onnx_operators"  # whose names are ONNX's
+MODULES = sorted(
+    path
+    for path in PACKAGE.rglob("*.py")
+    if path.relative_to(PACKAGE).parts[0] != "ops" and path.parent != OTHER_VOCABULARY
+)
 
 
 def literal_op_types(source: str) -> Iterator[tuple[int, str]]:

@@ -44,6 +44,7 @@ from tideflow import distributions as distributions
 from tideflow import dtypes as dtypes
 from tideflow import errors as errors
 from tideflow import estimator as estimator
+from tideflow import experimental as experimental
 from tideflow import feature_column as feature_column
 from tideflow import floormod as _mod
 from tideflow import gfile as gfile
@@ -80,6 +81,7 @@ from tideflow import strings as strings
 from tideflow import summary as summary
 from tideflow import sysconfig as sysconfig
 from tideflow import test as test
+from tideflow import tpu as tpu
 from tideflow import train as train
 from tideflow import user_ops as user_ops
 from tideflow import version as version
@@ -103,6 +105,7 @@ from tideflow.eager.context import enable_eager_execution as enable_eager_execut
 from tideflow.eager.python_functions import py_function as py_function
 from tideflow.eager.tape import GradientTape as GradientTape
 from tideflow.functions.def_function import function as function
+from tideflow.functions.torch_functions import torch_function as torch_function
 from tideflow.functions.wrapping import wrap_function as wrap_function
 from tideflow.graph.composite import IndexedSlices as IndexedSlices
 from tideflow.graph.composite import SparseTensor as SparseTensor
@@ -169,6 +172,8 @@ from tideflow.graph.shapes import TensorShape as TensorShape
 from tideflow.graph.shapes import broadcast_static_shape as broadcast_static_shape
 from tideflow.graph.shapes import dimension_at_index as dimension_at_index
 from tideflow.graph.shapes import dimension_value as dimension_value
+from tideflow.graph.shapes import disable_v2_tensorshape as disable_v2_tensorshape
+from tideflow.graph.shapes import enable_v2_tensorshape as enable_v2_tensorshape
 from tideflow.graph.tensor_proto import make_ndarray as make_ndarray
 from tideflow.graph.tensor_proto import make_tensor_proto as make_tensor_proto
 from tideflow.graph.type_spec import IndexedSlicesSpec as IndexedSlicesSpec
@@ -226,6 +231,8 @@ from tideflow.ops.arrays.joining import parallel_stack as parallel_stack
 from tideflow.ops.arrays.joining import split as split
 from tideflow.ops.arrays.joining import stack as stack
 from tideflow.ops.arrays.joining import unstack as unstack
+from tideflow.ops.arrays.rolling import repeat as repeat
+from tideflow.ops.arrays.rolling import roll as roll
 from tideflow.ops.arrays.scatter import scatter_nd as scatter_nd
 from tideflow.ops.arrays.scatter import tensor_scatter_add as _tensor_scatter_nd_add
 from tideflow.ops.arrays.scatter import tensor_scatter_add as tensor_scatter_add
@@ -253,11 +260,9 @@ from tideflow.ops.arrays.stitching import dynamic_partition as dynamic_partition
 from tideflow.ops.arrays.stitching import dynamic_stitch as dynamic_stitch
 from tideflow.ops.arrays.stitching import setdiff1d as setdiff1d
 from tideflow.ops.arrays.tiling import pad as pad
-from tideflow.ops.arrays.tiling import repeat as repeat
 from tideflow.ops.arrays.tiling import reverse as _reverse_v2
 from tideflow.ops.arrays.tiling import reverse as reverse
 from tideflow.ops.arrays.tiling import reverse_sequence as reverse_sequence
-from tideflow.ops.arrays.tiling import roll as roll
 from tideflow.ops.arrays.tiling import tile as tile
 from tideflow.ops.control_flow.conditionals import case as case
 from tideflow.ops.control_flow.conditionals import cond as cond
@@ -462,15 +467,6 @@ from tideflow.ops.strings.strings import encode_base64 as encode_base64
 from tideflow.ops.strings.strings import string_strip as string_strip
 from tideflow.ops.strings.strings import substr as substr
 from tideflow.platform import flags as flags
-from tideflow.platform.behavior import control_flow_v2_enabled as control_flow_v2_enabled
-from tideflow.platform.behavior import disable_control_flow_v2 as disable_control_flow_v2
-from tideflow.platform.behavior import disable_tensor_equality as disable_tensor_equality
-from tideflow.platform.behavior import disable_v2_behavior as disable_v2_behavior
-from tideflow.platform.behavior import disable_v2_tensorshape as disable_v2_tensorshape
-from tideflow.platform.behavior import enable_control_flow_v2 as enable_control_flow_v2
-from tideflow.platform.behavior import enable_tensor_equality as enable_tensor_equality
-from tideflow.platform.behavior import enable_v2_behavior as enable_v2_behavior
-from tideflow.platform.behavior import enable_v2_tensorshape as enable_v2_tensorshape
 from tideflow.platform.libraries import load_library as load_library
 from tideflow.platform.libraries import load_op_library as load_op_library
 from tideflow.platform.logging import get_logger as get_logger
@@ -501,6 +497,13 @@ from tideflow.variables.base import VariableSynchronization as VariableSynchroni
 from tideflow.variables.base import disable_resource_variables as disable_resource_variables
 from tideflow.variables.base import enable_resource_variables as enable_resource_variables
 from tideflow.variables.base import resource_variables_enabled as resource_variables_enabled
+from tideflow.variables.behavior import control_flow_v2_enabled as control_flow_v2_enabled
+from tideflow.variables.behavior import disable_control_flow_v2 as disable_control_flow_v2
+from tideflow.variables.behavior import disable_tensor_equality as disable_tensor_equality
+from tideflow.variables.behavior import disable_v2_behavior as disable_v2_behavior
+from tideflow.variables.behavior import enable_control_flow_v2 as enable_control_flow_v2
+from tideflow.variables.behavior import enable_tensor_equality as enable_tensor_equality
+from tideflow.variables.behavior import enable_v2_behavior as enable_v2_behavior
 from tideflow.variables.collections import all_variables as all_variables
 from tideflow.variables.collections import assert_variables_initialized as assert_variables_initialized
 from tideflow.variables.collections import global_variables as global_variables

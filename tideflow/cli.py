@@ -6,9 +6,11 @@ What a subcommand needs is loaded when it runs: help comes at once, and only wha
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -267,9 +269,68 @@ def _simulate(arguments: argparse.Namespace) -> int:
     return 0
 
 
+# ----------------------------------------------------------------------- commands with modules of their own
+
+# By name: its module, the extra that it needs, and what it does. The module reads its options itself.
+ELSEWHERE = {
+    "serve": ("serving", "serving", "answer predictions from models, by REST and gRPC"),
+    "predict": ("serving", "serving", "ask a server for the predictions of a model"),
+    "replay": ("serving", "serving", "send the requests of a log to a server again"),
+    "server": ("cluster", "cluster", "run a task of a cluster, for sessions of other programs"),
+    "pipeline": ("pipeline.orchestration", "pipeline", "run the steps from raw data to a served model"),
+    "stats": ("pipeline.statistics", "pipeline", "compute statistics of data: CSV, TFRecords, Parquet"),
+    "schema": ("pipeline.schema", "pipeline", "infer a schema from data or their statistics"),
+    "validate": (
+        "pipeline.validation",
+        "pipeline",
+        "check data against a schema, and say how to mend what is wrong",
+    ),
+    "evaluate": ("pipeline.evaluation", "pipeline", "evaluate models on slices of data"),
+    "rollback": ("pipeline.deployment", "pipeline", "have a server go back to the version before"),
+    "export": ("exchange", "onnx", "write a model for ONNX, C++ or phones"),
+    "import": ("exchange", "onnx", "make a SavedModel of an ONNX file"),
+}
+
+
+def _add_elsewhere(commands: Commands) -> None:
+    for name, (_, _, text) in ELSEWHERE.items():
+        parser = commands.add_parser(name, help=text, add_help=False, prefix_chars="\0")
+        parser.add_argument("arguments", nargs="*")
+        parser.set_defaults(command=partial(_run_elsewhere, name))
+
+
+def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
+    from tideflow.graph.errors import OpError  # loaded when asked for
+
+    room, extra, _ = ELSEWHERE[name]
+    try:
+        command = importlib.import_module(f"tideflow.{room}.{name}_command")
+    except ImportError as error:
+        if error.name is None or error.name.partition(".")[0] == "tideflow":  # nothing that an extra brings
+            raise
+        return _refuse(f"tideflow {name} needs {error.name}: pip install 'tideflow[{extra}]'")
+    try:
+        return command.main(arguments.arguments)
+    except OSError as error:
+        return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except ValueError as error:
+        return _refuse(str(error))
+    except OpError as error:
+        return _refuse(error.message)
+
+
 def _refuse(message: str) -> int:
     print(f"tideflow: {message}", file=sys.stderr)
     return 2
 
 
-COMMANDS = (_add_run, _add_check, _add_coverage, _add_inspect, _add_keygen, _add_launch, _add_simulate)
+COMMANDS = (
+    _add_run,
+    _add_check,
+    _add_coverage,
+    _add_inspect,
+    _add_keygen,
+    _add_launch,
+    _add_elsewhere,
+    _add_simulate,
+)

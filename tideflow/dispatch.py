@@ -53,11 +53,17 @@ def dispatching(function: Any, forms: dict[str, str]) -> Any:
 
     @functools.wraps(function)
     def dispatched(*args: Any, **kwargs: Any) -> Any:
-        for value in (*args, *kwargs.values()) if kwargs else args:
-            if type(value) in _suspects:
-                break
-        else:  # nearly always: this loop is all that it costs
-            return function(*args, **kwargs)
+        if kwargs or len(args) > 2:
+            for value in (*args, *kwargs.values()):
+                if type(value) in _suspects:
+                    break
+            else:  # nearly always: this loop is all that it costs
+                return function(*args, **kwargs)
+        elif len(args) == 1:
+            if type(args[0]) not in _suspects:
+                return function(args[0])
+        elif args and type(args[0]) not in _suspects and type(args[1]) not in _suspects:
+            return function(args[0], args[1])
         kind = _kind_among((*args, *kwargs.values()))
         if kind not in forms:
             return function(*args, **kwargs)

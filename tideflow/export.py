@@ -54,8 +54,9 @@ def expose(obj: Any, *paths: str) -> None:
             raise ValueError(f"two different objects are exported as tf.{path}")
         _waiting.add(path)
         for space in _prefixes(path):
-            if f"{ROOT}.{space}" in sys.modules:  # a folder that is a namespace
-                sys.modules[f"{ROOT}.{space}"].__class__ = Namespace
+            module = sys.modules.get(f"{ROOT}.{space}")
+            if module is not None and not isinstance(module, Namespace):  # a folder that is a namespace
+                module.__class__ = Namespace
 
 
 def load_when_asked_for(room: str, *paths: str) -> None:

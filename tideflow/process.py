@@ -1,5 +1,6 @@
 """Settings of the whole process, made before torch is imported: how threads wait, how memory is freed."""
 
+import contextlib
 import ctypes
 import os
 
@@ -20,12 +21,16 @@ def _share_cores() -> None:
 
 
 def _keep_freed_memory() -> None:
-    try:
+    with contextlib.suppress(AttributeError, OSError):  # not glibc
         mallopt = ctypes.CDLL(None).mallopt
-    except (AttributeError, OSError):  # not glibc
-        return
-    mallopt(_M_MMAP_THRESHOLD, _KEPT_BLOCK)
-    mallopt(_M_TRIM_THRESHOLD, _KEPT_HEAP)
+        mallopt(_M_MMAP_THRESHOLD, _KEPT_BLOCK)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT_HEAP)
+
+
+def return_freed_memory() -> None:
+    """Gives the system back what is kept for later steps: something large has gone for good."""
+    with contextlib.suppress(AttributeError, OSError):  # not glibc
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _share_cores()

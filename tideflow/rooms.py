@@ -57,11 +57,13 @@ load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Serve
 load_scheme_when_asked_for("tideflow.cluster.client", "grpc")
 load_when_asked_for("tideflow.autograph", "autograph", "contrib.autograph")
 load_converter_when_asked_for("tideflow.autograph")
+load_when_asked_for("tideflow.compat_v2", "compat.v2")
 load_when_asked_for("tideflow.contrib", "contrib")
 load_when_asked_for("tideflow.contrib.distributions", "contrib.distributions")
 load_when_asked_for("tideflow.contrib.learn", "contrib.learn")
 load_when_asked_for("tideflow.distributions", "distributions")
-load_when_asked_for("tideflow.estimator", "estimator", "contrib.tpu")
+load_when_asked_for("tideflow.estimator", "estimator")
+load_when_asked_for("tideflow.contrib.tpu", "contrib.tpu", "tpu")
 load_when_asked_for(
     "tideflow.estimator.keras_models",
     "keras.estimator",
@@ -69,6 +71,7 @@ load_when_asked_for(
     "keras.experimental.load_from_saved_model",
 )
 load_when_asked_for("tideflow.feature_column", "feature_column", "contrib.feature_column")
+load_when_asked_for("tideflow.functions.torch_functions", "torch_function")
 load_when_asked_for("tideflow.keras", "keras")
 load_when_asked_for("tideflow.platform.pywrap", "pywrap_tensorflow")
 load_when_asked_for("tideflow.platform.testing", "test")

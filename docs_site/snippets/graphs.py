@@ -379,9 +379,9 @@ with tf.Session() as sess:
 
 # %% tf.load_library, tf.load_op_library
 try:
-    tf.load_op_library("kernels.so")
-except Exception as error:
-    print(type(error).__name__)
+    tf.load_op_library("./kernels.so")
+except tf.errors.NotFoundError as error:
+    print(error.message)
 
 # %% tf.CriticalSection
 section = tf.CriticalSection(name="account")
@@ -408,10 +408,19 @@ tf.disable_v2_tensorshape()
 print(type(tf.TensorShape([2, None])[0]).__name__)
 
 # %% tf.enable_v2_tensorshape
-try:
-    tf.enable_v2_tensorshape()
-except RuntimeError as error:
-    print(error)
+tf.enable_v2_tensorshape()
+print(tf.TensorShape([2, None])[0], tf.TensorShape([2, None])[1])
+tf.disable_v2_tensorshape()
+
+# %% tf.compat.v2
+print(tf.compat.v2.reduce_sum is tf.reduce_sum, tf.compat.v2.Variable is tf.Variable)
+
+# %% tf.experimental.function_executor_type
+with tf.experimental.function_executor_type("SINGLE_THREADED_EXECUTOR"):
+    print(tf.Session().run(tf.function(lambda x: x + 1)(tf.constant(2))))
+
+# %% tf.experimental.output_all_intermediates
+print(tf.experimental.output_all_intermediates(True))
 
 # %% tf.get_logger
 print(tf.get_logger().name)
@@ -576,7 +585,6 @@ print(tf.nest.is_nested([1]), tf.nest.is_nested({"a": 1}), tf.nest.is_nested("te
 tf.user_ops.my_fact()
 
 # %% tf.enable_tensor_equality, tf.enable_v2_behavior
-try:
-    tf.enable_v2_behavior()
-except Exception as error:
-    print(type(error).__name__, error)
+tf.enable_v2_behavior()
+print(tf.TensorShape([2, None])[0], tf.resource_variables_enabled())
+tf.disable_v2_behavior()

@@ -1,7 +1,6 @@
 """The documentation site: a part of it is built by MkDocs, and looked at in a real browser."""
 
 import http.server
-import shutil
 import subprocess
 import sys
 import threading
@@ -11,9 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.browsers import chromium
+
 pytest.importorskip("mkdocs", reason="needs the packages of `pip install -e .[docs]`")
 ROOT = Path(__file__).parents[2]
-BROWSER, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
 SECONDS = 60  # for the page to show something, on a busy machine
 
 
@@ -74,23 +74,13 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture
 def browser(site):
     """A browser, and the address of the site."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-    from selenium.webdriver.chrome.service import Service
-
-    if not (BROWSER and DRIVER):
-        pytest.skip("needs chromium and chromedriver")
     handler = partial(Quiet, directory=str(site))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in "headless=new no-sandbox disable-dev-shm-usage disable-background-networking".split():
-        options.add_argument(f"--{flag}")
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
     try:
-        yield driver, f"http://127.0.0.1:{server.server_port}/"
+        with chromium() as driver:
+            yield driver, f"http://127.0.0.1:{server.server_port}/"
     finally:
-        driver.quit()
         server.shutdown()
 
 

@@ -32,7 +32,7 @@ def test_downpour_learns():
 
 
 def test_sharded_embeddings_learn():
-    flags = ["--ps=2", "--workers=1", "--rows=2000", "--width=8", "--steps=200"]
+    flags = ["--ps=2", "--workers=1", "--rows=2000", "--width=8", "--steps=300"]
     printed = run_example("embedding_shards.py", *flags)
     losses = [float(number) for number in re.findall(r"loss ([\d.]+)", printed)]
     assert losses[-1] < losses[0]

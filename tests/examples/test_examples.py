@@ -2,24 +2,21 @@
 
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 import tideflow as tf
+from tests import starter
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_example(name, *arguments, expect=0):
     """What the example prints; its error output too, where it fails."""
-    done = subprocess.run(
-        [sys.executable, ROOT / "examples" / name, *map(str, arguments)],
+    done = starter.run(
+        [ROOT / "examples" / name, *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
-        capture_output=True,
-        text=True,
         timeout=300,
     )
     assert done.returncode == expect, done.stdout + done.stderr

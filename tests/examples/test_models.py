@@ -10,13 +10,13 @@ from examples.models.__main__ import train
 SETTINGS = {
     "alexnet": {"size": 64, "hidden": (64, 64), "steps": 20, "learning_rate": 0.01},
     "gpt2": {"size": 8, "width": 16, "heads": 2, "layers": 2, "steps": 60, "learning_rate": 1.0},
-    "googlenet": {"size": 32, "steps": 10},
-    "inception_v3": {"size": 75, "share": 0.02, "steps": 10},
+    "googlenet": {"size": 32, "steps": 20},
+    "inception_v3": {"size": 75, "share": 0.02, "steps": 20},
     "lstm": {"size": 6, "width": 16, "layers": 1, "steps": 100, "learning_rate": 5.0},
     "overfeat": {"size": 80, "hidden": (64, 64), "steps": 10},
     "oxfordnet": {"size": 32, "hidden": (64, 64), "steps": 20},
-    "resnet18": {"size": 32, "channels": (8, 16, 32, 64), "steps": 10},
-    "resnet50": {"size": 32, "channels": (8, 16, 32, 64), "steps": 10},
+    "resnet18": {"size": 32, "channels": (8, 16, 32, 64), "steps": 20},
+    "resnet50": {"size": 32, "channels": (8, 16, 32, 64), "steps": 20},
 }
 
 

@@ -19,6 +19,7 @@ import tideflow as tf
 from tests.fuzz import graphs
 from tests.fuzz.guard import ALLOWED_WHEN_BUILDING, little_memory, recorded, short_session
 from tideflow.graph.errors import OpError
+from tideflow.graph.varints import encode_varint
 from tideflow.inspect import report_of
 from tideflow.io import bmp, gif, jpeg, png
 from tideflow.io.events import summary_iterator
@@ -26,7 +27,6 @@ from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.io.records import RecordFile, framed, tf_record_iterator
 from tideflow.io.saved_models import read_saved_model
 from tideflow.io.tables import read_table, write_table
-from tideflow.io.varints import encode_varint
 from tideflow.ops.datasets.iterators import restore_iterator_op
 
 NAME = "files"

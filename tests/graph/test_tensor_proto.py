@@ -147,3 +147,16 @@ def test_negative_numbers_of_unsigned_types():
     assert tf.make_ndarray(tf.make_tensor_proto([-1, 2], tf.uint8)).tolist() == [255, 2]
     with pytest.raises(ValueError, match="300 does not fit uint8"):
         tf.make_tensor_proto(300, tf.uint8)
+
+
+def test_strings_as_the_runtime_of_tensorflow_packs_them():
+    proto = TensorProto(dtype=tf.string.as_datatype_enum, tensor_content=b"\x00\x03\x01abcd")
+    proto.tensor_shape.dim.add(size=3)
+    assert tf.make_ndarray(proto).tolist() == [b"", b"abc", b"d"]
+    with tf.Graph().as_default(), tf.Session() as session:
+        (made,) = tf.import_graph_def(_graph(proto), return_elements=["c:0"])
+        assert session.run(made).tolist() == [b"", b"abc", b"d"]
+    for content in (b"\x00", b"\x00\x03\x01abcde", b"\x00\x03\x81", b"\xff\xff\xff\xff\x0fab"):
+        proto.tensor_content = content
+        with pytest.raises(ValueError, match=r"tensor_content|variable-length"):
+            tf.make_ndarray(proto)

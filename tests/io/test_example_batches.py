@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 import tideflow as tf
 from tideflow.graph.example_proto import BytesList, Example, Feature, Features, FloatList, Int64List
+from tideflow.io import examples
 from tideflow.io.example_batches import columns_in_step
-from tideflow.io.examples import Blame, Wanted, _one_by_one
+from tideflow.io.examples import Blame, Wanted, _one_by_one, read_columns
 
 WANTED = [("a", tf.int64), ("b", tf.float32), ("c", tf.string), ("a longer key", tf.int64)]
 INTEGERS = st.lists(st.integers(-(2**63), 2**63 - 1), max_size=5)
@@ -113,3 +114,20 @@ def test_one_long_list_among_short_ones():
     messages = [short.SerializeToString()] * 50 + [long.SerializeToString()]
     assert columns_in_step(messages, WANTED) is None  # five hundred turns for one message
     assert slowly(messages)[2][0].tolist() == [1] * 50 + [500]
+
+
+def test_a_few_messages_with_many_numbers_are_read_by_columns(monkeypatch):
+    messages = [
+        Example(
+            features=Features(feature={"x": Feature(float_list=FloatList(value=[row] * 784))})
+        ).SerializeToString()
+        for row in range(16)
+    ]
+    wanted, blame = [Wanted("x", tf.float32, (784,))], Blame([])
+    expected = _one_by_one(messages[:4], wanted, blame)
+    ((_, few),) = read_columns(messages[:4], wanted, blame)
+    assert few.tolist() == expected[0][1].tolist()
+    monkeypatch.setattr(examples, "_one_by_one", None)
+    ((counts, values),) = read_columns(messages, wanted, blame)
+    assert counts.tolist() == [784] * 16
+    assert values.reshape(16, 784)[:, 5].tolist() == list(range(16))

@@ -16,6 +16,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.graph.errors import OpError
+from tideflow.graph.varints import encode_varint
 from tideflow.inspect import report_of
 from tideflow.io import old_checkpoints, records, tables
 from tideflow.io.bundle import BundleReader
@@ -28,7 +29,6 @@ from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.io.records import RecordFile, framed, tf_record_iterator
 from tideflow.io.slices import TensorSlice
 from tideflow.io.tables import read_table, write_table
-from tideflow.io.varints import encode_varint
 from tideflow.ops.files import decoding
 from tideflow.runtime import dataset_files, readers
 

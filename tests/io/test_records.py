@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import struct
 import zlib
 
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 
 import tideflow as tf
 from tideflow.io.checksums import masked_crc32c
-from tideflow.io.records import RecordFile, framed
+from tideflow.io.records import RecordFile, damage_of, framed, open_for_reading
 
 KINDS = ["", "GZIP", "ZLIB"]
 batches_of_records = st.lists(st.binary(max_size=200), max_size=12)
@@ -198,3 +199,14 @@ def test_damage_in_compressed_data_names_the_file(path):
     written(path, data)
     with pytest.raises(tf.errors.DataLossError, match=path):
         read(path, "GZIP")
+
+
+def test_a_gzip_member_may_begin_at_any_byte_of_the_file(path):
+    # The first ends one byte before the first piece that is read does, within which the second's mark begins.
+    stored = 1 << 18
+    while len(gzip.compress(bytes(stored), 0)) != (1 << 18) - 1:
+        stored -= 1
+    written(path, gzip.compress(bytes(stored), 0) + gzip.compress(b"the second"))
+    with open_for_reading(path, "GZIP") as file:
+        assert file.read() == bytes(stored) + b"the second"
+        assert damage_of(file) is None

@@ -3,10 +3,10 @@
 import pytest
 
 from tideflow.graph.errors import DataLossError
+from tideflow.graph.varints import encode_varint
 from tideflow.io.checksums import masked_crc32c
 from tideflow.io.snappy import uncompressed
 from tideflow.io.tables import read_table
-from tideflow.io.varints import encode_varint
 
 # Every kind of element: a literal, a copy with a distance of 11 bits, of 16, of 32, one that repeats itself.
 WORDS = b"abcdefgh"

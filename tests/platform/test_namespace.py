@@ -47,9 +47,3 @@ def test_what_is_off_already_can_be_turned_off():
     assert not tf.executing_eagerly() and not tf.control_flow_v2_enabled()
     for name in ("v2_behavior", "eager_execution", "tensor_equality", "control_flow_v2", "v2_tensorshape"):
         getattr(tf, f"disable_{name}")()
-
-
-@pytest.mark.parametrize("name", ["v2_behavior", "tensor_equality", "v2_tensorshape"])
-def test_what_is_not_there_cannot_be_turned_on(name):
-    with pytest.raises(RuntimeError, match=r"Tideflow|TensorFlow 1"):
-        getattr(tf, f"enable_{name}")()

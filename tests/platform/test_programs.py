@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+from tests import starter
+
 PROGRAM = """
 import sys
 import tideflow.compat.v1 as tf
@@ -15,9 +17,7 @@ tf.flags.DEFINE_float(flag_name="rate", default_value=0.1, docstring="old argume
 
 
 def run(body: str, *args: str) -> subprocess.CompletedProcess:
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM + body, *args], capture_output=True, text=True, timeout=120
-    )
+    return starter.run(["-c", PROGRAM + body, *args], timeout=120)
 
 
 def test_flags_are_parsed_when_first_read():

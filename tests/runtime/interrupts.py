@@ -29,6 +29,7 @@ from collections import Counter
 import numpy as np
 
 import tideflow as tf
+from tests.runtime.interrupted_eager import EAGER_KINDS
 from tests.runtime.interrupted_launches import launches
 from tideflow.summary.recording import _recording
 from tideflow.variables.base import creators_of
@@ -646,7 +647,7 @@ KINDS = {
     for kind in (
         *(Variables, Loop, LoopOnTokens, Queues, QueuesOnTokens, BlockedQueue, BlockedQueueOnTokens, Crowd),
         *(Datasets, NewIterators, Containers, Building, Scopes, Compiling, Savers, OldSavers, Coordinators),
-        *(Monitored, Writers, Clusters, Clients, BlockedClients),
+        *(Monitored, Writers, Clusters, Clients, BlockedClients, *EAGER_KINDS),
     )
 }
 

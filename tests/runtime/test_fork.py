@@ -6,16 +6,17 @@ import textwrap
 
 import pytest
 
+from tests import starter
+
+ENVIRONMENT = {"OMP_NUM_THREADS": "2", "PATH": "", "PYTHONPATH": ":".join(sys.path)}
+
 
 def run(program: str) -> str:
     """What the program prints in a process of its own, with two kernel threads; it must end in time."""
-    done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={"OMP_NUM_THREADS": "2", "PATH": "", "PYTHONPATH": ":".join(sys.path)},
-    )
+    return printed(starter.run(["-c", textwrap.dedent(program)], env=ENVIRONMENT, timeout=120))
+
+
+def printed(done: subprocess.CompletedProcess[str]) -> str:
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -40,7 +41,9 @@ def test_import_starts_no_thread_of_its_own():
         import tideflow
         print(threads() - before)
         """
-    assert run(before_and_after) == "0\n"
+    command = [sys.executable, "-c", textwrap.dedent(before_and_after)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=ENVIRONMENT)
+    assert printed(done) == "0\n"
 
 
 FORK = """

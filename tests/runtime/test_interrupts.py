@@ -18,6 +18,7 @@ GROUPS = {
     "queues": "Queues QueuesOnTokens BlockedQueue BlockedQueueOnTokens Crowd".split(),
     "state": "Datasets NewIterators Containers Savers OldSavers".split(),
     "training": "Coordinators Monitored Writers".split(),
+    "eager": "EagerSteps EagerFunctions".split(),
     "clusters": "Clusters Clients BlockedClients".split(),
 }
 

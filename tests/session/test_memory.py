@@ -244,3 +244,15 @@ def test_graphs_sessions_and_plans_are_collected():
     del g, x, y, session
     gc.collect()
     assert [ref() for ref in gone] == [None, None]
+
+
+def test_a_closed_session_keeps_no_variable(without_collector):
+    weights = tf.get_variable("w", [4], initializer=tf.ones_initializer())
+    x = tf.placeholder(tf.float32, [None])
+    product = tf.reduce_sum(weights) * x
+    with tf.Session() as session:
+        session.run(weights.initializer)
+        for size in range(1, 12):  # plans for each of these sizes, and one for all
+            session.run(product, {x: [1.0] * size})
+        value = weakref.ref(session._executor._resources.find("", "variable", "w").value)
+    assert value() is None

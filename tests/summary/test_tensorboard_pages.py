@@ -1,17 +1,14 @@
 """TensorBoard's real pages in a real browser: what a person sees of our files."""
 
 import contextlib
-import shutil
 
 import pytest
 
-webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium")
-from selenium.common.exceptions import TimeoutException  # noqa: E402
-from selenium.webdriver.chrome.service import Service  # noqa: E402
-from selenium.webdriver.support.wait import WebDriverWait  # noqa: E402
+pytest.importorskip("selenium", reason="needs selenium")
+from selenium.common.exceptions import TimeoutException
+from selenium.webdriver.support.wait import WebDriverWait
 
-BROWSER, DRIVER = (shutil.which(name) for name in ("chromium", "chromedriver"))
-pytestmark = pytest.mark.skipif(not (BROWSER and DRIVER), reason="needs chromium and chromedriver")
+from tests.browsers import chromium
 
 # Every element of the page, those inside of other elements' own trees too.
 _ALL = """
@@ -29,19 +26,9 @@ _ALL = """
 
 @pytest.fixture(scope="module")
 def page(board):
-    options = webdriver.ChromeOptions()
-    options.binary_location = BROWSER
-    for flag in "headless=new no-sandbox disable-dev-shm-usage disable-background-networking".split():
-        options.add_argument(f"--{flag}")
-    options.add_argument("--use-angle=swiftshader")
-    options.add_argument("--enable-unsafe-swiftshader")
-    options.add_argument("--window-size=1500,1000")
-    browser = webdriver.Chrome(options=options, service=Service(DRIVER))
-    try:
+    with chromium("1500,1000", ("use-angle=swiftshader", "enable-unsafe-swiftshader")) as browser:
         browser.get(board)
         yield Page(browser)
-    finally:
-        browser.quit()
 
 
 def _node(name):

@@ -2,7 +2,6 @@
 
 import threading
 
-import numpy as np
 import pytest
 
 import tideflow as tf
@@ -172,29 +171,26 @@ def test_an_error_of_the_input_is_raised_at_the_end():
 # -------------------------------------------------------------------------------------------------- recovery
 
 
-def _lost_at(call):
-    """A function that fails once, as if another task were gone, at its so-manieth call."""
-    calls = []
+class _LostAt(tf.train.SessionRunHook):
+    """A hook that fails once, as if another task were gone, at its so-manieth step."""
 
-    def step(value):
-        calls.append(value)
-        if len(calls) == call:
+    def __init__(self, step):
+        self._left = step
+
+    def before_run(self, run_context):
+        self._left -= 1
+        if not self._left:
             raise tf.errors.UnavailableError(None, None, "a task is gone")
-        return np.int64(0)
-
-    return step
 
 
 def test_a_lost_step_is_made_again_from_the_last_checkpoint(tmp_path):
     step = tf.train.get_or_create_global_step()
-    trouble = tf.py_func(_lost_at(6), [step], tf.int64)
-    with tf.control_dependencies([trouble]):
-        add = tf.assign_add(step, 1)
+    add = tf.assign_add(step, 1)
     noting, made = _Noting(), []
     with tf.train.MonitoredTrainingSession(
         checkpoint_dir=str(tmp_path),
         save_checkpoint_steps=2,
-        hooks=[noting, tf.train.StopAtStepHook(last_step=8)],
+        hooks=[noting, _LostAt(6), tf.train.StopAtStepHook(last_step=8)],
     ) as session:
         while not session.should_stop():
             made.append(int(session.run(add)))
@@ -220,9 +216,9 @@ def test_a_step_function_is_called_again_with_the_new_session():
 
 def test_a_singular_session_does_not_recover():
     v = tf.get_variable("v", initializer=1.0)
-    trouble = tf.py_func(_lost_at(1), [v], tf.int64)
-    with pytest.raises(tf.errors.UnavailableError), tf.train.SingularMonitoredSession() as session:
-        session.run(trouble)
+    with pytest.raises(tf.errors.UnavailableError):
+        with tf.train.SingularMonitoredSession(hooks=[_LostAt(1)]) as session:
+            session.run(v)
 
 
 def test_a_closed_session_says_so():

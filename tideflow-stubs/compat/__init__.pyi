@@ -2,6 +2,7 @@
 
 from builtins import tuple as _tuple
 from tideflow.compat import v1 as v1
+from tideflow.compat import v2 as v2
 from tideflow.graph.shapes import dimension_at_index as dimension_at_index
 from tideflow.graph.shapes import dimension_value as dimension_value
 from tideflow.platform.compat import as_bytes as as_bytes

@@ -5,6 +5,7 @@ from tideflow.contrib import bayesflow as bayesflow
 from tideflow.contrib import checkpoint as checkpoint
 from tideflow.contrib import cluster_resolver as cluster_resolver
 from tideflow.contrib import compiler as compiler
+from tideflow.contrib import constrained_optimization as constrained_optimization
 from tideflow.contrib import copy_graph as copy_graph
 from tideflow.contrib import crf as crf
 from tideflow.contrib import cudnn_rnn as cudnn_rnn
@@ -19,6 +20,7 @@ from tideflow.contrib import feature_column as feature_column
 from tideflow.contrib import framework as framework
 from tideflow.contrib import gan as gan
 from tideflow.contrib import graph_editor as graph_editor
+from tideflow.contrib import grid_rnn as grid_rnn
 from tideflow.contrib import hooks as hooks
 from tideflow.contrib import image as image
 from tideflow.contrib import input_pipeline as input_pipeline
@@ -27,6 +29,7 @@ from tideflow.contrib import kernel_methods as kernel_methods
 from tideflow.contrib import layers as layers
 from tideflow.contrib import learn as learn
 from tideflow.contrib import legacy_seq2seq as legacy_seq2seq
+from tideflow.contrib import libsvm as libsvm
 from tideflow.contrib import linear_optimizer as linear_optimizer
 from tideflow.contrib import lookup as lookup
 from tideflow.contrib import losses as losses
@@ -34,6 +37,7 @@ from tideflow.contrib import memory_stats as memory_stats
 from tideflow.contrib import metrics as metrics
 from tideflow.contrib import mixed_precision as mixed_precision
 from tideflow.contrib import model_pruning as model_pruning
+from tideflow.contrib import nearest_neighbor as nearest_neighbor
 from tideflow.contrib import nn as nn
 from tideflow.contrib import opt as opt
 from tideflow.contrib import periodic_resample as periodic_resample
@@ -42,18 +46,23 @@ from tideflow.contrib import proto as proto
 from tideflow.contrib import quantize as quantize
 from tideflow.contrib import resampler as resampler
 from tideflow.contrib import rnn as rnn
+from tideflow.contrib import saved_model as saved_model
 from tideflow.contrib import seq2seq as seq2seq
 from tideflow.contrib import session_bundle as session_bundle
 from tideflow.contrib import signal as signal
 from tideflow.contrib import slim as slim
 from tideflow.contrib import solvers as solvers
 from tideflow.contrib import sparsemax as sparsemax
+from tideflow.contrib import specs as specs
 from tideflow.contrib import staging as staging
 from tideflow.contrib import stateless as stateless
 from tideflow.contrib import summary as summary
+from tideflow.contrib import tensor_forest as tensor_forest
 from tideflow.contrib import tensorboard as tensorboard
 from tideflow.contrib import testing as testing
+from tideflow.contrib import text as text
 from tideflow.contrib import tfprof as tfprof
+from tideflow.contrib import timeseries as timeseries
 from tideflow.contrib import tpu as tpu
 from tideflow.contrib import training as training
 from tideflow.contrib import util as util

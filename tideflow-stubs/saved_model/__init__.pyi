@@ -18,7 +18,7 @@ from tideflow.saved_model.builder import simple_save as simple_save
 from tideflow.saved_model.loader import load as load
 from tideflow.saved_model.main_op import main_op_with_restore as main_op_with_restore
 from tideflow.saved_model.objects import load_v2 as load_v2
-from tideflow.saved_model.objects import save as save
+from tideflow.saved_model.saving import save as save
 from tideflow.saved_model.signatures import build_signature_def as build_signature_def
 from tideflow.saved_model.signatures import classification_signature_def as classification_signature_def
 from tideflow.saved_model.signatures import is_valid_signature as is_valid_signature

@@ -36,8 +36,8 @@ class AggregationMethod:
     EXPERIMENTAL_ACCUMULATE_N = 2
 
 
-def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gradient:
-    """The sum of at least two gradients of `tensor`."""
+def checked_method(method: int | None) -> int:
+    """The way in which gradients are summed; ValueError for one that is not there."""
     method = AggregationMethod.DEFAULT if method is None else method
     if method not in (
         AggregationMethod.ADD_N,
@@ -45,6 +45,11 @@ def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gra
         AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
     ):
         raise ValueError(f"Invalid aggregation_method specified {method}.")
+    return method
+
+
+def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gradient:
+    """The sum of at least two gradients of `tensor`."""
     slices = [grad for grad in grads if isinstance(grad, IndexedSlices)]
     if slices:
         return _summed_slices(slices) if len(slices) == len(grads) else _add_n(grads)

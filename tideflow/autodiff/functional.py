@@ -90,7 +90,7 @@ def _share_captures(op: Operation, bodies: Sequence[FunctionBody], first: int) -
 def _choice_gradient(op: Operation, keys: Any, grads: Sequence[Any]) -> list[Any]:
     many = isinstance(keys, str)
     names = [named(f)[0] for f in (op.attrs[keys] if many else [op.attrs[key] for key in keys])]
-    bodies = [functions.body_of(op.graph, name) for name in names]
+    bodies = [functions.body_called(op.graph, name, op.inputs[1:]) for name in names]
     given = _given(op, grads)
     derived = [
         derivative(body, [body.outputs[i] for i in given], name)
@@ -205,7 +205,7 @@ def _backward_branch(
 
 def _loop_gradient(op: Operation, grads: Sequence[Any]) -> list[Any]:
     name, test_name = named(op.attrs["body"])[0], named(op.attrs["cond"])[0]
-    body, test = functions.body_of(op.graph, name), functions.body_of(op.graph, test_name)
+    body, test = (functions.body_called(op.graph, one, op.inputs) for one in (name, test_name))
     given = _given(op, grads)
     derived = derivative(body, [body.outputs[i] for i in given], name)
     _share_captures(op, [body, test], 0)

@@ -136,7 +136,7 @@ def closed_outputs(body: FunctionBody, name: str = "function") -> list[Tensor]:
 def _call_gradient(op: Operation, *grads: Any) -> list[Any]:
     """The gradient of a call: the call gets the intermediates as outputs, and the gradient is called."""
     name, attrs = called(op)
-    body = functions.body_of(op.graph, name, attrs)
+    body = functions.body_called(op.graph, name, op.inputs, attrs)
     given = [i for i, tensor in enumerate(op.outputs) if carries_gradient(tensor)]
     derived = derivative(body, [body.outputs[i] for i in given], name.removeprefix("__inference_"))
     _extend(op, body, derived)

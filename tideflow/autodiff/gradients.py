@@ -104,7 +104,7 @@ def gradients(
             stops,
             colocate_gradients_with_ops,
             gate_gradients,
-            aggregation_method,
+            aggregate.checked_method(aggregation_method),
         )
         for y, seed in zip(results, seeds, strict=True):
             backward.add(y.values if isinstance(y, IndexedSlices) else y, seed)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias, TypeVar
 
 from tideflow.export import export
-from tideflow.graph.op import definitions, not_differentiable
+from tideflow.graph.op import Op, definitions, not_differentiable, undefined_gradient
 from tideflow.graph.operation import Operation
 
 GradientFunction: TypeAlias = Callable[..., Any]  # of the operation and the gradients of its outputs
@@ -58,9 +58,14 @@ def not_differentiable_type(op_type: str) -> None:
 
 def _register(name: str, function: GradientFunction | None) -> None:
     op = definitions().get(name)
-    if name in _registered or op is not None and op.gradient_function is not None:
+    if name in _registered or op is not None and op.gradient_function not in (None, undefined_gradient):
         raise KeyError(f"Registering two gradient with name '{name}'!")
     _registered[name] = function
+
+
+def has_own_gradient(op: Op) -> bool:
+    """Whether operations of this type have the gradient that stands with the op, not a program's."""
+    return op.name not in _registered and op.gradient_function is not None
 
 
 def gradient_function(op: Operation) -> GradientFunction | None:

@@ -16,7 +16,7 @@ from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, dimension_at_index
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import debugging
@@ -218,7 +218,7 @@ class Dataset(structure.OfElements):
         rows = TensorShape([None])
         for part in structure.flatten(batched):
             if hasattr(part, "shape") and part.shape.ndims is not None:
-                rows[0].assert_is_compatible_with(part.shape[0])
+                dimension_at_index(rows, 0).assert_is_compatible_with(part.shape[0])
                 rows = rows.merge_with(part.shape[:1])
         shapes_of = structure.flat_attributes(spec)["output_shapes"]
         return Dataset(datasets.tensor_slice_dataset_op(flat, output_shapes=shapes_of), spec)
@@ -538,6 +538,10 @@ class Dataset(structure.OfElements):
         Returns:
           A dataset of the rows.
         """
+        parts = [part for part in structure.flatten(self._element_spec) if isinstance(part, TensorSpec)]
+        sizes = {part.shape[0].value for part in parts if part.shape.ndims} - {None}
+        if len(sizes) > 1:
+            raise ValueError("Cannot unbatch an input whose components have different batch sizes.")
         spec = structure.unbatched(self._element_spec)
         tensors = self.map(structure.serialized_rows)
         attributes = structure.flat_attributes(spec)

@@ -59,6 +59,8 @@ def from_generator(generator: Callable, output_types: Any, output_shapes: Any, a
     else:
         flat = [as_shape(shape) for shape in structure.up_to(output_types, output_shapes)]
         output_shapes = structure.pack(output_types, flat)
+    if args is not None and not isinstance(args, (tuple, list)):
+        raise TypeError("values must be a sequence.")
     given = tuple(convert_to_tensor(arg, name=f"args_{i}") for i, arg in enumerate(args or ()))
     types = structure.map_structure(dtypes.as_dtype, output_types)
     spec = structure.from_legacy(types, output_shapes)

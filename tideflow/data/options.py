@@ -60,6 +60,8 @@ class _Options:
     def merged(self, other: Any) -> Any:
         """Options that say what either says; ValueError where they disagree."""
         result = type(self)()
+        if not isinstance(other, type(self)):
+            raise TypeError(f"Incompatible options type: {type(other)} vs {type(self)}")
         for name, unsaid in result._values.items():
             mine, given = self._values[name], other._values[name]
             if isinstance(mine, _Options):

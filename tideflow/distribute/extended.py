@@ -73,6 +73,10 @@ class StrategyExtended:
     def _configure(self, session_config: Any, cluster_spec: Any, task_type: Any, task_id: Any) -> None:
         """A strategy of one process needs to know nothing."""
 
+    def _session_target(self) -> str:
+        """Where this worker's sessions run: in this process, unless there is a cluster."""
+        return ""
+
     def _update_config_proto(self, config_proto: Any) -> Any:
         updated = type(config_proto)()
         updated.CopyFrom(config_proto)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def divided(dataset: Any, parts: int) -> Any:
-    """A dataset with so many smaller batches in the place of each batch."""
+    """A dataset with so many smaller batches in the place of each batch; the last ones may be empty."""
     if parts == 1:
         return dataset
     static = {shape.as_list()[0] for shape in nest.flatten(dataset.output_shapes) if shape.ndims}
@@ -28,13 +28,16 @@ def divided(dataset: Any, parts: int) -> Any:
 
     def parts_of(*batch: Any) -> Any:
         elements = batch if len(batch) > 1 else batch[0]
+        (known,) = static if len(static) == 1 else (None,)
+        if known is not None:
+            return tf.data.Dataset.from_tensor_slices(elements).batch(known // parts, drop_remainder=True)
         rows = shapes.shape(nest.flatten(elements)[0], out_type="int64")[0]
         size = -(-rows // parts)
-        (known,) = static if len(static) == 1 else (None,)
-        smaller = tf.data.Dataset.from_tensor_slices(elements)
-        if known is not None:
-            return smaller.batch(known // parts, drop_remainder=True)
-        return smaller.batch(size)
+
+        def part(number: Any) -> Any:
+            return nest.map_structure(lambda rows: rows[number * size : (number + 1) * size], elements)
+
+        return tf.data.Dataset.range(parts).map(part)
 
     return dataset.flat_map(parts_of)
 

@@ -71,7 +71,9 @@ def _merge(strategy: Strategy, replicas: Sequence[_Replica], devices: Sequence[s
     first = merges[0]
     args = regroup([merge.args for merge in merges], devices)
     kwargs = regroup([merge.kwargs for merge in merges], devices)
-    with get_default_graph()._local.block(**first.scopes), context.entered(Mode(strategy, None)):
+    waited_for = [controls for merge in merges for controls in merge.scopes["controls"]]
+    scopes = {**first.scopes, "controls": tuple(waited_for)}
+    with get_default_graph()._local.block(**scopes), context.entered(Mode(strategy, None)):
         result = first.function(strategy, *args, **kwargs)
     for i, replica in enumerate(replicas):
         replica.answer = select(i, result)

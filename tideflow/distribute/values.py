@@ -245,6 +245,10 @@ class DistributedVariable(BaseResourceVariable):
     def _write(self, method: str, value: Any, *args: Any, first: Any = None, **kwargs: Any) -> Any:
         raise NotImplementedError
 
+    def _mode(self) -> context.Mode:
+        """The mode that this thread is in. Outside of any scope, code runs for all replicas."""
+        return context.current() if context.has_strategy() else context.Mode(self._strategy, None)
+
     def _on_copy(self, variable: Any, method: str, value: Any, args: Any, first: Any, kwargs: Any) -> Any:
         written = getattr(variable, method)
         return written(value, *args, **kwargs) if first is None else written(first, value, *args, **kwargs)
@@ -268,7 +272,7 @@ class MirroredVariable(DistributedVariable):
     """A variable whose copies have the same value: every write changes them all."""
 
     def _write(self, method: str, value: Any, *args: Any, first: Any = None, **kwargs: Any) -> Any:
-        mode = context.current()
+        mode = self._mode()
         if mode.updated is not None:
             return self._on_copy(self.get(), method, value, args, first, kwargs)
 
@@ -316,7 +320,7 @@ class SyncOnReadVariable(DistributedVariable):
     """A variable that each replica changes for itself; read for all of them, it is their sum or mean."""
 
     def _write(self, method: str, value: Any, *args: Any, first: Any = None, **kwargs: Any) -> Any:
-        mode = context.current()
+        mode = self._mode()
         if mode.replica is not None or mode.updated is not None:
             return self._on_copy(self.get(), method, value, args, first, kwargs)
         if self._aggregation is VariableAggregation.SUM:
@@ -344,8 +348,8 @@ class SyncOnReadVariable(DistributedVariable):
         return self._across() if self._is_read_for_all() else super()._as_graph_element()
 
     def _is_read_for_all(self) -> bool:
-        mode = context.current()
-        return mode.replica is None and mode.updated is None or not context.has_strategy()
+        mode = self._mode()
+        return mode.replica is None and mode.updated is None
 
     def _across(self) -> Tensor:
         if self._aggregation not in REDUCTIONS:

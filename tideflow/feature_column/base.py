@@ -17,7 +17,7 @@ from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_t
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, dimension_value
 from tideflow.ops.arrays import creation, indexing, joining, shapes
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, checks, segments, unary
@@ -279,9 +279,9 @@ def checked_columns(columns: Any) -> list[FeatureColumn]:
 def check_batch_sizes(tensors: Sequence[Tensor], columns: Sequence[FeatureColumn]) -> None:
     """All columns give as many examples, as far as the graph tells."""
     known = [
-        (column.name, tensor.shape[0].value)
+        (column.name, dimension_value(tensor.shape[0]))
         for column, tensor in zip(columns, tensors, strict=True)
-        if tensor.shape[0].value is not None
+        if dimension_value(tensor.shape[0]) is not None
     ]
     for name, size in known[1:]:
         first, expected = known[0]

@@ -26,6 +26,11 @@ from tideflow.variables.resource import BaseResourceVariable
 _numbers = itertools.count()
 
 
+def next_number() -> int:
+    """A number that no other function of this process has in its name."""
+    return next(_numbers)
+
+
 class ConcreteFunction:
     """A function that was traced for arguments of one signature.
 
@@ -38,7 +43,7 @@ class ConcreteFunction:
         self._signature = signature
         self._arg_keywords: list[str] | None = None
         self._num_positional_args: int | None = None
-        self._name = f"__inference_{func_graph.name}_{next(_numbers)}"
+        self._name = f"__inference_{func_graph.name}_{next_number()}"
         self._body = func_graph.body()
         self._pack = packer(func_graph.structured_outputs)
         handles = {

@@ -7,12 +7,12 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tideflow.eager.locks import give_lock
 from tideflow.eager.tensor import EagerTensor
 from tideflow.export import export
 from tideflow.functions.concrete import ConcreteFunction
 from tideflow.functions.function_spec import FunctionSpec
 from tideflow.functions.lifting import NewVariables
-from tideflow.functions.locks import give_lock
 from tideflow.functions.retracing import why_traced_again
 from tideflow.functions.tracing import Tracer, weak_method
 from tideflow.graph.scopes import get_default_graph

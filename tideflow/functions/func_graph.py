@@ -38,6 +38,7 @@ class FuncGraph(FunctionGraph):
         self.structured_input_signature: Any = None
         self.structured_outputs: Any = None
         self.control_outputs: list[Operation] = []
+        self.held_variables: list[Any] = []  # of a loaded function, which keeps them
         self.unused_arguments: set[int] = (
             set()
         )  # variables among the arguments that the function leaves alone

@@ -7,12 +7,12 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tideflow.eager.locks import give_lock
 from tideflow.export import export
 from tideflow.functions.concrete import ConcreteFunction
 from tideflow.functions.control_dependencies import add_control_dependencies
 from tideflow.functions.func_graph import FuncGraph
 from tideflow.functions.function_spec import FunctionSpec
-from tideflow.functions.locks import give_lock
 from tideflow.functions.structures import (
     flat_tensors,
     from_spec,

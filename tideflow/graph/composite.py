@@ -14,7 +14,7 @@ from tideflow.graph.known_sizes import known_sizes
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, dimension_at_index
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, FeedDict, SessionLike, TensorLike
@@ -129,8 +129,8 @@ class SparseTensor:
         self._indices.shape.with_rank(2)
         self._values.shape.with_rank(1)
         self._dense_shape.shape.with_rank(1)
-        self._indices.shape[0].merge_with(self._values.shape[0])
-        self._indices.shape[1].merge_with(self._dense_shape.shape[0])
+        dimension_at_index(self._indices.shape, 0).merge_with(self._values.shape[0])
+        dimension_at_index(self._indices.shape, 1).merge_with(self._dense_shape.shape[0])
 
     @classmethod
     def from_value(cls, sparse_tensor_value: SparseTensor | SparseTensorValue) -> SparseTensor:

@@ -347,6 +347,12 @@ expose(QUANTIZED_DTYPES, "QUANTIZED_DTYPES", "dtypes.QUANTIZED_DTYPES")
 
 _ALIASES = {"float": float32, "double": float64, "half": float16}
 
+
+def kernel_name(dtype: DType) -> str:
+    """A type's name in the messages of TensorFlow's kernels."""
+    return next((name for name, meaning in _ALIASES.items() if meaning is dtype), dtype.name)
+
+
 _FROM_ANYTHING: dict[Any, DType] = {
     **_BY_ENUM,
     **{dtype.name: dtype for dtype in _BY_ENUM.values()},

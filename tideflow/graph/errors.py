@@ -206,7 +206,7 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 class InaccessibleTensorError(ValueError):
-    """A tensor of a function was used in a function around it."""
+    """A tensor of a function, a branch or a loop was used outside of it."""
 
 
 @export("errors.exception_type_from_error_code")

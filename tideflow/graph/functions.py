@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ from tensorboard.compat.proto.op_def_pb2 import OpDef
 from tideflow.graph import dtypes, errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto, attr_proto, node_def_proto
-from tideflow.graph.node_import import MOST_TENSORS, NodeImporter
+from tideflow.graph.node_import import MOST_TENSORS, NodeImporter, input_key
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
@@ -146,6 +146,19 @@ def body_of(graph: Graph, name: str, attrs: dict[str, Any] | None = None) -> Fun
     return graph._function_bodies[key]
 
 
+def body_called(
+    graph: Graph, name: str, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None
+) -> FunctionBody:
+    """The same for a call with these inputs: what they tell of the variables behind handles, which a
+    FunctionDef does not, the body knows from then on.
+    """
+    body = body_of(graph, name, attrs)
+    for inner, outer in zip(body.inputs, inputs, strict=False):
+        if inner.dtype is dtypes.resource and inner.shape.ndims is None:
+            inner.set_shape(outer.shape)
+    return body
+
+
 @contextlib.contextmanager
 def _not_recursive(graph: Graph, name: str) -> Iterator[None]:
     """Raises InvalidArgumentError if making the body requires the body itself."""
@@ -177,6 +190,29 @@ def _new_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBody:
     except (ValueError, TypeError) as error:
         raise errors.invalid_argument(f"Function {name}: {error}") from error
     return FunctionBody(made, elements[: len(inputs)], elements[len(inputs) :], effects_of(made))
+
+
+def fill_body(made: FunctionGraph, function: FunctionDef, inputs: list[Tensor]) -> FunctionBody:
+    """Adds the nodes of a function to a graph that has its inputs, and the functions that it calls."""
+    name = function.signature.name
+    try:
+        message, arguments, outputs = _as_graph_def(made, function, {})
+        if len(arguments) != len(inputs):
+            raise ValueError(f"it has {len(arguments)} arguments, not {len(inputs)}")
+        del message.node[: len(arguments)]
+        given = dict(zip(arguments, inputs, strict=True))
+        keys: dict[Any, Any] = {input_key(text): tensor for text, tensor in given.items()}
+        keys |= {(f"^{text[:-2]}", -1): tensor.op for text, tensor in given.items()}
+        used = {input_key(text) for node in message.node for text in node.input}
+        with made.as_default():
+            importer = NodeImporter(
+                made, message, op_definition, mapped={key: keys[key] for key in used & keys.keys()}
+            )
+            importer.run()
+            results: Any = [given[text] if text in given else importer.element(text) for text in outputs]
+    except (ValueError, TypeError) as error:
+        raise errors.invalid_argument(f"Function {name}: {error}") from error
+    return FunctionBody(made, inputs, results, effects_of(made))
 
 
 def effects_of(graph: Graph) -> list[Operation]:
@@ -362,28 +398,45 @@ def function_def(
     control_outputs: Iterable[Operation] = (),
 ) -> FunctionDef:
     """The FunctionDef of a body. `control_outputs` are operations that run in every call."""
+    operations = [op for op in _own_operations(body) if op.definition.role != "argument"]
+    names = output_names or _output_names(len(body.outputs))
+    outputs = dict(zip(names, body.outputs, strict=True))
+    controls = {op.name: op for op in control_outputs}
+    message = function_message(name, _argument_names(body), operations, outputs, controls)
+    message.signature.is_stateful = bool(body.targets)
+    return message
+
+
+def _output_names(count: int) -> list[str]:
+    return [f"output_{i}" for i in range(count)] if count > 1 else ["output"][:count]
+
+
+def function_message(
+    name: str,
+    arguments: dict[Tensor, str],
+    operations: Iterable[Operation],
+    outputs: dict[str, Tensor],
+    control_outputs: dict[str, Operation],
+) -> FunctionDef:
+    """The FunctionDef of operations that compute outputs from arguments."""
     message = FunctionDef()
     message.signature.name = name
-    message.signature.is_stateful = bool(body.targets)
-    arguments = _argument_names(body)
+    sources = {tensor.op for tensor in arguments}
     for tensor, argument in arguments.items():
         message.signature.input_arg.add(name=argument, type=tensor.dtype.base_dtype.as_datatype_enum)
-    for op in _own_operations(body):
-        if op.definition.role != "argument":
-            node = message.node_def.add()
-            node.CopyFrom(node_def_proto(op))
-            del node.input[:]
-            node.input.extend(_input_text(tensor, arguments) for tensor in op.inputs)
-            node.input.extend(
-                f"^{control.name}" for control in op.control_inputs if control.definition.role != "argument"
-            )
-    for i, tensor in enumerate(body.outputs):
-        key = output_names[i] if output_names else f"output_{i}" if len(body.outputs) > 1 else "output"
+    for op in operations:
+        node = message.node_def.add()
+        node.CopyFrom(node_def_proto(op))
+        del node.input[:]
+        node.input.extend(_input_text(tensor, arguments) for tensor in op.inputs)
+        controls = [op for op in op.control_inputs if op not in sources and op.definition.role != "argument"]
+        node.input.extend(f"^{control.name}" for control in controls)
+    for key, tensor in outputs.items():
         message.signature.output_arg.add(name=key, type=tensor.dtype.base_dtype.as_datatype_enum)
         message.ret[key] = _input_text(tensor, arguments)
-    for op in control_outputs:
-        message.signature.control_output.append(op.name)
-        message.control_ret[op.name] = op.name
+    for key, op in control_outputs.items():
+        message.signature.control_output.append(key)
+        message.control_ret[key] = op.name
     return message
 
 

@@ -68,13 +68,29 @@ def import_graph_def(
     ):
         raise TypeError("return_elements must be a list of strings.")
     graph = get_default_graph()
-    with _all_or_nothing(graph), name_scope(name, "import", list((input_map or {}).values())) as scope:
+    with all_or_nothing(graph), name_scope(name, "import", list((input_map or {}).values())) as scope:
         mapped = {input_key(k): _mapped_value(v) for k, v in (input_map or {}).items()}
         importer = NodeImporter(graph, graph_def, op_definition, scope, mapped, producer_op_list)
         importer.run()
         if return_elements is not None:
             return [importer.element(e) for e in return_elements]
     return None
+
+
+def extend_graph(graph: Graph, graph_def: GraphDef) -> None:
+    """Adds nodes to a graph under their own names; their inputs may be operations that the graph has."""
+    added = {node.name for node in graph_def.node}
+    inputs = {text for node in graph_def.node for text in node.input}
+    outside = {text for text in inputs if text.lstrip("^").partition(":")[0] not in added}
+    with graph.as_default():
+        import_graph_def(graph_def, {text: _element(graph, text) for text in outside}, name="")
+
+
+def _element(graph: Graph, text: str) -> Tensor | Operation:
+    """What a node's input names: a tensor, or the operation of a control input."""
+    if text.startswith("^"):
+        return graph.get_operation_by_name(text[1:])
+    return graph.get_tensor_by_name(text if ":" in text else f"{text}:0")
 
 
 def add_node(graph: Graph, node: NodeDef, inputs: list[Tensor]) -> Operation:
@@ -107,7 +123,7 @@ def _mapped_value(value: TensorLike | Operation) -> Tensor | Operation:
 
 
 @contextlib.contextmanager
-def _all_or_nothing(graph: Graph) -> Iterator[None]:
+def all_or_nothing(graph: Graph) -> Iterator[None]:
     """Removes everything that the block added to the graph, if the block raises an exception."""
     count, names, functions = len(graph._ops), dict(graph._names), dict(graph._functions)
     try:

@@ -74,12 +74,14 @@ class NodeImporter:
         scope: str = "",
         mapped: dict[InputKey, Tensor | Operation] | None = None,
         producer_ops: Any = None,
+        uniquify: bool = True,
     ) -> None:
         self.graph = graph
         self.definition_of = definition_of
         self.producer_ops = {op.name: op for op in producer_ops.op} if producer_ops is not None else {}
         self.graph_def = graph_def
         self.prefix = scope  # "" or with its slash
+        self.uniquify = uniquify  # False to refuse names that are taken
         self.mapped = mapped or {}
         self.unused = set(self.mapped)
         self.ops: dict[str, Operation] = {}
@@ -178,6 +180,11 @@ class NodeImporter:
 
     def _unique(self, name: str) -> str:
         """`name`, with `_1`, `_2` and so on appended if the graph has such an operation."""
+        if not self.uniquify:
+            if name in self.graph._by_name:
+                raise ValueError(f"Node name '{name}' already exists in the Graph")
+            self.graph._names.setdefault(name.lower(), 1)
+            return name
         with self._at_the_top():
             return self.graph.unique_name(name)
 

@@ -53,16 +53,21 @@ def partial_value(tensor: Any) -> Any:
 
 def _by_rule(tensor: Any) -> Any:
     value = None
-    if (tensor.shape.num_elements() or 0) <= _LARGEST:
+    if not _has_symbols(tensor.shape.tuple) and (tensor.shape.num_elements() or 0) <= _LARGEST:
         value = tensor.op.definition.value_rule(tensor.op)
         value = value[tensor.value_index] if len(tensor.op.outputs) > 1 and value is not None else value
     return value if value is not None else _unknown(tensor.shape.tuple)
 
 
 def _unknown(dims: Sizes | None) -> Any:
-    if not dims or dims[0] is None or len(dims) > 2 or dims[0] > _LARGEST:
+    if not dims or dims[0] is None or len(dims) > 2 or _has_symbols(dims) or dims[0] > _LARGEST:
         return None
     return [_unknown(dims[1:]) for _ in range(dims[0])]
+
+
+def _has_symbols(dims: Sizes | None) -> bool:
+    """Whether a size is a symbol, as it is while a step is traced: what has that size is data."""
+    return dims is not None and any(size.__class__ is not int and size is not None for size in dims)
 
 
 def fully_known(value: Any) -> bool:

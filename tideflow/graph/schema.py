@@ -193,7 +193,7 @@ def check_value(op_name: str, name: str, spec: Attr, value: Any) -> None:
     if spec.minimum is not None:
         size = len(value) if spec.kind.startswith("list(") else value
         if size < spec.minimum:
-            what = "length " if spec.kind.startswith("list(") else ""
+            what = "list of length " if spec.kind.startswith("list(") else ""
             raise ValueError(
                 f"Attr '{name}' of '{op_name}' Op passed {what}{size} less than minimum {spec.minimum}."
             )

@@ -14,8 +14,6 @@ from tideflow.graph.stacks import default_graphs, default_sessions
 if TYPE_CHECKING:
     from tideflow.graph.typing import DeviceLike, GraphElementLike
 
-_no_block = contextlib.nullcontext()
-
 
 class _Global:
     graph: Graph | None = None
@@ -107,7 +105,7 @@ class name_scope:
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
     ) -> None:
-        self._entered: list[Iterator[str]] = []
+        self._entered: list[Iterator[str] | tuple[Any, dict[str, Any]]] = []
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "
@@ -128,25 +126,42 @@ class name_scope:
                 f"At least one of name ({self._name}) and default_name ({self._default_name}) must be "
                 "provided."
             )
-        block = _scope_block(self._name, self._values)
-        scope = next(block)
-        self._entered.append(block)
-        return scope
+        default = get_default_graph()
+        graph = graph_of(self._values) if self._values else default
+        if graph is not default:
+            block = _block_of(graph, self._name)
+            scope = next(block)
+            self._entered.append(block)
+            return scope
+        name = graph._scope_for(self._name) if self._name else ""
+        scopes = graph._local
+        outer = scopes.__dict__.copy()
+        self._entered.append((scopes, outer))
+        scopes.__dict__.update(name_stack=name, depth=outer["depth"] + 1)
+        return f"{name}/" if name else ""
 
     def __exit__(self, *exc: Any) -> None:
-        next(self._entered.pop(), None)
+        entered: Any = self._entered[-1]
+        is_here = type(entered) is tuple
+        del self._entered[-1]  # no call between this and the change: an interrupt comes after calls
+        if not is_here:
+            next(entered, None)
+        elif entered[0].depth > entered[1]["depth"]:
+            entered[0].__dict__.update(entered[1])
+
+    def __del__(self) -> None:
+        """Ends the blocks that an interrupt kept from ending."""
+        while self._entered:
+            self.__exit__()
 
 
-def _scope_block(name: str | None, values: Sequence[Any] | None) -> Iterator[str]:
-    """The block of a `name_scope`, which has the only reference to this generator: where an interrupt comes
-    before its `__exit__`, the block is closed when the object goes.
+def _block_of(graph: Graph, name: str | None) -> Iterator[str]:
+    """A name scope of a graph that is not the default one, and becomes it. The `name_scope` has the only
+    reference to this generator: where an interrupt comes before its `__exit__`, the block is closed with it.
     """
-    default = get_default_graph()
-    graph = graph_of(values) if values else default
     scope = graph._scope_for(name) if name else ""
-    with default_graphs.pushed(graph) if graph is not default else _no_block:
-        with graph._local.block(name_stack=scope):
-            yield f"{scope}/" if scope else ""
+    with default_graphs.pushed(graph), graph._local.block(name_stack=scope):
+        yield f"{scope}/" if scope else ""
 
 
 def graph_of(values: Sequence[Any]) -> Graph:

@@ -422,12 +422,12 @@ class TensorShape:
     def __getitem__(self, key: int | slice) -> Dimension | TensorShape:
         if isinstance(key, slice):
             return _slice_of_unknown(key) if self.tuple is None else from_sizes(self.tuple[key])
-        return Dimension(None if self.tuple is None else self.tuple[key])
+        return _Elements.made_of(None if self.tuple is None else self.tuple[key])  # type: ignore[no-any-return]
 
     def __iter__(self) -> Iterator[Dimension]:
         if self.tuple is None:
             raise ValueError("Cannot iterate over a shape with unknown rank.")
-        return map(Dimension, self.tuple)
+        return map(_Elements.made_of, self.tuple)
 
     def __len__(self) -> int:
         if self.tuple is None:
@@ -469,11 +469,11 @@ class TensorShape:
     def __str__(self) -> str:
         if self.tuple is None:
             return "<unknown>"
-        sizes = ["?" if size is None else str(size) for size in self.tuple]
+        sizes = [str(_Elements.made_of(size)) for size in self.tuple]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
-        return f"TensorShape({self.dims})"
+        return f"TensorShape({None if self.tuple is None else list(self)})"
 
 
 def _checked(sizes: Iterable[Any]) -> Sizes:
@@ -507,6 +507,24 @@ def _slice_of_unknown(key: slice) -> TensorShape:
     if key.stop is None or start < 0 or key.stop < 0:
         return unknown_shape()
     return unknown_shape(int(key.stop) - int(start))
+
+
+class _Elements:
+    """What a program gets for a size that it takes out of a shape."""
+
+    made_of: Callable[[int | None], Any] = Dimension
+
+
+@export("enable_v2_tensorshape")
+def enable_v2_tensorshape() -> None:
+    """Makes the elements of shapes ints, and None where a size is unknown, as in TensorFlow 2."""
+    _Elements.made_of = staticmethod(lambda size: size)
+
+
+@export("disable_v2_tensorshape")
+def disable_v2_tensorshape() -> None:
+    """Makes the elements of shapes Dimensions, as in TensorFlow 1."""
+    _Elements.made_of = Dimension
 
 
 def from_sizes(sizes: Sizes | None) -> TensorShape:
@@ -555,7 +573,7 @@ def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     Returns:
       The Dimension, unknown where the shape's rank is.
     """
-    return shape[index]
+    return Dimension(None if shape.tuple is None else shape.tuple[index])
 
 
 @export("broadcast_static_shape")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -15,6 +16,7 @@ from tideflow.graph.arrays import typed_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.memory import check_memory
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.varints import decode_varint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -188,6 +190,8 @@ def proto_array(tensor: TensorProto) -> np.ndarray:
     shape = _known_shape(tensor, dtype)
     count = math.prod(shape)
     if dtype is dtypes.string:
+        if tensor.tensor_content:
+            return _packed_strings(tensor.tensor_content, count).reshape(shape)
         return _filled(np.array(list(tensor.string_val), dtype=object), shape, b"")
     if dtype not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
@@ -213,6 +217,53 @@ def proto_array(tensor: TensorProto) -> np.ndarray:
     else:
         flat = np.array(values).astype(numpy_dtype) if len(values) else np.zeros(0, numpy_dtype)
     return _filled(flat, shape, 0)
+
+
+def _packed_strings(content: bytes, count: int) -> np.ndarray:
+    """Strings as TensorFlow's runtime writes many of them: the lengths of all, then the bytes of all."""
+    if count > len(content):
+        raise ValueError(f"tensor_content has {len(content)} bytes, which are no {count} strings")
+    lengths, at = [], 0
+    for _ in range(count):
+        length, at = decode_varint(content, at)
+        lengths.append(length)
+    if at + sum(lengths) != len(content):
+        raise ValueError(
+            f"tensor_content announces strings of {sum(lengths)} bytes, and has {len(content) - at} of them"
+        )
+    made = np.empty(count, object)
+    for i, length in enumerate(lengths):
+        made[i] = content[at : at + length]
+        at += length
+    return made
+
+
+def array_of_client(tensor: TensorProto, name: str) -> np.ndarray:
+    """The array of a TensorProto that a client sent. One value may stand for many, but not for any number.
+
+    Raises:
+      ResourceExhaustedError: If one value stands for more than `LARGEST_REPETITION` bytes.
+    """
+    array = proto_array(tensor)
+    if not is_repeated(array):
+        return array
+    if array.nbytes > LARGEST_REPETITION:
+        raise errors.resource_exhausted(
+            f"input '{name}' repeats one value in {array.nbytes} bytes, which is more than "
+            f"{LARGEST_REPETITION}"
+        )
+    return np.array(array)
+
+
+@lru_cache(maxsize=1024)
+def tensor_head(dtype: int, shape: tuple[int, ...]) -> bytes:
+    """The bytes of a TensorProto with the type of this number and a shape, and without its elements."""
+    proto = TensorProto(dtype=dtype)
+    proto.tensor_shape.SetInParent()
+    for size in shape:
+        proto.tensor_shape.dim.add(size=size)
+    data: bytes = proto.SerializeToString()
+    return data
 
 
 def is_repeated(array: np.ndarray) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from tideflow.graph.op import Op
+
+_EMPTY = inspect.Parameter.empty
 
 
 def python_name(op_type: str) -> str:
@@ -33,4 +36,11 @@ def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable[...,
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{op.name}({', '.join(order)})"
+    defaults = {**{key: op._defaults[key] for key in attrs if key in op._defaults}, "name": None}
+    function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(key, _EMPTY))
+            for key in order
+        ]
+    )
     return function

@@ -9,6 +9,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor, is_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import dimension_value
 from tideflow.image.checks import at_least_3d, batched, checked, either, known_sizes, require, sizes_of
 from tideflow.ops.arrays import joining, shapes, slicing, tiling
 from tideflow.ops.control_flow import grouping
@@ -59,7 +60,7 @@ def central_crop(image: TensorLike, central_fraction: float) -> Tensor:
 
 
 def _size(image: Tensor, axis: int) -> Any:
-    known = image.shape[axis].value
+    known = dimension_value(image.shape[axis])
     return shapes.shape(image)[axis] if known is None else known
 
 

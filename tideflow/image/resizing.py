@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -79,6 +80,23 @@ def resize_images(
     Raises:
       ValueError: If shapes do not fit, or the method is unknown.
     """
+    if method not in _RESIZERS:
+        raise ValueError(f"Resize method is not implemented: {method!r}. It is one of {list(_RESIZERS)}")
+    by_method = functools.partial(_RESIZERS[method], align_corners=align_corners)
+    return resized(images, size, by_method, preserve_aspect_ratio, name)
+
+
+def resized(
+    images: TensorLike,
+    size: TensorLike,
+    resize: Callable[[Tensor, Tensor], Tensor],
+    preserve_aspect_ratio: bool,
+    name: str | None,
+    same_as_is: bool = True,
+) -> Tensor:
+    """One image or a batch of them, resized by a function of batches and sizes; with `same_as_is`, those that
+    have the size are left alone.
+    """
     with name_scope(name, "resize", [images, size]):
         images = convert_to_tensor(images, name="images")
         if images.shape.ndims is None:
@@ -90,13 +108,11 @@ def resize_images(
         known = partial_value(size) or [None, None]
         if preserve_aspect_ratio:
             size, known = _fitted(images, *known)
-        elif None not in known and known == images.shape.as_list()[1:3]:
+        elif same_as_is and None not in known and known == images.shape.as_list()[1:3]:
             return unbatched(images)
-        if method not in _RESIZERS:
-            raise ValueError(f"Resize method is not implemented: {method!r}. It is one of {list(_RESIZERS)}")
-        resized = _RESIZERS[method](images, size, align_corners=align_corners)
-        resized.set_shape([None, *known, None])
-        return unbatched(resized)
+        made = resize(images, size)
+        made.set_shape([None, *known, None])
+        return unbatched(made)
 
 
 def _size_tensor(size: Any) -> Tensor:
@@ -144,6 +160,17 @@ def resize_image_with_pad(
     Returns:
       An image or images of the target size.
     """
+    resize = functools.partial(resize_images, method=method, align_corners=align_corners)
+    return resized_with_pad(image, target_height, target_width, resize)
+
+
+def resized_with_pad(
+    image: TensorLike,
+    target_height: TensorLike,
+    target_width: TensorLike,
+    resize: Callable[[Tensor, Any], Tensor],
+) -> Tensor:
+    """Images that a function of images and sizes has made fit into a size, with zeros around them."""
     with name_scope(None, "resize_image_with_pad", [image]):
         image, unbatched = batched(convert_to_tensor(image, name="image"))
         checks = at_least_3d(image)
@@ -161,6 +188,6 @@ def resize_image_with_pad(
         above, before = (full_height - height) / 2, (full_width - width) / 2
         above, before = unary.floor(above), unary.floor(before)
         above, before = largest(0, as_size(above)), largest(0, as_size(before))
-        resized = resize_images(image, [new_height, new_width], method, align_corners=align_corners)
-        padded = pad_to_bounding_box(resized, above, before, target_height, target_width)
+        fitting = resize(image, [new_height, new_width])
+        padded = pad_to_bounding_box(fitting, above, before, target_height, target_width)
         return unbatched(padded)

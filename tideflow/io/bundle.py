@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType, string
 from tideflow.graph.errors import DataLossError
+from tideflow.graph.varints import decode_varint
 from tideflow.io.bundle_format import (
     CHUNK,
     HEADER_KEY,
@@ -37,7 +38,6 @@ from tideflow.io.checksums import crc32c, mask
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.io.slices import TensorSlice, common, region_shape, within
 from tideflow.io.tables import read_table
-from tideflow.io.varints import decode_varint
 
 _MOST_AXES = 64  # NumPy's limit
 _OPEN_AT_ONCE = 16  # shards; a process has a limited number of open files

@@ -22,6 +22,7 @@ from google.protobuf.message import DecodeError
 from tideflow.graph import errors
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType, string
+from tideflow.graph.varints import encode_varint
 from tideflow.interrupts import deferred
 from tideflow.io.bundle import lengths_crc
 from tideflow.io.bundle_format import (
@@ -38,7 +39,6 @@ from tideflow.io.checksums import crc32c, mask
 from tideflow.io.local_files import as_tensorflow_errors, local_path, rename, sync, sync_folder
 from tideflow.io.slices import TensorSlice, region_shape
 from tideflow.io.tables import read_table, write_table
-from tideflow.io.varints import encode_varint
 
 
 class BundleWriter:

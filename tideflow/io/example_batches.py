@@ -71,32 +71,58 @@ class _Batch:
         self.ends = np.cumsum(lengths)
         self.starts = self.ends - lengths
 
-    def columns(self, wanted: Sequence[tuple[str, DType]]) -> Columns:
-        start, end = self.starts, self.ends
-        filled = np.flatnonzero(start < end)
-        features = start.copy()
-        features[filled] = self._only_field(start[filled], end[filled], _FIRST)
-        row, start, end = self._repeated(features, end)
-        heads = self.words[start]  # of an entry: a tag, the length of the key, and its first six bytes
-        if ((heads & 0xFF) != _FIRST).any():
+        filled = np.flatnonzero(self.starts < self.ends)
+        features = self.starts.copy()
+        features[filled] = self._only_field(self.starts[filled], self.ends[filled], _FIRST)
+        self.entries = self._repeated(features, self.ends)
+        # Of an entry: a tag, the length of the key, and its first six bytes.
+        self.heads = self.words[self.entries[1]]
+        if ((self.heads & 0xFF) != _FIRST).any():
             raise _OddLayout
+
+    def columns(self, wanted: Sequence[tuple[str, DType]]) -> Columns:
+        row, start, end = self.entries
         found = []
         for name, dtype in wanted:
             key = name.encode()
             latest = np.full(len(self.starts), -1)
-            at = self._entries_of(key, start, heads)
+            at = self._entries_of(key)
             latest[row[at]] = at  # if a message has a feature twice, the later one counts
             present = np.flatnonzero(latest >= 0)
             at = latest[present]
             found.append(self._column(present, start[at] + 2 + len(key), end[at], dtype))
         return found
 
-    def _entries_of(self, key: bytes, start: np.ndarray, heads: np.ndarray) -> np.ndarray:
+    def features(self) -> list[tuple[str, DType | None]]:
+        """The names of all features, and the type that each has where it first has a list, if it has one."""
+        _, start, end = self.entries
+        names = []
+        left = np.arange(len(start))
+        while left.size:
+            first = int(start[left[0]])
+            size = self.joined[first + 1]
+            key = self.joined[first + 2 : first + 2 + size]
+            at = self._entries_of(key)
+            left = np.setdiff1d(left, at, assume_unique=True)
+            names.append((key.decode(), self._type_of(start[at] + 2 + size, end[at])))
+        return names
+
+    def _type_of(self, at: np.ndarray, end: np.ndarray) -> DType | None:
+        """The type of the first of these features that has a list; None if none has."""
+        start = self._only_field(at, end, _SECOND)
+        listed = start[start < end]
+        if not listed.size:
+            return None
+        tag = self.bytes[listed[0]]
+        return next((dtype for dtype, known in _TAG_OF_LIST.items() if known == tag), None)
+
+    def _entries_of(self, key: bytes) -> np.ndarray:
         """The entries with this key, found by their first word and by the other words of a longer key."""
         if len(key) > _LONGEST_KEY:
             raise _OddLayout
         entry = bytes([_FIRST, len(key)]) + key
-        at = np.flatnonzero(_is(heads, entry[:8]))
+        start = self.entries[1]
+        at = np.flatnonzero(_is(self.heads, entry[:8]))
         for i in range(8, len(entry), 8):
             at = at[_is(self.words[start[at] + i], entry[i : i + 8])]
         return at
@@ -275,3 +301,18 @@ def _each_of(start: np.ndarray, counts: np.ndarray, step: int = 1) -> np.ndarray
     ends = np.cumsum(counts)
     places: np.ndarray = np.repeat(start - step * (ends - counts), counts) + step * np.arange(ends[-1])
     return places
+
+
+def every_column(messages: Sequence[bytes]) -> dict[str, tuple[DType, np.ndarray, np.ndarray] | None] | None:
+    """Of every feature that one of the messages has: its type, the number of values in each message (-1 for a
+    message without the feature), and the values of all; None for a feature that never has a list. None if the
+    messages must be read one by one.
+    """
+    try:
+        batch = _Batch(messages)
+        return {
+            name: None if dtype is None else (dtype, *batch.columns([(name, dtype)])[0])
+            for name, dtype in batch.features()
+        }
+    except (_OddLayout, UnicodeDecodeError):
+        return None

@@ -24,7 +24,8 @@ from tideflow.io.example_batches import columns_in_step
 LIST_OF = {dtypes.string: "bytes_list", dtypes.float32: "float_list", dtypes.int64: "int64_list"}
 TYPE_NAMES = {dtypes.string: "string", dtypes.float32: "float", dtypes.int64: "int64"}
 DTYPE_OF = {field: dtype for dtype, field in LIST_OF.items()}
-_WORTH_NUMPY = 48  # messages; fewer are parsed one by one
+_WORTH_NUMPY = 48  # messages; fewer are parsed one by one, unless there are so many numbers in them:
+_MANY_NUMBERS = 8192
 _MOST_SHOWN = 200  # characters of a message in an error
 
 
@@ -54,6 +55,11 @@ class Wanted:
     def stride(self) -> int:
         """The number of values of a dense feature, or of one row of a padded one."""
         return math.prod(self.dense_shape[1:] if self.is_padded else self.dense_shape)
+
+    @property
+    def numbers(self) -> int:
+        """The number of numbers in each message, as far as it is known before they are read."""
+        return 0 if self.shape is None or self.is_padded or self.dtype == dtypes.string else self.stride
 
 
 class Blame:
@@ -103,7 +109,8 @@ def read_columns(
     messages: Sequence[bytes], wanted: Sequence[Wanted], blame: Blame
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """The column of every wanted feature."""
-    if len(messages) >= _WORTH_NUMPY:
+    numbers = sum(feature.numbers for feature in wanted)
+    if len(messages) >= _WORTH_NUMPY or len(messages) * numbers >= _MANY_NUMBERS:
         columns = columns_in_step(messages, [(feature.key, feature.dtype) for feature in wanted])
         if columns is not None:
             return columns

@@ -142,10 +142,16 @@ class TFRecordOptions:
 
 
 class _Inflated(io.RawIOBase):
-    """The decompressed contents of a file. A GZIP file may have several members, which are concatenated."""
+    """The decompressed contents of a file. A GZIP file may have several members, which are concatenated.
 
-    def __init__(self, file: BinaryIO, path: str, compression: str) -> None:
+    A file that is cut off is read to its end without a word, as TensorFlow does; `damage` says so then. Other
+    damage raises a DataLossError, or ends the contents too if `ends_at_damage`.
+    """
+
+    def __init__(self, file: BinaryIO, path: str, compression: str, ends_at_damage: bool = False) -> None:
         self._file, self._path, self._compression = file, path, compression
+        self._ends_at_damage = ends_at_damage
+        self.damage: DataLossError | None = None
         self._inflate = zlib.decompressobj(_WINDOW_BITS[compression])
         self._rest = b""
 
@@ -158,7 +164,7 @@ class _Inflated(io.RawIOBase):
         return len(data)
 
     def _inflated(self, count: int) -> bytes:
-        while True:
+        while self.damage is None:
             if self._inflate.eof and not self._begin_next_member():
                 return b""
             given = self._inflate.unconsumed_tail or self._rest or self._file.read(_CHUNK_BYTES)
@@ -167,14 +173,24 @@ class _Inflated(io.RawIOBase):
                 data = self._inflate.decompress(given, count)
             except zlib.error as error:
                 position = self._file.tell() - len(given)
-                raise errors.data_loss(
+                damage = errors.data_loss(
                     f"{self._path}: {self._compression} data are damaged behind byte {position}: {error}",
-                ) from error
-            if data or not given:
+                )
+                if not self._ends_at_damage:
+                    raise damage from error
+                self.damage = damage
+                return b""
+            if data:
                 return data
+            if not given:
+                end = f"at byte {self._file.tell()}, where the file ends"
+                self.damage = errors.data_loss(f"{self._path}: {self._compression} data are cut off {end}")
+        return b""
 
     def _begin_next_member(self) -> bool:
-        rest = self._inflate.unused_data or self._file.read(_CHUNK_BYTES)
+        rest = self._inflate.unused_data
+        if len(rest) < len(_GZIP_MAGIC):
+            rest += self._file.read(_CHUNK_BYTES)
         if not rest.startswith(_GZIP_MAGIC):
             return False
         self._inflate = zlib.decompressobj(_WINDOW_BITS[self._compression])
@@ -186,14 +202,27 @@ class _Inflated(io.RawIOBase):
         super().close()
 
 
-def open_for_reading(path: PathLike, compression: str = "") -> BinaryIO:
-    """Opens a file to read its bytes, decompressed if it has a compression."""
+def open_for_reading(path: PathLike, compression: str = "", ends_at_damage: bool = False) -> BinaryIO:
+    """Opens a file to read its bytes, decompressed if it has a compression.
+
+    Args:
+      path: The file.
+      compression: "GZIP", "ZLIB" or "".
+      ends_at_damage: Whether compressed contents end where they are damaged, which `damage_of` then tells,
+        and do not raise a DataLossError.
+    """
     path = local_path(path)
     with as_tensorflow_errors(path):
         file = open(path, "rb")  # noqa: SIM115 - the caller closes it
         if not compression:
             return file
-        return io.BufferedReader(_Inflated(file, path, compression), _CHUNK_BYTES)
+        return io.BufferedReader(_Inflated(file, path, compression, ends_at_damage), _CHUNK_BYTES)
+
+
+def damage_of(file: BinaryIO) -> DataLossError | None:
+    """Why the compressed contents of a file that was read to its end are not whole; None if they are."""
+    raw = getattr(file, "raw", None)
+    return raw.damage if isinstance(raw, _Inflated) else None
 
 
 def read_up_to(file: BinaryIO, count: int) -> bytes:
@@ -241,6 +270,11 @@ class RecordFile:
         self._before = 0  # the position of the buffer in the file
         self._lengths: dict[bytes, int] = {}
         self.damage: DataLossError | None = None
+
+    @property
+    def cut_off(self) -> DataLossError | None:
+        """Why a compressed file that was read to its end is not whole, though its last record is."""
+        return damage_of(self._file)
 
     def take(self, count: int) -> tuple[list[int], list[bytes]]:
         """The offsets of the next records and the records, at most `count`; none at the end of the file.

@@ -6,7 +6,7 @@ came before. The two lowest bits of an element's first byte say which kind it is
 
 from __future__ import annotations
 
-from tideflow.io.varints import decode_varint
+from tideflow.graph.varints import decode_varint
 
 # A copy of at most 64 bytes takes two bytes or more, so plain data is never longer than this many times its
 # compressed form.

@@ -15,10 +15,10 @@ from typing import BinaryIO
 
 from tideflow.graph import errors
 from tideflow.graph.errors import DataLossError
+from tideflow.graph.varints import decode_varint, encode_varint
 from tideflow.io.checksums import masked_crc32c
 from tideflow.io.local_files import as_tensorflow_errors
 from tideflow.io.snappy import uncompressed
-from tideflow.io.varints import decode_varint, encode_varint
 
 _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
 _FOOTER_SIZE = 48

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.layers import keras_state
-from tideflow.layers.keras_graph import runs_as_function
+from tideflow.layers.keras_graph import note_update, runs_as_function
 from tideflow.layers.nodes import behind
 from tideflow.ops.arrays import shapes
 from tideflow.ops.math import casting
@@ -24,7 +25,7 @@ class Additions:
     """The part of `Layer` that keeps losses, updates and metrics."""
 
     _losses: list[Tensor]
-    _eager_losses: list[Tensor]
+    _losses_of_calls: dict[int, list[Tensor]]
     _callable_losses: list[Callable]
     _updates: list[Any]
     _metrics: list[Any]
@@ -59,7 +60,8 @@ class Additions:
             if callable(loss):
                 self._callable_losses.append(loss)
             elif loss is not None and runs_as_function():
-                self._eager_losses.append(convert_to_tensor(loss, preferred_dtype=keras_state.floatx()))
+                kept = self._losses_of_calls.setdefault(threading.get_ident(), [])
+                kept.append(convert_to_tensor(loss, preferred_dtype=keras_state.floatx()))
             elif loss is not None:
                 loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
                 loss._unconditional_loss = inputs is None
@@ -67,7 +69,7 @@ class Additions:
 
     def _clear_losses(self) -> None:
         """Drops the losses of the last call, here and in the layers inside."""
-        self._eager_losses.clear()
+        self._losses_of_calls.pop(threading.get_ident(), None)
         for layer in self._inner_layers():
             layer._clear_losses()
 
@@ -85,7 +87,8 @@ class Additions:
             if at_once and is_function and not self.trainable:
                 continue
             op = update() if is_function else update
-            if at_once:  # it has run, or runs with the function
+            if at_once:  # it has run, or runs with the function, or with the step that is being built
+                note_update(op)
                 continue
             op = getattr(op, "op", op)
             around = keras_state.inputs_of_call()
@@ -142,7 +145,8 @@ class Additions:
                 loss = convert_to_tensor(loss, preferred_dtype=keras_state.floatx())
                 loss._unconditional_loss = True
                 made.append(loss)
-        return (self._eager_losses or self._losses) + made + self._of_inner_layers("losses")
+        of_call = self._losses_of_calls.get(threading.get_ident())
+        return (of_call or self._losses) + made + self._of_inner_layers("losses")
 
     @property
     def updates(self) -> list[Any]:

@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
+from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
-from tideflow.layers import keras_state
+from tideflow.graph.user_functions import converted
+from tideflow.layers import keras_state, precision
 from tideflow.layers.additions import Additions
 from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
@@ -35,9 +37,10 @@ from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor,
 from tideflow.ops.arrays import constants
 from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
+from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
-from tideflow.variables.trackable import Trackable, is_trackable, objects_made
+from tideflow.variables.trackable import Trackable, is_left_out, is_trackable, objects_made, unwrapped
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, RegularizerLike, ShapeLike
@@ -63,7 +66,7 @@ _BOOKKEEPING = frozenset(
     {
         "_graph",
         "_losses",
-        "_eager_losses",
+        "_losses_of_calls",
         "_callable_losses",
         "_updates",
         "_metrics",
@@ -88,13 +91,18 @@ class Layer(Connected, Additions, Module):
     Args:
       trainable: Whether optimizers change the variables by default.
       name: The name of the layer; made from the class name if None.
-      dtype: The type of the variables; that of the first input if None.
+      dtype: The type of the variables, or a `tf.keras.mixed_precision.experimental.Policy`; that of the
+        first input if None.
       dynamic: Whether the layer must run eagerly.
-      **kwargs: `input_shape`, `batch_input_shape`, `batch_size`, `weights` and `activity_regularizer`.
+      **kwargs: `input_shape`, `batch_input_shape`, `batch_size`, `weights`,
+        `activity_regularizer`, and `autocast`: whether floating-point inputs are cast to the layer's type.
     """
 
     _untracked = _BOOKKEEPING
     supports_masking = False
+    _policy: Any = None
+    _inferred_dtype: str | None = None  # of the first input
+    _autocast = False
 
     def __init__(
         self,
@@ -112,10 +120,11 @@ class Layer(Connected, Additions, Module):
         self.built = False
         self.input_spec = None
         self.supports_masking = type(self).supports_masking
-        self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
+        self._set_types(dtype, kwargs.get("autocast"))
         self._dynamic = dynamic
         self._losses: list[Tensor] = []
-        self._eager_losses: list[Tensor] = []  # of the last call, where each call has its own
+        # Of the last call, where each call has its own; by thread, as replicas run in turns.
+        self._losses_of_calls: dict[int, list[Tensor]] = {}
         self._callable_losses: list[Callable] = []
         self._updates: list[Any] = []
         self._metrics: list[Any] = []
@@ -130,6 +139,22 @@ class Layer(Connected, Additions, Module):
             else:
                 self._batch_input_shape = (kwargs.get("batch_size"), *kwargs["input_shape"])
         self._initial_weights = kwargs.get("weights")
+
+    def _set_types(self, dtype: Any, autocast: bool | None) -> None:
+        """Sets the types of the variables and of the computation."""
+        self._policy = precision.policy_of(dtype)
+        self._autocast = v2_behavior_enabled() if autocast is None else autocast
+        if self._policy is not None:
+            self._dtype = self._policy.variable_dtype
+        elif dtype is None:
+            self._dtype = keras_state.floatx() if self._autocast else None
+        else:
+            self._dtype = dtypes.as_dtype(dtype).name
+
+    @property
+    def _compute_dtype(self) -> str | None:
+        """The type in which the layer computes; None for that of its inputs."""
+        return self._dtype if self._policy is None else self._policy.compute_dtype or self._inferred_dtype
 
     def _start_tracking(self) -> None:
         """Attributes may be set before `__init__` of the base runs."""
@@ -192,9 +217,10 @@ class Layer(Connected, Additions, Module):
     def _unbuilt(self) -> Layer:
         twin = copy.copy(self)
         empty: dict[str, Any] = {
-            name: [] for name in _BOOKKEEPING - {"_graph", "_weights_by_name", "_layers"}
+            name: [] for name in _BOOKKEEPING - {"_graph", "_weights_by_name", "_losses_of_calls", "_layers"}
         }
-        twin.__dict__.update(empty, built=False, _graph=None, _weights_by_name={}, _initial_weights=None)
+        twin.__dict__.update(empty, built=False, _graph=None, _initial_weights=None)
+        twin.__dict__.update(_weights_by_name={}, _losses_of_calls={})
         return twin
 
     def compute_output_signature(self, input_signature: Any) -> Any:
@@ -319,7 +345,13 @@ class Layer(Connected, Additions, Module):
         self._build_for(inputs)
         if self.dynamic and in_keras_graph():
             return self._stand_ins(inputs)
-        outputs = self.call(inputs, *args, **kwargs)
+        if self._autocast:
+            inputs = precision.cast_inputs(inputs, self._compute_dtype)
+        if self._policy is None:
+            outputs = self._converted_call(inputs, *args, **kwargs)
+        else:
+            with precision.computing_in(self._compute_dtype):
+                outputs = self._converted_call(inputs, *args, **kwargs)
         if outputs is None:
             raise ValueError(
                 "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: "
@@ -327,12 +359,27 @@ class Layer(Connected, Additions, Module):
             )
         return outputs
 
+    def _converted_call(self, *args: Any, **kwargs: Any) -> Any:
+        """`call`; in a graph AutoGraph converts that of a program's own class first."""
+        if executing_eagerly():
+            return self.call(*args, **kwargs)
+        own = not type(self).__module__.startswith("tideflow.")
+        try:
+            return (converted(self.call) if own else self.call)(*args, **kwargs)
+        except OperatorNotAllowedInGraphError as error:
+            raise TypeError(
+                "You are attempting to use Python control flow in a layer that was not declared to be "
+                "dynamic. Pass `dynamic=True` to the class constructor.\n"
+                f'Encountered error:\n"""\n{error}\n"""'
+            ) from error
+
     def _build_for(self, inputs: Any) -> None:
         if not self.built:
             flat = nest.flatten(inputs)
             check_inputs(self.input_spec, flat, self.name)
-            if self._dtype is None and flat:
-                self._dtype = flat[0].dtype.base_dtype.name
+            if flat:
+                self._inferred_dtype = flat[0].dtype.base_dtype.name
+                self._dtype = self._dtype or self._inferred_dtype
             with outside_functions():
                 if not getattr(type(self).build, "_is_default", False):
                     self.build(nest.map_structure(lambda tensor: tensor.shape, inputs))
@@ -394,7 +441,8 @@ class Layer(Connected, Additions, Module):
             computed = self.compute_mask(inputs, masks)
             made = [None] * len(flat) if computed is None else nest.flatten(computed)
         for output, mask in zip(flat, made, strict=False):
-            output._keras_mask = mask
+            with contextlib.suppress(AttributeError):  # a number, as the step that a cell counts
+                output._keras_mask = mask
             if mask is not None:
                 mask._keras_history_checked = True
 
@@ -405,6 +453,7 @@ class Layer(Connected, Additions, Module):
         if hasattr(type(self), name) or name in _BOOKKEEPING or self.__dict__.get("_is_graph_network"):
             object.__setattr__(self, name, value)
             return
+        value = unwrapped(self, name, value)
         if not isinstance(value, (str, int, float, bool, type(None))):
             self._track(value)
         object.__setattr__(self, name, value)
@@ -498,6 +547,9 @@ class Layer(Connected, Additions, Module):
             synchronization=synchronization,
             aggregation=aggregation,
         )
+        casts = self._policy is not None and self._policy.should_cast_variables
+        if casts and kwargs.get("experimental_autocast", True):
+            variable = precision.casts_itself(variable)
         track_variable(variable)
         if regularizer is not None:
             self._regularize(name, variable, regularizer)
@@ -526,7 +578,8 @@ class Layer(Connected, Additions, Module):
         """The variables by the names they were added under, and the attributes that hold more."""
         found = dict(self._weights_by_name)
         for name, value in vars(self).items():
-            if name not in _BOOKKEEPING and is_trackable(value) and _holds_trackable(value):
+            followed = name not in _BOOKKEEPING and not is_left_out(self, name)
+            if followed and is_trackable(value) and _holds_trackable(value):
                 found.setdefault(name, value)
         return list(found.items())
 

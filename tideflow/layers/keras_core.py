@@ -118,9 +118,7 @@ class Dense(Configured):
             outputs = contraction.tensordot(inputs, self.kernel, [[inputs.shape.ndims - 1], [0]])
             outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
         else:
-            if not inputs.dtype.is_floating and not inputs.dtype.is_complex:
-                inputs = casting.cast(inputs, self._dtype)
-            outputs = matmul.matmul(inputs, self.kernel)
+            outputs = matmul.matmul(casting.cast(inputs, self._compute_dtype), self.kernel)
         if self.use_bias:
             outputs = activations.bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)

@@ -109,9 +109,43 @@ def in_keras_graph() -> bool:
     return isinstance(graph, KerasGraph)
 
 
+class _Step(threading.local):
+    updates: list[Any] | None = None  # of the step that this thread builds
+
+
+_step = _Step()
+
+
+@contextlib.contextmanager
+def step_in_graph() -> Iterator[list[Any]]:
+    """Makes the calls of a `with` block those of one step, as in a function.
+
+    Yields:
+      The operations that layers add to the step: in a graph, who runs the step must run them.
+    """
+    outer, _step.updates = _step.updates, []
+    try:
+        yield _step.updates
+    finally:
+        _step.updates = outer
+
+
+def note_update(update: Any) -> None:
+    """Adds an operation to the step that this thread builds, if it builds one."""
+    if _step.updates is not None and update is not None:
+        _step.updates.append(update)
+
+
+def noted_updates() -> list[Any]:
+    """The operations of the step that this thread builds, so far."""
+    return list(_step.updates or ())
+
+
 def runs_as_function() -> bool:
-    """Whether operations run at once, or in a function that is being traced beside eager mode.
+    """Whether operations run at once, in a function that is being traced beside eager mode, or in a step.
 
     There a layer's losses are those of one call, and what a layer updates is updated.
     """
+    if _step.updates is not None:
+        return True
     return graph_outside().is_eager and not in_keras_graph()

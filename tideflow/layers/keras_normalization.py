@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow import nn
+from tideflow.distribute.context import get_strategy
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -16,7 +17,7 @@ from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import described
 from tideflow.layers.configured import Configured
 from tideflow.layers.input_spec import InputSpec
-from tideflow.ops.arrays import constants, creation, joining, shapes
+from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.nn import activations
@@ -121,8 +122,9 @@ class BatchNormalization(Configured):
         if rank is None:
             raise ValueError("Input has undefined rank:", input_shape)
         self.axis = [axis + rank if axis < 0 else axis for axis in self.axis]
-        if any(axis < 0 or axis >= rank for axis in self.axis):
-            raise ValueError(f"Invalid axis: {self.axis} of an input of rank {rank}")
+        for axis in self.axis:
+            if not 0 <= axis < rank:
+                raise ValueError(f"Invalid axis: {axis}, of an input of rank {rank}")
         if len(set(self.axis)) != len(self.axis):
             raise ValueError(f"Duplicate axis: {self.axis}")
         if self.fused is None:
@@ -157,12 +159,20 @@ class BatchNormalization(Configured):
                 self.gamma_regularizer,
                 True,
                 self.gamma_constraint,
+                experimental_autocast=False,
             )
         elif self.fused:
             self._gamma_const = constants.constant(1.0, dtype, shape)
         if self.center:
             self.beta = self.add_weight(
-                "beta", shape, dtype, self.beta_initializer, self.beta_regularizer, True, self.beta_constraint
+                "beta",
+                shape,
+                dtype,
+                self.beta_initializer,
+                self.beta_regularizer,
+                True,
+                self.beta_constraint,
+                experimental_autocast=False,
             )
         elif self.fused:
             self._beta_const = constants.constant(0.0, dtype, shape)
@@ -173,7 +183,15 @@ class BatchNormalization(Configured):
     def _add_statistics(self, shape: list[int], dtype: dtypes.DType) -> None:
         def average(name: str, initializer: Any) -> Any:
             mean = VariableAggregation.MEAN
-            return self.add_weight(name, shape, dtype, initializer, trainable=False, aggregation=mean)
+            return self.add_weight(
+                name,
+                shape,
+                dtype,
+                initializer,
+                trainable=False,
+                aggregation=mean,
+                experimental_autocast=False,
+            )
 
         self.moving_mean = average("moving_mean", self.moving_mean_initializer)
         self.moving_variance = average("moving_variance", self.moving_variance_initializer)
@@ -228,16 +246,19 @@ class BatchNormalization(Configured):
         else:
             momentum = convert_to_tensor(self.momentum)
         if known or known is None:
-            self.add_update(lambda: self._averaged(self.moving_mean, mean, momentum), inputs=True)
-            self.add_update(lambda: self._averaged(self.moving_variance, variance, momentum), inputs=True)
+            self.add_update(lambda: self._averaged(self.moving_mean, mean, momentum, inputs), inputs=True)
+            self.add_update(
+                lambda: self._averaged(self.moving_variance, variance, momentum, inputs), inputs=True
+            )
         return output
 
-    def _averaged(self, variable: Any, value: Tensor, momentum: Any) -> Any:
+    def _averaged(self, variable: Any, value: Tensor, momentum: Any, inputs: Tensor) -> Any:
         with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
             decay = convert_to_tensor(1.0 - momentum, name="decay")
             if decay.dtype.base_dtype is not variable.dtype.base_dtype:
                 decay = casting.cast(decay, variable.dtype.base_dtype)
             delta = (variable - casting.cast(value, variable.dtype.base_dtype)) * decay
+            delta = _zero_without_samples(delta, inputs)
             return reference_variables.assign_sub(variable, delta, name=scope)
 
     def _plain_call(self, inputs: Tensor, training: Any) -> Tensor:
@@ -254,7 +275,8 @@ class BatchNormalization(Configured):
             keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
             wide = casting.cast(inputs, dtypes.float32) if inputs.dtype.size < 4 else inputs
             mean, variance = nn.moments(wide, reduced, keep_dims=keep_dims)
-            mean, variance, scale, offset = self._blended(mean, variance, scale, offset, training)
+            mean, variance = (_zero_without_samples(moment, inputs) for moment in (mean, variance))
+            mean, variance, scale, offset = self._blended(inputs, mean, variance, scale, offset, training)
         outputs = nn.batch_normalization(
             inputs,
             _like(self._broadcast(mean, rank), inputs),
@@ -293,7 +315,9 @@ class BatchNormalization(Configured):
             else adjust_bias + offset,
         )
 
-    def _blended(self, mean: Tensor, variance: Tensor, scale: Any, offset: Any, training: Any) -> tuple:
+    def _blended(
+        self, inputs: Tensor, mean: Tensor, variance: Tensor, scale: Any, offset: Any, training: Any
+    ) -> tuple:
         """The statistics to normalize by: the batch's, or the moving ones; and the updates of the moving
         ones.
         """
@@ -309,7 +333,7 @@ class BatchNormalization(Configured):
             new_mean = reductions.reduce_mean(mean, 1, keepdims=True)
             new_variance = reductions.reduce_mean(variance, 1, keepdims=True)
         if self.renorm:
-            r, d, new_mean, new_variance = self._renormalized(new_mean, new_variance, training)
+            r, d, new_mean, new_variance = self._renormalized(inputs, new_mean, new_variance, training)
             scale, offset = (
                 (r if scale is None else r * scale),
                 (d if scale is None else d * scale) + (0.0 if offset is None else offset),
@@ -318,7 +342,7 @@ class BatchNormalization(Configured):
         def averaged(variable: Any, value: Tensor) -> Any:
             if value.shape.ndims != variable.shape.ndims:
                 value = shapes.reshape(value, variable.shape.as_list())
-            return self._averaged(variable, value, self.momentum)
+            return self._averaged(variable, value, self.momentum, inputs)
 
         def update(variable: Any, value: Tensor, assign: Callable = averaged) -> None:
             self.add_update(
@@ -338,7 +362,7 @@ class BatchNormalization(Configured):
         update(self.moving_variance, new_variance, from_deviation if self.renorm else averaged)
         return mean, variance, scale, offset
 
-    def _renormalized(self, mean: Tensor, variance: Tensor, training: Any) -> tuple:
+    def _renormalized(self, inputs: Tensor, mean: Tensor, variance: Tensor, training: Any) -> tuple:
         """Batch renormalization: how far the batch's statistics are from the moving ones, within the
         clipping limits.
         """
@@ -360,7 +384,7 @@ class BatchNormalization(Configured):
             value = constants.identity(value)
             return conditionals.smart_cond(
                 training,
-                lambda: self._averaged(variable, value, self.renorm_momentum),
+                lambda: self._averaged(variable, value, self.renorm_momentum, inputs),
                 lambda: constants.identity(variable),
             )
 
@@ -382,6 +406,13 @@ def _rooted(initializer: Any) -> Callable:
         return unary.sqrt(initializer(shape, dtype=dtype, partition_info=partition_info))
 
     return initial
+
+
+def _zero_without_samples(value: Tensor, inputs: Tensor) -> Tensor:
+    """Zeros for a value of no samples: of several replicas, one may get none of a batch."""
+    if get_strategy().num_replicas_in_sync == 1:
+        return value
+    return indexing.where(shapes.size(inputs) > 0, value, creation.zeros_like(value))
 
 
 def _like(value: Any, inputs: Tensor) -> Tensor:

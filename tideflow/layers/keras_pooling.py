@@ -94,10 +94,25 @@ class MaxPooling2D(Pooling):
     function = staticmethod(pooling.max_pool)
 
 
+class Pooling3D(Pooling):
+    """Pooling over three axes. The graph has the channels last, as TensorFlow's has."""
+
+    rank = 3
+
+    def call(self, inputs: Tensor) -> Tensor:
+        first = self.data_format == "channels_first"
+        pooled = type(self).function(
+            shapes.transpose(inputs, (0, 2, 3, 4, 1)) if first else inputs,
+            ksize=(1, *self.pool_size, 1),
+            strides=(1, *self.strides, 1),
+            padding=self.padding.upper(),
+        )
+        return shapes.transpose(pooled, (0, 4, 1, 2, 3)) if first else pooled
+
+
 @export("keras.layers.MaxPooling3D", "keras.layers.MaxPool3D")
 @described("The maximum of each window along three axes.")
-class MaxPooling3D(Pooling):
-    rank = 3
+class MaxPooling3D(Pooling3D):
     function = staticmethod(pooling.max_pool3d)
 
 
@@ -116,8 +131,7 @@ class AveragePooling2D(Pooling):
 
 @export("keras.layers.AveragePooling3D", "keras.layers.AvgPool3D")
 @described("The mean of each window along three axes.")
-class AveragePooling3D(Pooling):
-    rank = 3
+class AveragePooling3D(Pooling3D):
     function = staticmethod(mean_pooling.avg_pool3d)
 
 

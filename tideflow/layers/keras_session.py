@@ -179,7 +179,7 @@ def batch_set_value(tuples: Sequence[tuple[Any, Any]]) -> None:
             value = np.asarray(value, dtype=dtype.as_numpy_dtype)
             if not hasattr(variable, "_keras_assignment"):
                 given = constants.placeholder(dtype, shape=[None] * value.ndim)
-                variable._keras_assignment = given, variable.assign(given).op
+                variable._keras_assignment = given, variable.assign(given, read_value=False)
             given, assign = variable._keras_assignment
             feeds[given] = value
             assignments.append(assign)

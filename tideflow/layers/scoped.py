@@ -24,6 +24,7 @@ from tideflow.graph.stacks import replaced
 from tideflow.layers import base
 from tideflow.layers.base import snake_case
 from tideflow.layers.nodes import as_tensors
+from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables import variable_scope as scopes
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
 
@@ -218,6 +219,9 @@ class Layer(base.Layer):
                 aggregation,
             )
         trainable = (synchronization != VariableSynchronization.ON_READ) if trainable is None else trainable
+        if isinstance(initializer, str):
+            initializer = keras_initializers.get(initializer)
+        regularizer, constraint = regularizers.get(regularizer), constraints.get(constraint)
         self._set_scope()
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape, broadcast_static_shape
+from tideflow.graph.shapes import TensorShape, broadcast_static_shape, dimension_at_index, dimension_value
 from tideflow.linalg.dense import LinearOperatorDiag
 from tideflow.linalg.identities import LinearOperatorIdentity
 from tideflow.linalg.operator import LinearOperator
@@ -97,7 +97,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         if self._diag_update is not None:
             positive = self._is_diag_update_positive
             return LinearOperatorDiag(self._diag_update, is_positive_definite=positive)
-        count = self._u.shape[-1].value
+        count = dimension_value(self._u.shape[-1])
         count = shapes.shape(self._u)[-1] if count is None else count
         return LinearOperatorIdentity(num_rows=count, dtype=self.dtype)
 
@@ -106,7 +106,7 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         batch = broadcast_static_shape(self.base_operator.batch_shape, both[:-2])
         self.base_operator.domain_dimension.assert_is_compatible_with(both[-2])
         if self._diag_update is not None:
-            both[-1].assert_is_compatible_with(self._diag_update.shape[-1])
+            dimension_at_index(both, -1).assert_is_compatible_with(self._diag_update.shape[-1])
             broadcast_static_shape(batch, self._diag_update.shape[:-1])
 
     @property

@@ -21,7 +21,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import Dimension, TensorShape, dimension_value
+from tideflow.graph.shapes import Dimension, TensorShape, dimension_at_index, dimension_value
 from tideflow.linalg import algebra
 from tideflow.linalg.tools import cholesky_solve, is_variable, matrix_solve, shape_tensor
 from tideflow.ops.arrays import creation, diagonals, shapes
@@ -372,7 +372,7 @@ class LinearOperator(Module, abc.ABC):
         return left, right
 
     def _check_side(self, axis: int, x: Tensor, x_axis: int) -> None:
-        self.shape[axis].assert_is_compatible_with(x.shape[x_axis])
+        dimension_at_index(self.shape, axis).assert_is_compatible_with(x.shape[x_axis])
 
     def _matvec(self, x: Tensor, adjoint: bool = False) -> Tensor:
         return shapes.squeeze(self.matmul(shapes.expand_dims(x, axis=-1), adjoint=adjoint), axis=-1)

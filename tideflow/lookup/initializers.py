@@ -10,8 +10,10 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import GraphKeys, add_to_collection, device, init_scope, name_scope
+from tideflow.graph.scopes import GraphKeys, add_to_collection, init_scope, name_scope
 from tideflow.ops.state import lookup_tables
+from tideflow.variables.assets import TrackableAsset
+from tideflow.variables.trackable import Children, Trackable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
@@ -40,7 +42,7 @@ def check_table_dtypes(table: Any, key_dtype: DType, value_dtype: DType) -> None
 
 
 @export("contrib.lookup.TableInitializerBase")
-class TableInitializerBase(abc.ABC):
+class TableInitializerBase(Trackable, abc.ABC):
     """The base of initializers of tables.
 
     Args:
@@ -148,7 +150,7 @@ class TextFileInitializer(TableInitializerBase):
         delimiter: str = "\t",
         name: str | None = None,
     ):
-        if not isinstance(filename, Tensor) and not filename:
+        if not isinstance(filename, (Tensor, TrackableAsset)) and not filename:
             raise ValueError(f"Filename required for {name}.")
         super().__init__(key_dtype, value_dtype)
         _check_index("key", key_index)
@@ -171,8 +173,12 @@ class TextFileInitializer(TableInitializerBase):
         self._vocab_size = vocab_size
         self._delimiter = delimiter
         self._name = name
-        with init_scope(), device("CPU"):
-            self._filename = convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+        self._asset = filename if isinstance(filename, TrackableAsset) else TrackableAsset(filename)
+        self._filename = self._asset.asset_path
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        return [("_filename", self._asset)]
 
     def initialize(self, table: LookupInterface) -> Operation:
         """Adds an operation that fills a table.
@@ -196,7 +202,7 @@ class TextFileInitializer(TableInitializerBase):
         if filled is None:  # it has run already: eager mode
             return filled
         add_to_collection(GraphKeys.TABLE_INITIALIZERS, filled)
-        if self._filename.op.definition.role == "constant":
+        if not self._filename.is_eager and self._filename.op.definition.role == "constant":
             add_to_collection(GraphKeys.ASSET_FILEPATHS, self._filename)
         return filled
 

@@ -67,10 +67,10 @@ class TableSaveable:
 class _MutableTable(LookupInterface):
     """What both kinds of mutable tables do."""
 
-    def __init__(self, key_dtype: Any, value_dtype: Any, name: str, checkpoint: bool, handle: Tensor):
+    def __init__(self, key_dtype: Any, value_dtype: Any, name: str, checkpoint: bool):
         super().__init__(key_dtype, value_dtype)
-        self._name = name
-        self._resource_handle = handle
+        self._name, self._checkpoint = name, checkpoint
+        handle = self._resource_handle = self._create_resource()
         self._table_name = name_of(handle)
         if checkpoint and not handle.is_eager:
             add_to_collection(GraphKeys.SAVEABLE_OBJECTS, TableSaveable(self, name))
@@ -166,17 +166,18 @@ class MutableHashTable(_MutableTable):
         checkpoint: bool = True,
     ):
         self._default_value = convert_to_tensor(default_value, dtype=value_dtype)
+        super().__init__(key_dtype, value_dtype, name, checkpoint)
+
+    def _create_resource(self) -> Tensor:
         attrs = {
-            "use_node_name_sharing": checkpoint,
-            "key_dtype": key_dtype,
-            "value_dtype": value_dtype,
-            "name": name,
+            "use_node_name_sharing": self._checkpoint,
+            "key_dtype": self._key_dtype,
+            "value_dtype": self._value_dtype,
+            "name": self._name,
         }
         if self._default_value.shape.ndims == 0:
-            handle = lookup_tables.mutable_hash_table_v2_op(**attrs)
-        else:
-            handle = lookup_tables.mutable_tensors_table_v2_op(value_shape=self._default_value.shape, **attrs)
-        super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
+            return lookup_tables.mutable_hash_table_v2_op(**attrs)
+        return lookup_tables.mutable_tensors_table_v2_op(value_shape=self._default_value.shape, **attrs)
 
 
 @export("lookup.experimental.DenseHashTable", "contrib.lookup.MutableDenseHashTable")
@@ -206,18 +207,21 @@ class DenseHashTable(_MutableTable):
         checkpoint: bool = True,
     ):
         self._default_value = convert_to_tensor(default_value, dtype=value_dtype, name="default_value")
-        empty_key = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
-        deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
-        handle = lookup_tables.mutable_dense_hash_table_v2_op(
-            empty_key,
-            deleted_key,
-            use_node_name_sharing=checkpoint,
-            value_dtype=value_dtype,
+        self._empty_key = convert_to_tensor(empty_key, dtype=key_dtype, name="empty_key")
+        self._deleted_key = convert_to_tensor(deleted_key, dtype=key_dtype, name="deleted_key")
+        self._initial_num_buckets = initial_num_buckets
+        super().__init__(key_dtype, value_dtype, name, checkpoint)
+
+    def _create_resource(self) -> Tensor:
+        return lookup_tables.mutable_dense_hash_table_v2_op(
+            self._empty_key,
+            self._deleted_key,
+            use_node_name_sharing=self._checkpoint,
+            value_dtype=self._value_dtype,
             value_shape=self._default_value.shape,
-            initial_num_buckets=initial_num_buckets,
-            name=name,
+            initial_num_buckets=self._initial_num_buckets,
+            name=self._name,
         )
-        super().__init__(key_dtype, value_dtype, name, checkpoint, handle)
 
     def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """Adds an operation that sets the values of keys.

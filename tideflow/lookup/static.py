@@ -13,7 +13,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.state import lookup_tables
-from tideflow.variables.trackable import Trackable
+from tideflow.variables.trackable import Children, Trackable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
@@ -30,6 +30,10 @@ class LookupInterface(Trackable):
     """
 
     _resource_handle: Tensor | None = None
+
+    def _initialize(self) -> Operation | None:
+        """Adds what fills the table, if anything does."""
+        return None
 
     def __init__(self, key_dtype: DTypeLike, value_dtype: DTypeLike):
         self._key_dtype = as_dtype(key_dtype)
@@ -88,6 +92,13 @@ class InitializableLookupTableBase(LookupInterface):
             self._resource_handle = self._create_resource()
             self._table_name = name_of(self._resource_handle)
             self._init_op = initializer.initialize(self)
+
+    @property
+    def _checkpoint_dependencies(self) -> Children:
+        return [("_initializer", self._initializer)] if isinstance(self._initializer, Trackable) else []
+
+    def _initialize(self) -> Operation:
+        return self._initializer.initialize(self)
 
     @property
     def default_value(self) -> Tensor:

@@ -25,6 +25,7 @@ from tideflow.lookup.static import LookupInterface, StaticHashTable, last_part, 
 from tideflow.ops.arrays import constants, creation, indexing, shapes
 from tideflow.ops.math import binary, casting
 from tideflow.ops.strings import hashing, numbers
+from tideflow.variables.trackable import Children
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
@@ -113,6 +114,9 @@ class _WithHashBuckets(LookupInterface):
         self._num_oov_buckets = num_oov_buckets
         self._hasher_spec = hasher_spec
         self._table_name = last_part(name)
+
+    def _children_to_export(self) -> Children:
+        return [] if self._table is None else [("_table", self._table)]
 
     @property
     def initializer(self) -> Operation:

@@ -12,7 +12,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import bfloat16, float16, float32, int32
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
-from tideflow.graph.shapes import TensorShape, unknown_shape
+from tideflow.graph.shapes import TensorShape, dimension_value, unknown_shape
 from tideflow.ops.arrays import constants, creation, distinct, indexing, joining, shapes, slicing, tiling
 from tideflow.ops.arrays.stitching import dynamic_partition, parallel_dynamic_stitch_op
 from tideflow.ops.math import binary, casting, clipping, powers, reductions, segments, unary
@@ -124,7 +124,7 @@ def _part_and_row(tables: list[Any], ids: Tensor, strategy: str) -> tuple[Tensor
 
 
 def _total_rows(tables: list[Any], dtype: Any) -> Tensor:
-    sizes = [table.shape[0].value if table.shape.ndims else None for table in tables]
+    sizes = [dimension_value(table.shape[0]) if table.shape.ndims else None for table in tables]
     if None not in sizes:
         return constants.constant(sum(sizes), dtype)
     for i, table in enumerate(tables):
@@ -247,7 +247,7 @@ def safe_embedding_lookup_sparse(
     tables = _safe_tables(embedding_weights, sparse_weights)
     with name_scope(name, "embedding_lookup", [*tables, sparse_ids.values]) as scope:
         sizes = sparse_ids.dense_shape
-        known_rank = sizes.shape[0].value
+        known_rank = dimension_value(sizes.shape[0])
         last = (shapes.size(sizes) if known_rank is None else known_rank) - 1
         rows = reductions.reduce_prod(slicing.slice(sizes, [0], [last]))
         sparse_ids = construction.sparse_reshape(sparse_ids, [rows, indexing.gather(sizes, last)])

@@ -2,7 +2,6 @@
 
 from tideflow.platform import (  # noqa: F401
     app,
-    behavior,
     compat,
     config,
     deprecation,

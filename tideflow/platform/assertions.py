@@ -29,10 +29,41 @@ class Assertions(absltest.TestCase):
     evaluate: Callable[[Any], Any]  # the values of a structure of tensors: the test case has the session
 
     def _array(self, value: Any) -> np.ndarray:
-        """The value as an array; ValueError for a ragged list."""
+        """The value as an array, of lists where it is a list of lists of different lengths."""
         if any(map(is_tensor, nest.flatten(value))):
             value = self.evaluate(value)
-        return value if isinstance(value, np.ndarray) else np.array(value)
+        if isinstance(value, np.ndarray):
+            return value
+        try:
+            return np.array(value)
+        except ValueError:
+            return np.array(value, dtype=object)
+
+    _GetNdArray = _array  # TensorFlow's name, which tests call
+
+    def _list(self, value: Any) -> Any:
+        """A ragged tensor, a tensor, an array or a list as nested lists."""
+        if is_tensor(value) or hasattr(value, "row_lengths"):
+            value = self.evaluate(value)
+        if _is_ragged(value):
+            return value.to_list()
+        if isinstance(value, (list, tuple)):
+            return [self._list(part) for part in value]
+        return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+    def _assert_same_ragged_rank(self, a: Any, b: Any, msg: str | None) -> None:
+        if not isinstance(a, (list, tuple)) and not isinstance(b, (list, tuple)):
+            self.assertEqual(getattr(a, "ragged_rank", 0), getattr(b, "ragged_rank", 0), msg)
+
+    # Names of unittest's that Python 3.12 no longer has, and tests of TensorFlow's time use.
+    assertEquals = absltest.TestCase.assertEqual
+    assertNotEquals = absltest.TestCase.assertNotEqual
+    assertAlmostEquals = absltest.TestCase.assertAlmostEqual
+    assertNotAlmostEquals = absltest.TestCase.assertNotAlmostEqual
+    assertRaisesRegexp = absltest.TestCase.assertRaisesRegex
+    assertRegexpMatches = absltest.TestCase.assertRegex
+    assertNotRegexpMatches = absltest.TestCase.assertNotRegex
+    assert_ = absltest.TestCase.assertTrue
 
     # -------------------------------------------------------------------------------------------- closeness
 
@@ -48,7 +79,20 @@ class Assertions(absltest.TestCase):
           atol: The absolute tolerance.
           msg: What a failure says besides.
         """
-        self._assert_close(a, b, rtol, atol, "", msg or "")
+        if _is_ragged(a) or _is_ragged(b):
+            self._assert_lists_close(self._list(a), self._list(b), rtol, atol, "value", msg or "")
+            self._assert_same_ragged_rank(a, b, msg)
+        else:
+            self._assert_close(a, b, rtol, atol, "", msg or "")
+
+    def _assert_lists_close(self, a: Any, b: Any, rtol: float, atol: float, path: str, msg: str) -> None:
+        self.assertEqual(type(a), type(b))
+        if not isinstance(a, list):
+            self._assert_close(a, b, rtol, atol, path, msg)
+            return
+        self.assertLen(a, len(b), f"Length differs for {path}")
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            self._assert_lists_close(x, y, rtol, atol, f"{path}[{i}]", msg)
 
     def _assert_close(self, a: Any, b: Any, rtol: float, atol: float, path: str, msg: str) -> None:
         a, b = (x._asdict() if hasattr(x, "_asdict") else x for x in (a, b))
@@ -188,10 +232,14 @@ class Assertions(absltest.TestCase):
         """Asserts that both have the same shape and the same elements, NaN being equal to NaN.
 
         Args:
-          a: An array or a tensor.
-          b: Another one.
+          a: An array, a tensor or a ragged tensor.
+          b: Another one; beside a ragged tensor, also nested lists.
           msg: What a failure says besides.
         """
+        if _is_ragged(a) or _is_ragged(b):
+            self.assertEqual(self._list(a), self._list(b), msg)
+            self._assert_same_ragged_rank(a, b, msg)
+            return
         a, b = self._array(a), self._array(b)
         self._assert_same_shape(a, b, msg)
         same = a == b
@@ -418,6 +466,10 @@ class Assertions(absltest.TestCase):
           A context manager.
         """
         return self.assertRaisesWithPredicateMatch(errors.OpError, expected_err_re_or_predicate)
+
+
+def _is_ragged(value: Any) -> bool:
+    return hasattr(value, "ragged_rank")
 
 
 def _searched(error: Exception) -> str:

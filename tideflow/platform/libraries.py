@@ -1,4 +1,4 @@
-"""`tf.load_op_library`: op types of the program's own, declared with `tideflow.graph.op.Op`."""
+"""`tf.load_op_library`: op types of the program's own, in C++ or declared with `tideflow.graph.op.Op`."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ from tideflow.ops.arrays import constants
 
 @export("load_op_library")
 def load_op_library(library_filename: str) -> types.ModuleType:
-    """Loads op types from a Python file.
+    """Loads op types and their kernels from a library.
+
+    A shared library is compiled from C++ that was written for TensorFlow, with the flags of `tf.sysconfig`
+    (docs/cpp_kernels.md). A Python file declares its op types with `Op` (docs/add_an_op.md).
 
     Args:
-      library_filename: The file, which declares them with `Op`.
+      library_filename: The file. The name of a shared library is given to the system's loader as it is, so
+        that one in this folder is `"./my_op.so"`.
 
     Returns:
-      The module, with a function for each op type: `mat_mul` for `MatMul`.
+      A module with a function for each op type: `mat_mul` for `MatMul`. The same file gives the same module.
 
     Raises:
-      RuntimeError: If the file cannot be loaded.
+      RuntimeError: If the file cannot be loaded: NotFoundError where it is not there, is no library, or lacks
+        symbols.
     """
+    if not library_filename.endswith(".py"):
+        from tideflow.platform import kernel_libraries  # loaded when asked for
+
+        return kernel_libraries.load(library_filename)
     path = os.path.abspath(library_filename)
-    if not path.endswith(".py"):
-        raise RuntimeError(
-            f"{library_filename} is a library of kernels for TensorFlow's own runtime, which Tideflow does "
-            "not load. Declare the op in Python (docs/add_an_op.md) and load that .py file."
-        )
     if not os.path.exists(path):
         raise errors.not_found(f"{library_filename}: there is no such file")
     name = f"tideflow_ops_{hashlib.sha256(path.encode()).hexdigest()[:12]}"
@@ -62,7 +66,7 @@ def _executed(name: str, path: str) -> types.ModuleType:
 
 @export("load_library")
 def load_library(library_location: str) -> None:
-    """Loads op types from a Python file, or from all Python files in a directory.
+    """Loads op types from a file, or from all shared libraries and Python files in a directory.
 
     Args:
       library_location: The file or the directory.
@@ -77,7 +81,7 @@ def load_library(library_location: str) -> None:
         load_op_library(library_location)
         return
     for entry in sorted(os.listdir(library_location)):
-        if entry.endswith(".py"):
+        if entry.endswith((".py", ".so")):
             load_op_library(os.path.join(library_location, entry))
 
 

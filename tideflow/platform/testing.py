@@ -22,10 +22,13 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto, OptimizerOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.export import export, expose
+from tideflow.graph import nest
+from tideflow.graph.composite import IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import role_of
 from tideflow.graph.scopes import (
     DEFAULT_GRAPH_SEED,
+    executing_eagerly,
     get_default_session,
     reset_default_graph,
     set_random_seed,
@@ -217,6 +220,8 @@ class TestCase(Assertions):
         Returns:
           The values.
         """
+        if executing_eagerly():
+            return nest.map_structure(_eager_value, tensors)
         session = get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -242,6 +247,9 @@ class TestCase(Assertions):
         Yields:
           The session, which is the default session in the block.
         """
+        if executing_eagerly():
+            yield EagerSession(self)
+            return
         with (
             Session(graph=graph, config=_test_config(config, force_gpu)) as session,
             _default_on_device(session, use_gpu, force_gpu),
@@ -267,6 +275,9 @@ class TestCase(Assertions):
         Yields:
           The session, which is the default session in the block.
         """
+        if executing_eagerly():
+            yield EagerSession(self)
+            return
         session, asked = self._cached_session(graph, config, force_gpu)
         for label, before, now in zip(
             ("graph", "config", "force_gpu value"), asked, (graph, config, force_gpu)
@@ -304,7 +315,7 @@ class TestCase(Assertions):
         Yields:
           The session, which is the default session in the block.
         """
-        if graph is not None:
+        if graph is not None or executing_eagerly():
             with self.session(graph, config, use_gpu, force_gpu) as session:
                 yield session
             return
@@ -361,6 +372,35 @@ def _test_config(config: ConfigProto | None, force_gpu: bool) -> ConfigProto:
         result.allow_soft_placement = False
     result.graph_options.optimizer_options.opt_level = OptimizerOptions.L0
     return result
+
+
+class EagerSession:
+    """What a test gets for a session in eager mode: it returns the values that tensors have."""
+
+    def __init__(self, case: Any):
+        self._case = case
+
+    def run(self, fetches: Any, feed_dict: Any = None) -> Any:
+        if feed_dict:
+            raise RuntimeError(
+                "feed_dict is not supported when eager execution is enabled (in this case, sess.run(t) is "
+                "shorthand for t.numpy()"
+            )
+        return self._case.evaluate(fetches)
+
+
+def _eager_value(found: Any) -> Any:
+    """The value of something that eager mode computed; that of a function is what it returns."""
+    if isinstance(found, SparseTensor):
+        return SparseTensorValue(*(part.numpy() for part in (found.indices, found.values, found.dense_shape)))
+    if isinstance(found, IndexedSlices):
+        shape = found.dense_shape
+        return IndexedSlicesValue(
+            found.values.numpy(), found.indices.numpy(), None if shape is None else shape.numpy()
+        )
+    if hasattr(found, "numpy"):
+        return found.numpy()
+    return nest.map_structure(_eager_value, found()) if callable(found) else found
 
 
 @contextlib.contextmanager

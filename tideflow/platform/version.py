@@ -28,10 +28,10 @@ expose(VERSION, "VERSION", "version.VERSION")
 expose(GIT_VERSION, "GIT_VERSION", "version.GIT_VERSION", "__git_version__")
 expose(_compiler(), "COMPILER_VERSION", "version.COMPILER_VERSION", "__compiler_version__")
 
-# Kernels are torch's, so an extension in C++ is built against torch.
+# Extensions in C++ are compiled with headers of this package alone; they share torch's memory.
 CXX11_ABI_FLAG = int(torch.compiled_with_cxx11_abi())
 MONOLITHIC_BUILD = 0
-_TORCH = os.path.dirname(torch.__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 
 expose(CXX11_ABI_FLAG, "CXX11_ABI_FLAG", "sysconfig.CXX11_ABI_FLAG", "__cxx11_abi_flag__")
 expose(MONOLITHIC_BUILD, "MONOLITHIC_BUILD", "sysconfig.MONOLITHIC_BUILD", "__monolithic_build__")
@@ -39,14 +39,14 @@ expose(MONOLITHIC_BUILD, "MONOLITHIC_BUILD", "sysconfig.MONOLITHIC_BUILD", "__mo
 
 @export("sysconfig.get_include")
 def get_include() -> str:
-    """The folder of the C++ headers."""
-    return os.path.join(_TORCH, "include")
+    """The folder of the C++ headers: TensorFlow's names for ops and kernels."""
+    return os.path.join(_PACKAGE, "include")
 
 
 @export("sysconfig.get_lib")
 def get_lib() -> str:
-    """The folder of the shared libraries."""
-    return os.path.join(_TORCH, "lib")
+    """The folder of the shared libraries, which are torch's."""
+    return os.path.join(os.path.dirname(torch.__file__), "lib")
 
 
 @export("sysconfig.get_compile_flags")
@@ -57,5 +57,8 @@ def get_compile_flags() -> list[str]:
 
 @export("sysconfig.get_link_flags")
 def get_link_flags() -> list[str]:
-    """What a linker needs to build an extension."""
-    return [f"-L{get_lib()}", "-ltorch", "-ltorch_cpu", "-lc10"]
+    """What a linker needs to build an extension.
+
+    The headers need no library; one that a kernel itself uses (`-ltorch_cpu`) is found in the folder.
+    """
+    return [f"-L{get_lib()}"]

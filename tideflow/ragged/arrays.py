@@ -11,7 +11,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
-from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, sorting, tiling
+from tideflow.ops.arrays import constants, creation, indexing, joining, rolling, shapes, sorting, tiling
 from tideflow.ops.math import casting, checks, segments
 from tideflow.ragged.conversion import positive_axis
 from tideflow.ragged.partitions import partition_tensor
@@ -113,7 +113,9 @@ def _joined(values: list, axis: int, new_axis: bool) -> Any:
     tensors = match_row_splits_dtypes(*(convert_to_tensor_or_ragged_tensor(value) for value in values))
     ranks = {tensor.shape.ndims for tensor in tensors} - {None}
     if len(ranks) > 1:
-        raise ValueError(f"Shapes of different ranks cannot be joined: {[str(t.shape) for t in tensors]}")
+        first = next(tensor.shape for tensor in tensors if tensor.shape.ndims is not None)
+        other = next(tensor.shape for tensor in tensors if tensor.shape.ndims not in (None, first.ndims))
+        raise ValueError(f"Shape {other} must have rank {first.ndims}")
     rank = ranks.pop() if ranks else None
     axis = positive_axis(axis, None if rank is None else rank + new_axis)
     if not any(isinstance(tensor, RaggedTensor) for tensor in tensors):
@@ -256,7 +258,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
         inner = tile if isinstance(ragged.values, RaggedTensor) else tiling.tile
         ragged = ragged.with_values(inner(ragged.values, of_values))
         numbers = creation.range(ragged.nrows())
-        again = gathered_rows(ragged, tiling.repeat(numbers, multiples[1]))  # each row so often, then as one
+        again = gathered_rows(ragged, rolling.repeat(numbers, multiples[1]))  # each row so often, then as one
         ends = indexing.gather(again.row_splits, creation.range(ragged.nrows() + 1) * multiples[1])
         longer = RaggedTensor.from_row_splits(again.values, ends, validate=False)
         return gathered_rows(longer, tiling.tile(numbers, multiples[:1]))
@@ -297,6 +299,7 @@ def boolean_mask(data: TensorOrRagged, mask: TensorOrRagged, name: str | None = 
         if dimensions == 0:
             raise ValueError("mask cannot be scalar.")
         if dimensions == 1:
+            data.shape[:1].assert_is_compatible_with(mask.shape)
             if isinstance(data, RaggedTensor):
                 return gathered_rows(data, shapes.reshape(indexing.where(mask), [-1]))
             return indexing.boolean_mask(data, mask)

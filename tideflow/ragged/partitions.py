@@ -10,7 +10,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import name_scope
-from tideflow.ops.arrays import constants, creation, joining, shapes, tiling
+from tideflow.ops.arrays import constants, creation, joining, rolling, shapes
 from tideflow.ops.math import casting, counting, cumulative
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def row_splits_to_segment_ids(
         dtype = splits.dtype if out_type is None else splits_type(out_type)
         lengths = lengths_of(splits)
         rows = creation.range(shapes.shape(lengths)[-1])
-        return tiling.repeat(casting.cast(rows, dtype), lengths, axis=0)
+        return rolling.repeat(casting.cast(rows, dtype), lengths, axis=0)
 
 
 @export("ragged.segment_ids_to_row_splits")

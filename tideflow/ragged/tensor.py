@@ -756,7 +756,8 @@ def _no_conversion(
     value: RaggedTensor, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     raise TypeError(
-        f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider to_tensor()."
+        f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting "
+        "elements to a supported type, or to_tensor()."
     )
 
 

@@ -106,6 +106,15 @@ def _skew(size: int, bits: int) -> int:
     return 0 if size & (size - 1) == 0 else (1 << bits) % size
 
 
+def draw_below(size: int, count: int, generator: Philox) -> np.ndarray:
+    """`count` numbers of [0, size), all equally likely."""
+    words, found = Words(generator, count), np.empty(0, np.int64)
+    while len(found) < count:
+        more = words.take(1)[:, 0]
+        found = np.concatenate([found, (more[more >= _skew(size, 32)] % size).astype(np.int64)])
+    return found[:count]
+
+
 class All:
     """Not a random sampler: it returns every class once."""
 

@@ -132,12 +132,25 @@ def compute_alone() -> None:
     torch.set_num_threads(1)
 
 
-def thread_choice() -> ThreadChoice | None:
-    """The choice of a new plan; None where there is none. Sums are rounded differently when other threads
-    share them, so a deterministic session always uses all.
+class OneThread(ThreadChoice):
+    """The choice of a plan for which more threads never pay."""
+
+    def __init__(self, most: int):
+        super().__init__(most)
+        self.count = 1
+
+    def note(self, seconds: float, now: float) -> None:
+        """Learns nothing."""
+
+
+def thread_choice(is_small: bool = False) -> ThreadChoice | None:
+    """The choice of a new plan, one thread where the plan is small; None where there is no choice. Sums are
+    rounded differently when other threads share them, so a deterministic session always uses all.
     """
     most = most_threads()
-    return None if most == 1 or torch.are_deterministic_algorithms_enabled() else ThreadChoice(most)
+    if most == 1 or torch.are_deterministic_algorithms_enabled():
+        return None
+    return OneThread(most) if is_small else ThreadChoice(most)
 
 
 def sharing_cores(function: Callable[..., Any], choice: ThreadChoice) -> Callable[..., Any]:

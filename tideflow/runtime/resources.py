@@ -10,14 +10,15 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
 from tideflow.graph import errors
-from tideflow.graph.errors import FailedPreconditionError
+from tideflow.graph.errors import FailedPreconditionError, NotFoundError
+from tideflow.interrupts import deferred
 
 _uses_of_storage = torch._C._storage_Use_Count
 
@@ -88,11 +89,15 @@ class Variable:
         """
         with self._lock:
             if self.value is None:
-                raise self.uninitialized()
+                raise self.missing()
             return take(self.value)
 
     def uninitialized(self) -> FailedPreconditionError:
         return errors.failed_precondition(f"{self.message} {self.name}")
+
+    def missing(self) -> errors.OpError:
+        """The error of an op that needs the value for something other than a read."""
+        return self.uninitialized()
 
     def assign(self, value: Any) -> None:
         """Replaces the value: into the same memory when it fits and nobody holds it."""
@@ -117,7 +122,7 @@ class Variable:
             self._lock.acquire()
             value = self.value
             if value is None:
-                raise self.uninitialized()
+                raise self.missing()
             self._taken = value  # first: an interrupt can come between any two instructions
             self.value = None
             held = sys.getrefcount(value) > _ONLY_THE_WRITER
@@ -170,6 +175,20 @@ def _are_alike(old: Any, new: Any) -> bool:
         and isinstance(new, torch.Tensor)
         and (old.shape, old.dtype, old.device) == (new.shape, new.dtype, new.device)
     )
+
+
+def put_back(values: Iterable[Any]) -> None:
+    """After an interrupt in this thread: makes those of the values whole that are variables."""
+    with deferred:
+        for value in values:
+            if isinstance(value, Variable):
+                value.put_back()
+
+
+def device_of(value: Any) -> torch.device | None:
+    """The device that has a value, or the value of a variable; None of what has no memory there."""
+    held = value.value if isinstance(value, Variable) else value
+    return held.device if isinstance(held, torch.Tensor) else None
 
 
 DEFAULT_CONTAINER = "localhost"  # of what says no other
@@ -242,8 +261,8 @@ class ResourceManager:
 
 
 class exclusive:
-    """The buffers of several variables at once. Locks are taken in one order everywhere, so that writers
-    never wait in a ring.
+    """The buffers of several variables at once, for an optimizer's update. Locks are taken in one order
+    everywhere, so that writers never wait in a ring.
     """
 
     def __init__(self, variables: Sequence[Variable]):
@@ -254,7 +273,10 @@ class exclusive:
         try:
             buffers = {}
             for variable in sorted(set(self._variables), key=id):
-                buffers[variable] = variable.__enter__()
+                try:
+                    buffers[variable] = variable.__enter__()
+                except NotFoundError as error:
+                    raise errors.internal(f"Invalid variable reference. {error.message}") from None
                 self._entered.append(variable)
             return [buffers[variable] for variable in self._variables]
         except BaseException:

@@ -164,4 +164,4 @@ class TensorArrayStorage:
 
     def _check_open(self) -> None:
         if self.closed:
-            raise errors.cancelled("TensorArray has already been closed.")
+            raise errors.invalid_argument(f"TensorArray {self.name} has already been closed.")

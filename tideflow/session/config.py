@@ -179,4 +179,4 @@ def _wants_tokens(config: Any) -> bool:
 
 def every_rule() -> frozenset[str]:
     """The names of all rewrites: without them, a plan has a kernel for each operation."""
-    return frozenset([*all_rules(), "fold", "group_updates", "hot"])
+    return frozenset([*all_rules(), "fold", "group_updates", "small_arithmetic", "hot"])

@@ -139,7 +139,7 @@ class Fetches:
                 f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({error})"
             ) from None
         if not self._graph.is_fetchable(element):
-            raise ValueError(
+            raise errors.InaccessibleTensorError(
                 f"Operation {getattr(element, 'op', element).name!r} has been marked as not fetchable. "
                 "Typically this happens when it is defined in another function or code block. Use return "
                 "values,explicit Python locals or TensorFlow collections to access it."

@@ -41,7 +41,8 @@ class PartialRun:
     def finished(self) -> bool:
         return not self._unfetched
 
-    def __call__(self, fetches: Fetches, feeds: dict[Tensor, Any]) -> Any:
+    def __call__(self, fetches: Fetches, feeds: dict[Tensor, Any], context: StepContext | None = None) -> Any:
+        """Performs a piece. A caller that may end it early gives a context."""
         self._take(feeds)
         wanted: list[Tensor | Operation] = [*fetches.tensors, *fetches.targets]
         for item in wanted:
@@ -51,7 +52,7 @@ class PartialRun:
                 )
             if item not in self._unfetched:
                 raise errors.invalid_argument(f"The fetch {item.name} has already been fetched.")
-        self._compute(fetches)
+        self._compute(fetches, context or StepContext(self._timeout))
         for item in wanted:
             del self._unfetched[item]
         return fetches.pack(fetched(tuple([self._values[tensor] for tensor in fetches.tensors])))
@@ -71,7 +72,7 @@ class PartialRun:
             self._values[tensor] = taken.clone() if hasattr(taken, "clone") else taken
             del self._unfed[tensor]
 
-    def _compute(self, fetches: Fetches) -> None:
+    def _compute(self, fetches: Fetches, context: StepContext) -> None:
         """Runs what these fetches need and has not run; keeps every value that an operation still to come
         may take.
         """
@@ -101,7 +102,6 @@ class PartialRun:
             feed_shapes=tuple([tuple(value.shape) for value in known.values()]),
             done=frozenset(self._done),
         )
-        context = StepContext(self._timeout)
         plan = compiled(self._executor, request, context)
         try:
             results = plan.run(context, list(known.values()))

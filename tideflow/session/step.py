@@ -7,6 +7,7 @@ fetches.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tideflow.compile.failures import fail
@@ -30,7 +31,8 @@ class Step:
         self._request = request
         self._fetches = fetches
         self.feeders = [feeder(tensor) for tensor in request.feeds]
-        self._variants: Variants[Plan] = Variants(self._compile)
+        # Nothing here refers back to the step, so its plans, and what they hold, go when the step does.
+        self._variants: Variants[Plan] = Variants(partial(_compile, executor, request))
         self.plans = self._variants.plans
         self._single = self._is_single_tensor()
 
@@ -64,5 +66,12 @@ class Step:
             check_shape(tensor, value)
         return self._variants.plan_for(args, context or StepContext())
 
-    def _compile(self, shapes: FeedShapes, context: StepContext, replace: Callable[[Plan], None]) -> Plan:
-        return compiled(self._executor, self._request.with_shapes(shapes), context, replace)
+
+def _compile(
+    executor: Executor,
+    request: StepRequest,
+    shapes: FeedShapes,
+    context: StepContext,
+    replace: Callable[[Plan], None],
+) -> Plan:
+    return compiled(executor, request.with_shapes(shapes), context, replace)

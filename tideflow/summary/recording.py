@@ -204,7 +204,7 @@ def eval_dir(model_dir: str, name: str | None = None) -> str:
 
 
 @contextlib.contextmanager
-def _record_if(condition: Any) -> Iterator[None]:
+def record_if(condition: Any) -> Iterator[None]:
     with replaced(_recording, "condition", condition):
         yield
 
@@ -212,13 +212,13 @@ def _record_if(condition: Any) -> Iterator[None]:
 @export("contrib.summary.always_record_summaries")
 def always_record_summaries() -> Any:
     """A context manager in whose block summaries are written."""
-    return _record_if(True)
+    return record_if(True)
 
 
 @export("contrib.summary.never_record_summaries")
 def never_record_summaries() -> Any:
     """A context manager in whose block summaries are not written."""
-    return _record_if(False)
+    return record_if(False)
 
 
 @export("contrib.summary.record_summaries_every_n_global_steps")
@@ -234,7 +234,7 @@ def record_summaries_every_n_global_steps(n: int, global_step: TensorLike | None
     """
     step = get_or_create_global_step() if global_step is None else global_step
     with device("cpu:0"):
-        return _record_if(binary.equal(step % n, 0))
+        return record_if(binary.equal(step % n, 0))
 
 
 @export("contrib.summary.should_record_summaries")
@@ -275,6 +275,40 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, 
             done = record() if _recording.condition else nothing()
         add_to_collection(V2_SUMMARIES, done)
     return done
+
+
+def write_tensor(tag: str, tensor: TensorLike, step: TensorLike, metadata: SummaryMetadata | None) -> Tensor:
+    """Writes a tensor under a tag where summaries are recorded; they are, unless a condition says otherwise.
+
+    Returns:
+      Whether it was written.
+    """
+    if _recording.writer is None:
+        return constants.constant(False)
+
+    def record() -> Tensor:
+        told = constants.constant("" if metadata is None else metadata.SerializeToString())
+        at, value = _step(step), constants.identity(tensor)
+        with control_dependencies([ops.write_summary_op(_recording.writer._resource, at, value, tag, told)]):
+            return constants.constant(True)
+
+    with device("cpu:0"):
+        condition = True if _recording.condition is None else _recording.condition
+        if callable(condition):
+            condition = condition()
+        if isinstance(condition, Tensor):
+            done = conditionals.cond(condition, record, lambda: constants.constant(False))
+        else:
+            done = record() if condition else constants.constant(False)
+        add_to_collection(V2_SUMMARIES, done)
+    return done
+
+
+def write_message(message: bytes | TensorLike, step: TensorLike) -> Operation:
+    """Writes a serialized Summary message."""
+    if _recording.writer is None:
+        return constants.no_op()
+    return ops.write_raw_proto_summary_op(_recording.writer._resource, _step(step), message)
 
 
 def _step(step: Any) -> Any:

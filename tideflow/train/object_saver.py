@@ -10,7 +10,7 @@ from __future__ import annotations
 import abc
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -43,10 +43,13 @@ from tideflow.train.optimizer import Optimizer
 from tideflow.train.saveables import SaveableObject, is_saveable, names_of, saveables_for
 from tideflow.train.saver_graph import SaverBuilder
 from tideflow.variables.base import Variable
-from tideflow.variables.trackable import Trackable, children_of
+from tideflow.variables.trackable import Children, Trackable, children_of
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike
+
+
+Listing = Callable[[Any], Children]  # what lists the children of an object by name
 
 
 class StringSaveable(SaveableObject):
@@ -101,14 +104,14 @@ def session_or_default(session: Any) -> Any:
 # ------------------------------------------------------------------------------------------- walking objects
 
 
-def objects_with_paths(root: Any) -> dict[int, tuple[Any, str]]:
+def objects_with_paths(root: Any, children: Listing = children_of) -> dict[int, tuple[Any, str]]:
     """What is reached from the root, nearest first: each object with the shortest path to it, by identity."""
     found = {id(root): (root, "")}
     queue = deque([root])
     while queue:
         parent = queue.popleft()
         path = found[id(parent)][1]
-        for name, child in children_of(parent):
+        for name, child in children(parent):
             if id(child) not in found:
                 found[id(child)] = child, f"{path}/{escaped(name)}" if path else escaped(name)
                 queue.append(child)
@@ -181,13 +184,13 @@ class _Saved:
 class ObjectSaver:
     """Saves what is reached from a root; nodes are added where objects have changed since the last time."""
 
-    def __init__(self, root: Any):
-        self._root = root
+    def __init__(self, root: Any, children: Listing = children_of):
+        self._root, self._children = root, children
         self._saved: _Saved | None = None
 
     def prepare(self) -> _Saved:
         """The nodes that save what is there now, in the default graph."""
-        description, values = described(self._root)
+        description, values = described(self._root, self._children)
         if self._saved is None or not self._saved.is_of(description, values):
             self._saved = _built(description, values)
         return self._saved
@@ -196,7 +199,7 @@ class ObjectSaver:
         """Writes a checkpoint of that very prefix."""
         if executing_eagerly():
             make_folder(os.path.dirname(local_path(file_prefix)))
-            return save_now(file_prefix, frozen_saveables(self._root))
+            return save_now(file_prefix, frozen_saveables(self._root, self._children))
         session = session_or_default(session)
         make_folder(os.path.dirname(local_path(file_prefix)))
         with session.graph.as_default():
@@ -217,9 +220,9 @@ def _built(description: Any, values: dict[str, Value]) -> _Saved:
     return _Saved(description, values, saver_def, object_graph, states)
 
 
-def frozen_saveables(root: Any) -> list[Any]:
+def frozen_saveables(root: Any, children: Listing = children_of) -> list[Any]:
     """What a Saver saves of a root as it is now: strings of the program's are constants, nothing is fed."""
-    description, values = described(root)
+    description, values = described(root, children)
     parts = [part for key, value in values.items() for part in saveables_under(value.value, key)]
     frozen = [
         StringSaveable(part.name, unfed=part.owner.serialize()) if isinstance(part, StringSaveable) else part
@@ -228,16 +231,16 @@ def frozen_saveables(root: Any) -> list[Any]:
     return [*frozen, StringSaveable(GRAPH_KEY, unfed=description.SerializeToString())]
 
 
-def described(root: Any) -> tuple[Any, dict[str, Value]]:
+def described(root: Any, children: Listing = children_of) -> tuple[Any, dict[str, Value]]:
     """The message that tells of all objects, and the values to save by their keys."""
-    reached = objects_with_paths(root)
+    reached = objects_with_paths(root, children)
     numbers = {identity: number for number, identity in enumerate(reached)}
     objects = [found for found, _ in reached.values()]
     paths = [path for _, path in reached.values()]
     graph = TrackableObjectGraph()
     for found in objects:
         node = graph.nodes.add()
-        for name, child in children_of(found):
+        for name, child in children(found):
             node.children.add(node_id=numbers[id(child)], local_name=name)
     for number, optimizer in enumerate(objects[: len(reached)]):
         if _own_slots(optimizer):
@@ -301,6 +304,9 @@ def matched(root: Any, graph: Any) -> Matching:
         number = queue.popleft()
         children = dict(children_of(found.bound[number]))
         for child in graph.nodes[number].children:
+            if isinstance(found.bound[number], Trackable) and child.local_name not in children:
+                made = found.bound[number]._lookup_dependency(child.local_name)
+                children |= {child.local_name: made} if made is not None else {}
             if child.local_name in children:
                 bind(child.node_id, children[child.local_name])
     for number, node in enumerate(graph.nodes):

@@ -127,8 +127,13 @@ class Optimizer(Trackable):
         Raises:
           ValueError: If no variable has a gradient.
         """
-        pairs = self.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+        pairs = self.compute_gradients(  # by name: optimizers of programs take the rest as **kwargs
+            loss,
+            var_list=var_list,
+            gate_gradients=gate_gradients,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            grad_loss=grad_loss,
         )
         if all(grad is None for grad, _ in pairs):
             raise ValueError(
@@ -260,7 +265,7 @@ class Optimizer(Trackable):
                 objects_made()
         with name_scope(name, self._name) as scope:
             self._prepare()
-            updates = [self._update_variable(grad, variable) for grad, variable in pairs if grad is not None]
+            updates = self._updates([pair for pair in pairs if pair[0] is not None])
             if global_step is None:
                 train_op = self._finish(updates, scope)
             else:
@@ -296,6 +301,10 @@ class Optimizer(Trackable):
                 return strategy.group(extended.update(global_step, _add_one))
 
     # -------------------------------------------------------------------------------- one variable's update
+
+    def _updates(self, pairs: GradientsAndVariables) -> list[Any]:
+        """The updates of variables by their gradients."""
+        return [self._update_variable(grad, variable) for grad, variable in pairs]
 
     def _update_variable(self, grad: Any, variable: Any) -> Any:
         with name_scope(f"update_{_op_name(variable)}"), colocate_with(variable):

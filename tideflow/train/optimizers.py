@@ -10,13 +10,20 @@ from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, control_dependencies, device, get_default_graph
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+)
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.helpers.update_laws import Law
 from tideflow.ops.math import casting, unary
 from tideflow.ops.state import reference_variables, training, variable_rows
-from tideflow.train.optimizer import Optimizer
+from tideflow.ops.state.grouped_training import apply_together, can_run_together
+from tideflow.train.optimizer import GradientsAndVariables, Optimizer
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Constant, Ones
 from tideflow.variables.resource import BaseResourceVariable
@@ -63,6 +70,34 @@ class LawOptimizer(Optimizer):
     def _apply(self, op: Op, var: Variable, **given: Any) -> Operation:
         inputs = [given[a.name] if a.name in given else self._input(a.name, var) for a in op.inputs]
         return op(*inputs, use_locking=self._use_locking, **self._attributes())
+
+    def _updates(self, pairs: GradientsAndVariables) -> list[Any]:
+        if not self._runs_together():
+            return super()._updates(pairs)
+        together: dict[Any, list[tuple[Any, Any]]] = {}  # by what the updates have in common
+        alone = []
+        has_places = get_default_graph().accelerated
+        for pair in pairs:
+            grad, var = pair
+            if isinstance(grad, Tensor) and isinstance(var, BaseResourceVariable) and var.constraint is None:
+                common = var.dtype, grad.dtype, has_places and var.device
+                together.setdefault(common, []).append(pair)
+            else:
+                alone.append(pair)
+        for members in together.values():
+            apply_together(self._law.resource, members, self._input)
+        return super()._updates(alone)
+
+    def _runs_together(self) -> bool:
+        """Whether eager mode runs all updates of a kind as one: in graphs, the compiler sees to that."""
+        kind = type(self)
+        return (
+            executing_eagerly()
+            and can_run_together(self._law.resource, self._attributes())
+            and kind._update_variable is Optimizer._update_variable
+            and kind._resource_apply_dense is LawOptimizer._resource_apply_dense
+            and kind._apply is LawOptimizer._apply
+        )
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
         return self._apply(self._law.dense, var, grad=grad, delta=grad)

@@ -7,15 +7,15 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tideflow.export import export
-from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.io.object_graph import keys_by_variable_name, read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.ops.arrays import creation, joining
-from tideflow.ops.state import reference_variables, vocabulary_remapping
+from tideflow.ops.arrays import joining
+from tideflow.ops.state import reference_variables
 from tideflow.train.checkpoint_utils import init_from_checkpoint, prefix_of
+from tideflow.train.remapping import Vocabularies, load_and_remap_matrix
 from tideflow.train.saveables import names_of
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Zeros
@@ -230,29 +230,8 @@ def _known_words(
     layout: _Layout, offset: int, info: VocabInfo, path: str, key: str, initializer: Callable
 ) -> Tensor:
     """The rows and columns that the vocabularies tell of."""
-    remap = vocabulary_remapping.generate_vocab_remapping_op
-    if info.axis == 0:
-        row_sources, rows_there = remap(
-            info.new_vocab,
-            info.old_vocab,
-            new_vocab_offset=offset,
-            num_new_vocab=layout.rows,
-            old_vocab_size=info.old_vocab_size,
-        )
-        column_sources, columns_there = [], layout.columns
-    else:
-        row_sources = creation.range(offset, offset + layout.rows, dtype=dtypes.int64)
-        rows_there = layout.rows
-        column_sources, columns_there = remap(
-            info.new_vocab, info.old_vocab, new_vocab_offset=0, num_new_vocab=layout.columns
-        )
-    missing = layout.rows * layout.columns - rows_there * columns_there
-    return vocabulary_remapping.load_and_remap_matrix_op(
-        path,
-        key,
-        row_sources,
-        column_sources,
-        initializer([missing, 1]),
-        num_rows=layout.rows,
-        num_cols=layout.columns,
+    words = Vocabularies(info.new_vocab, info.old_vocab, info.old_vocab_size if info.axis == 0 else -1)
+    of_axis = {"rows": words} if info.axis == 0 else {"columns": words}
+    return load_and_remap_matrix(
+        path, key, (layout.rows, layout.columns), initializer, row_offset=offset, **of_axis
     )

@@ -3,6 +3,7 @@
 from tideflow.ops.arrays import slicing  # noqa: F401 - what tensors can do, variables can
 from tideflow.ops.math import operators  # noqa: F401 - what tensors can do, variables can
 from tideflow.variables import (  # noqa: F401
+    behavior,
     collections,
     constraints,
     context_protos,

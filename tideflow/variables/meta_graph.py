@@ -232,7 +232,7 @@ def _add_collection(message: MetaGraphDef, key: Any, items: list[Any], scope: st
     collection = CollectionDef()
     try:
         _fill_collection(collection, key, items, scope)
-    except (AttributeError, TypeError, ValueError) as error:
+    except Exception as error:  # items are of any class, whose `to_proto` may refuse in its own way
         _log.warning(
             "Issue encountered when serializing %s.\nType is unsupported, or the types of the items don't "
             "match field type in CollectionDef. Note this is a warning and probably safe to ignore.\n%s",

@@ -13,6 +13,7 @@ VARIABLE_VALUE = "VARIABLE_VALUE"  # how a variable calls its value
 Children = list[tuple[str, Any]]
 
 
+@export("contrib.checkpoint.CheckpointableBase")
 class Trackable:
     """What checkpoints ask of an object. The names are those that programs for TensorFlow override."""
 
@@ -21,8 +22,20 @@ class Trackable:
         """Children by name."""
         return []
 
+    def _lookup_dependency(self, name: str) -> Any:
+        """A child that is made because a checkpoint has one of that name; None makes none."""
+        return None
+
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
         """Values by name: a variable, or a function from a key to what is saved under it."""
+        return {}
+
+    def _children_to_export(self) -> Children:
+        """Children by name that a SavedModel has, and a checkpoint has not."""
+        return []
+
+    def _functions_to_save(self) -> dict[str, Any]:
+        """Functions by name that a SavedModel keeps, beyond those that are attributes."""
         return {}
 
 
@@ -35,13 +48,48 @@ class AutoTrackable(Trackable):
 
     _untracked: frozenset[str] = frozenset()  # attributes that do not count
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, unwrapped(self, name, value))
+
     @property
     def _checkpoint_dependencies(self) -> Children:
+        left_out = self._untracked | self.__dict__.get(_LEFT_OUT, frozenset())
         return [
             (name, value)
             for name, value in vars(self).items()
-            if name not in self._untracked and is_trackable(value)
+            if name not in left_out and is_trackable(value)
         ]
+
+
+_LEFT_OUT = "_names_without_dependency"
+
+
+@export("contrib.checkpoint.NoDependency")
+class NoDependency:
+    """Wraps a value, so that checkpoints do not follow the attribute that gets it.
+
+    Args:
+      value: The value that the attribute gets.
+    """
+
+    def __init__(self, value: Any):
+        self.value = value
+
+
+def unwrapped(owner: Any, name: str, value: Any) -> Any:
+    """The value that an attribute gets; its name is kept where checkpoints shall not follow it."""
+    left_out = owner.__dict__.get(_LEFT_OUT, frozenset())
+    if isinstance(value, NoDependency):
+        owner.__dict__[_LEFT_OUT] = left_out | {name}
+        return value.value
+    if name in left_out:
+        owner.__dict__[_LEFT_OUT] = left_out - {name}
+    return value
+
+
+def is_left_out(owner: Any, name: str) -> bool:
+    """Whether checkpoints do not follow this attribute."""
+    return name in owner.__dict__.get(_LEFT_OUT, ())
 
 
 def is_trackable(value: Any) -> bool:

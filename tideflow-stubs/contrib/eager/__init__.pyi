@@ -6,6 +6,12 @@ from tideflow.contrib.eager import Saver as Saver
 from tideflow.contrib.eager import get_optimizer_variables as get_optimizer_variables
 from tideflow.contrib.eager import metrics as metrics
 from tideflow.contrib.eager import run as run
+from tideflow.contrib.eager.modes import async_clear_error as async_clear_error
+from tideflow.contrib.eager.modes import async_wait as async_wait
+from tideflow.contrib.eager.modes import execution_mode as execution_mode
+from tideflow.contrib.eager.modes import run_all_tests_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
+from tideflow.contrib.eager.modes import run_test_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
+from tideflow.contrib.eager.modes import set_execution_mode as set_execution_mode
 from tideflow.data.iterator import EagerIterator as _Iterator
 from tideflow.eager.context import enable_eager_execution as enable_eager_execution
 from tideflow.eager.context import in_eager_mode as in_eager_mode
@@ -25,8 +31,10 @@ from tideflow.train.checkpoint import Checkpoint as Checkpoint
 from tideflow.variables.base import Variable as Variable
 from tideflow.variables.eager_store import EagerVariableStore as EagerVariableStore
 from tideflow.variables.template import make_template as make_template
+from tideflow.variables.trackable import AutoTrackable as _Checkpointable
 
 ASYNC: _int
+Checkpointable = _Checkpointable
 DEVICE_PLACEMENT_EXPLICIT: _int
 DEVICE_PLACEMENT_SILENT: _int
 DEVICE_PLACEMENT_WARN: _int

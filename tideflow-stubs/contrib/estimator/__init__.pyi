@@ -15,6 +15,10 @@ from tideflow.contrib.estimator.heads import multi_head as multi_head
 from tideflow.contrib.estimator.heads import multi_label_head as multi_label_head
 from tideflow.contrib.estimator.heads import poisson_regression_head as poisson_regression_head
 from tideflow.contrib.estimator.heads import regression_head as regression_head
+from tideflow.contrib.estimator.rnn import RNNClassifier as RNNClassifier
+from tideflow.contrib.estimator.rnn import RNNEstimator as RNNEstimator
+from tideflow.contrib.estimator.towers import TowerOptimizer as TowerOptimizer
+from tideflow.contrib.estimator.towers import replicate_model_fn as replicate_model_fn
 from tideflow.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
 from tideflow.estimator.canned.linear import linear_logit_fn_builder as linear_logit_fn_builder
 from tideflow.estimator.canned.logits import call_logit_fn as call_logit_fn

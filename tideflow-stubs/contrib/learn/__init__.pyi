@@ -67,4 +67,5 @@ from tideflow.contrib.learn.saved_models import InputFnOps as InputFnOps
 from tideflow.contrib.learn.saved_models import build_parsing_serving_input_fn as build_parsing_serving_input_fn
 from tideflow.contrib.learn.saved_models import make_export_strategy as make_export_strategy
 from tideflow.contrib.learn.scikit import SKCompat as SKCompat
+from tideflow.contrib.learn.svm import SVM as SVM
 from tideflow.train.step_hooks import NanLossDuringTrainingError as NanLossDuringTrainingError

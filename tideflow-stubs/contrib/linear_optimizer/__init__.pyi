@@ -1,4 +1,5 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from tideflow.estimator.canned.sdca import SdcaModel as SdcaModel
+from tideflow.contrib.linear_optimizer import SDCAOptimizer as SDCAOptimizer
+from tideflow.contrib.linear_optimizer import SdcaModel as SdcaModel
 from tideflow.estimator.canned.sdca import SparseFeatureColumn as SparseFeatureColumn

@@ -3,6 +3,7 @@
 from builtins import int as _int
 from tideflow.contrib.framework.argument_scopes import add_arg_scope as add_arg_scope
 from tideflow.contrib.framework.argument_scopes import arg_scope as arg_scope
+from tideflow.contrib.framework.argument_scopes import arg_scope_func_key as arg_scope_func_key
 from tideflow.contrib.framework.argument_scopes import arg_scoped_arguments as arg_scoped_arguments
 from tideflow.contrib.framework.argument_scopes import current_arg_scope as current_arg_scope
 from tideflow.contrib.framework.argument_scopes import has_arg_scope as has_arg_scope
@@ -10,6 +11,11 @@ from tideflow.contrib.framework.bounded_specs import BoundedTensorSpec as Bounde
 from tideflow.contrib.framework.conditions import smart_case as smart_case
 from tideflow.contrib.framework.from_checkpoints import assign_from_checkpoint as assign_from_checkpoint
 from tideflow.contrib.framework.from_checkpoints import assign_from_checkpoint_fn as assign_from_checkpoint_fn
+from tideflow.contrib.framework.from_checkpoints import init_from_checkpoint as init_from_checkpoint
+from tideflow.contrib.framework.from_checkpoints import list_variables as list_variables
+from tideflow.contrib.framework.from_checkpoints import load_checkpoint as load_checkpoint
+from tideflow.contrib.framework.from_checkpoints import load_variable as load_variable
+from tideflow.contrib.framework.fusing import fuse_op as fuse_op
 from tideflow.contrib.framework.model_variables import VariableDeviceChooser as VariableDeviceChooser
 from tideflow.contrib.framework.model_variables import add_model_variable as add_model_variable
 from tideflow.contrib.framework.model_variables import assert_or_get_global_step as assert_or_get_global_step
@@ -38,11 +44,17 @@ from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal1D as _co
 from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal2D as _convolutional_orthogonal_2d
 from tideflow.contrib.framework.orthogonal import ConvolutionOrthogonal3D as _convolutional_orthogonal_3d
 from tideflow.contrib.framework.record_inputs import RecordInput as RecordInput
+from tideflow.contrib.framework.remapped import load_and_remap_matrix_initializer as load_and_remap_matrix_initializer
+from tideflow.contrib.framework.remapped import load_embedding_initializer as load_embedding_initializer
+from tideflow.contrib.framework.remapped import load_linear_multiclass_bias_initializer as load_linear_multiclass_bias_initializer
+from tideflow.contrib.framework.remapped import load_variable_slot_initializer as load_variable_slot_initializer
 from tideflow.contrib.framework.tensors import assert_scalar_int as assert_scalar_int
+from tideflow.contrib.framework.tensors import py_func as py_func
 from tideflow.contrib.framework.tensors import reduce_sum_n as reduce_sum_n
 from tideflow.contrib.framework.tensors import remove_squeezable_dimensions as remove_squeezable_dimensions
 from tideflow.contrib.framework.tensors import with_same_shape as with_same_shape
 from tideflow.contrib.framework.tensors import with_shape as with_shape
+from tideflow.contrib.framework.zeros import zero_initializer as zero_initializer
 from tideflow.contrib.layers import avg_pool2d as avg_pool2d
 from tideflow.contrib.layers import avg_pool3d as avg_pool3d
 from tideflow.contrib.layers import conv1d as _convolution1d
@@ -87,8 +99,11 @@ from tideflow.contrib.layers.columns.parsing import make_place_holder_tensors_fo
 from tideflow.contrib.layers.columns.parsing import parse_feature_columns_from_examples as parse_feature_columns_from_examples
 from tideflow.contrib.layers.columns.parsing import parse_feature_columns_from_sequence_examples as parse_feature_columns_from_sequence_examples
 from tideflow.contrib.layers.columns.parsing import transform_features as transform_features
+from tideflow.contrib.layers.columns.targets import binary_svm_target as binary_svm_target
+from tideflow.contrib.layers.columns.targets import get_default_binary_metrics_for_eval as get_default_binary_metrics_for_eval
 from tideflow.contrib.layers.columns.targets import multi_class_target as multi_class_target
 from tideflow.contrib.layers.columns.targets import regression_target as regression_target
+from tideflow.contrib.layers.columns.vectors import DataFrameColumn as DataFrameColumn
 from tideflow.contrib.layers.columns.vectors import embedding_column as embedding_column
 from tideflow.contrib.layers.columns.vectors import one_hot_column as one_hot_column
 from tideflow.contrib.layers.columns.vectors import scattered_embedding_column as scattered_embedding_column
@@ -121,6 +136,7 @@ from tideflow.contrib.layers.normalizers import instance_norm as instance_norm
 from tideflow.contrib.layers.normalizers import layer_norm as layer_norm
 from tideflow.contrib.layers.optimization import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
 from tideflow.contrib.layers.optimization import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
+from tideflow.contrib.layers.optimization import adaptive_clipping_fn as adaptive_clipping_fn
 from tideflow.contrib.layers.optimization import optimize_loss as optimize_loss
 from tideflow.contrib.layers.penalties import apply_regularization as apply_regularization
 from tideflow.contrib.layers.penalties import l1_l2_regularizer as l1_l2_regularizer
@@ -142,6 +158,7 @@ from tideflow.contrib.layers.summaries import summarize_tensor as summarize_tens
 from tideflow.contrib.layers.summaries import summarize_tensors as summarize_tensors
 from tideflow.contrib.layers.summaries import summarize_variables as summarize_variables
 from tideflow.contrib.layers.summaries import summarize_weights as summarize_weights
+from tideflow.contrib.learn.modes import ProblemType as ProblemType
 from tideflow.contrib.slim import data_decoder as data_decoder
 from tideflow.contrib.slim import data_provider as data_provider
 from tideflow.contrib.slim import dataset as dataset
@@ -163,6 +180,12 @@ from tideflow.contrib.slim import summaries as summaries
 from tideflow.contrib.slim import tfexample_decoder as tfexample_decoder
 from tideflow.contrib.slim import utils as utils
 from tideflow.contrib.slim import variables as variables
+from tideflow.contrib.slim.inner_names import bucketize as bucketize
+from tideflow.contrib.slim.inner_names import embedding_lookup_sparse_with_distributed_aggregation as embedding_lookup_sparse_with_distributed_aggregation
+from tideflow.contrib.slim.inner_names import experimental as experimental
+from tideflow.contrib.slim.inner_names import scattered_embedding_lookup as scattered_embedding_lookup
+from tideflow.contrib.slim.inner_names import scattered_embedding_lookup_sparse as scattered_embedding_lookup_sparse
+from tideflow.contrib.slim.inner_names import sparse_feature_cross as sparse_feature_cross
 from tideflow.graph.composite import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tideflow.graph.convert import is_tensor as is_tensor
 from tideflow.graph.type_spec import TensorSpec as TensorSpec
@@ -170,7 +193,6 @@ from tideflow.ops.arrays.sorting import argsort as argsort
 from tideflow.ops.arrays.sorting import sort as sort
 from tideflow.ops.control_flow.conditionals import smart_cond as smart_cond
 from tideflow.ops.control_flow.conditionals import smart_constant_value as smart_constant_value
-from tideflow.ops.control_flow.python_functions import py_func as py_func
 from tideflow.ops.math.checks import assert_same_float_dtype as assert_same_float_dtype
 from tideflow.ops.math.checks import assert_scalar as assert_scalar
 from tideflow.ops.math.checks import is_non_decreasing as is_non_decreasing
@@ -179,10 +201,6 @@ from tideflow.ops.math.checks import is_strictly_increasing as is_strictly_incre
 from tideflow.platform.deprecation import deprecated as deprecated
 from tideflow.platform.deprecation import deprecated_arg_values as deprecated_arg_values
 from tideflow.platform.deprecation import deprecated_args as deprecated_args
-from tideflow.train.checkpoint_utils import init_from_checkpoint as init_from_checkpoint
-from tideflow.train.checkpoint_utils import list_variables as list_variables
-from tideflow.train.checkpoint_utils import load_checkpoint as load_checkpoint
-from tideflow.train.checkpoint_utils import load_variable as load_variable
 from tideflow.variables.global_step import assert_global_step as assert_global_step
 from tideflow.variables.global_step import create_global_step as create_global_step
 from tideflow.variables.global_step import get_global_step as get_global_step

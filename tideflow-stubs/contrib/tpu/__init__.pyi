@@ -1,5 +1,19 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.contrib.tpu.computations import batch_parallel as batch_parallel
+from tideflow.contrib.tpu.computations import bfloat16_scope as bfloat16_scope
+from tideflow.contrib.tpu.computations import core as core
+from tideflow.contrib.tpu.computations import cross_replica_sum as cross_replica_sum
+from tideflow.contrib.tpu.computations import outside_compilation as outside_compilation
+from tideflow.contrib.tpu.computations import replicate as replicate
+from tideflow.contrib.tpu.computations import rewrite as rewrite
+from tideflow.contrib.tpu.computations import shard as shard
+from tideflow.contrib.tpu.loops import repeat as repeat
+from tideflow.contrib.tpu.loops import while_loop as while_loop
+from tideflow.contrib.tpu.models import export_estimator_savedmodel as export_estimator_savedmodel
+from tideflow.contrib.tpu.models import keras_to_tpu_model as keras_to_tpu_model
+from tideflow.contrib.tpu.optimizers import CrossShardOptimizer as CrossShardOptimizer
+from tideflow.contrib.tpu.saving import AsyncCheckpointSaverHook as AsyncCheckpointSaverHook
 from tideflow.estimator.tpu.config import InputPipelineConfig as InputPipelineConfig
 from tideflow.estimator.tpu.config import RunConfig as RunConfig
 from tideflow.estimator.tpu.config import TPUConfig as TPUConfig

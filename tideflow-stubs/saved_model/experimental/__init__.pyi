@@ -1,3 +1,3 @@
 # Written by `python -m tideflow.programs.stubs`.
 
-from tideflow.saved_model.objects import save as save
+from tideflow.saved_model.saving import save as save

@@ -148,17 +148,7 @@ class SdcaModel:
         _check_given(["sparse_features", "dense_features"], examples)
         _check_given(_WEIGHTS, variables)
         _check_given(["loss_type"], options)
-        self._l1, self._l2 = options["symmetric_l1_regularization"], options["symmetric_l2_regularization"]
-        if self._l2 <= 0.0:
-            raise ValueError("symmetric_l2_regularization should be positive.")
-        if self._l2 <= 1.0:
-            logging.warning(
-                "symmetric_l2_regularization for SDCA should typically be larger than for online "
-                "optimization methods. Recommended value is of the order of the average L2 norm of the "
-                "training examples."
-            )
-        if self._l1 < 0.0:
-            raise ValueError("symmetric_l1_regularization should be non-negative.")
+        self._l1, self._l2 = self._regularization(options)
         self._examples, self._options = examples, options
         self._weights = [variable for name in _WEIGHTS for variable in variables[name]]
         self._sparse_count = len(variables["sparse_features_weights"])
@@ -167,10 +157,27 @@ class SdcaModel:
         tf.summary.scalar("approximate_duality_gap", self.approximate_duality_gap())
         tf.summary.scalar("examples_seen", self._table.size())
 
+    def _regularization(self, options: dict[str, Any]) -> tuple[float, float]:
+        """The strengths of L1 and L2 regularization in training."""
+        l1, l2 = options["symmetric_l1_regularization"], options["symmetric_l2_regularization"]
+        if l2 <= 0.0:
+            raise ValueError("symmetric_l2_regularization should be positive.")
+        if l2 <= 1.0:
+            logging.warning(
+                "symmetric_l2_regularization for SDCA should typically be larger than for online "
+                "optimization methods. Recommended value is of the order of the average L2 norm of the "
+                "training examples."
+            )
+        if l1 < 0.0:
+            raise ValueError("symmetric_l1_regularization should be non-negative.")
+        return l1, l2
+
+    _slot_name = "_unshrunk"  # after the name of the variable
+
     def _slot(self, variable: Any) -> Any:
         with tf.device(variable.device):
             zeros = tf.zeros_like(variable.initialized_value(), tf.float32)
-            return tf.Variable(zeros, name=f"{variable.op.name}_unshrunk")
+            return tf.Variable(zeros, name=f"{variable.op.name}{self._slot_name}")
 
     def minimize(self, global_step: VariableLike | None = None, name: str | None = None) -> Operation:
         """Makes the operation of a training step.
@@ -249,9 +256,9 @@ class SdcaModel:
         with tf.name_scope("sdca/l1_loss"):
             return self._l1 * self._norms(tf.abs)
 
-    def _l2_loss(self) -> Tensor:
+    def _l2_loss(self, l2: float) -> Tensor:
         with tf.name_scope("sdca/l2_loss"):
-            return self._l2 * self._norms(tf.square) / 2.0
+            return l2 * self._norms(tf.square) / 2.0
 
     def approximate_duality_gap(self) -> Tensor:
         """Computes how far the model is from the best one, by the examples seen so far.
@@ -262,7 +269,7 @@ class SdcaModel:
         with tf.name_scope("sdca/approximate_duality_gap"):
             sums = self._table.sums()
             primal, dual, weights = sums[1], sums[2], sums[3]
-            return (primal + dual + self._l1_loss() + 2.0 * self._l2_loss()) / weights
+            return (primal + dual + self._l1_loss() + 2.0 * self._l2_loss(self._l2)) / weights
 
     def _linear_predictions(self, examples: dict[str, Any]) -> Tensor:
         with tf.name_scope("sdca/prediction"):
@@ -330,7 +337,8 @@ class SdcaModel:
         """
         with tf.name_scope("sdca/regularized_loss"):
             weights = tf.cast(tf.convert_to_tensor(examples["example_weights"]), tf.float64)
-            penalty = (self._l1_loss() + self._l2_loss()) / tf.reduce_sum(weights)
+            l2 = self._options["symmetric_l2_regularization"]  # what was asked for, if training has more
+            penalty = (self._l1_loss() + self._l2_loss(l2)) / tf.reduce_sum(weights)
             return penalty + self.unregularized_loss(examples)
 
 
@@ -415,7 +423,7 @@ class LinearSDCA:
         for column in sorted(feature_columns, key=lambda column: column.name):
             weights = state_manager.get_variable(column, "weights")
             if isinstance(column, CategoricalColumn):
-                sparse.append(_without_duplicates(column.get_sparse_tensors(inputs)))
+                sparse.append(without_duplicates(column.get_sparse_tensors(inputs)))
                 sparse_weights.append(weights)
                 continue
             if not isinstance(column, DenseColumn):
@@ -444,7 +452,7 @@ class LinearSDCA:
         return model, model.minimize(global_step)
 
 
-def _without_duplicates(pair: IdWeightPair) -> SparseFeatureColumn:
+def without_duplicates(pair: IdWeightPair) -> SparseFeatureColumn:
     """The ids of a categorical column, without negative ones; the values of equal ones are added."""
     ids = pair.id_tensor
     values = (

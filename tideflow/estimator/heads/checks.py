@@ -10,6 +10,7 @@ from tideflow.feature_column.base import Inputs
 from tideflow.feature_column.numeric import NumericColumn
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import dimension_value
 from tideflow.platform.function_arguments import fn_args, those_taken
 
 NO_LABELS = (
@@ -40,7 +41,7 @@ def checked_labels(labels: Any, logits: Tensor, dimension: int) -> Tensor:
             labels = tf.expand_dims(labels, -1)
         has_rank = tf.assert_rank_at_least(labels, 2, message=shape_message)
         with tf.control_dependencies([has_rank]):
-            if labels.shape.ndims is not None and labels.shape[-1].value not in (None, dimension):
+            if labels.shape.ndims is not None and dimension_value(labels.shape[-1]) not in (None, dimension):
                 raise ValueError(
                     f"Mismatched label shape. Expected labels dimension={dimension}.  Received "
                     f"{labels.shape[-1]}. Suggested Fix: If your classifier expects one-hot encoding label, "
@@ -78,8 +79,8 @@ def checked_logits(logits: Any, dimension: int) -> Tensor:
         shape = tf.shape(logits)
         has_rank = tf.assert_rank_at_least(logits, 2, data=[shape], message=message)
         with tf.control_dependencies([has_rank]):
-            if logits.shape.ndims is not None and logits.shape[-1].value is not None:
-                if logits.shape[-1].value != dimension:
+            if logits.shape.ndims is not None and dimension_value(logits.shape[-1]) is not None:
+                if dimension_value(logits.shape[-1]) != dimension:
                     raise ValueError(f"{message}, got {logits.shape}.")
                 return logits
             has_dimension = tf.assert_equal(dimension, shape[-1], data=[shape], message=message)

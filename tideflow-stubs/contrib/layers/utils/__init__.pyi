@@ -9,6 +9,7 @@ from tideflow.contrib.layers.utilities import get_tensor_aliases as get_tensor_a
 from tideflow.contrib.layers.utilities import get_variable_collections as get_variable_collections
 from tideflow.contrib.layers.utilities import last_dimension as last_dimension
 from tideflow.contrib.layers.utilities import n_positive_integers as n_positive_integers
+from tideflow.contrib.layers.utilities import static_cond as static_cond
 from tideflow.contrib.layers.utilities import two_element_tuple as two_element_tuple
 from tideflow.ops.control_flow.conditionals import smart_cond as smart_cond
 from tideflow.ops.control_flow.conditionals import smart_constant_value as _constant_value

@@ -14,6 +14,7 @@ from tideflow.feature_column.base import CategoricalColumn, DenseColumn, Feature
 from tideflow.feature_column.dense import IndicatorColumn
 from tideflow.feature_column.numeric import BucketizedColumn
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import dimension_value
 from tideflow.ops.boosted_trees.quantiles import bucketize_op
 
 _OF_CATEGORY = 2  # buckets: absent or present
@@ -40,7 +41,7 @@ def _width(column: DenseColumn) -> int:
             "For now, we only support Dense column with rank of 1, but column "
             f"`{column.name}` got: {column.variable_shape}"
         )
-    return column.variable_shape[0].value if column.variable_shape.ndims else 1
+    return dimension_value(column.variable_shape[0]) if column.variable_shape.ndims else 1
 
 
 def feature_names(columns: Sequence[FeatureColumn]) -> list[str]:

@@ -13,7 +13,7 @@ def encode_varint(number: int) -> bytes:
     return bytes(out)
 
 
-def decode_varint(data: bytes, at: int, end: int | None = None) -> tuple[int, int]:
+def decode_varint(data: bytes | memoryview, at: int, end: int | None = None) -> tuple[int, int]:
     """The number at `at`, and the position after it. Raises ValueError if it does not end before `end`."""
     number = shift = 0
     for position in range(at, min(at + 10, len(data) if end is None else end)):

@@ -1,0 +1,9 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.constrained_optimization import AdditiveExternalRegretOptimizer as AdditiveExternalRegretOptimizer
+from tideflow.contrib.constrained_optimization import AdditiveSwapRegretOptimizer as AdditiveSwapRegretOptimizer
+from tideflow.contrib.constrained_optimization import ConstrainedMinimizationProblem as ConstrainedMinimizationProblem
+from tideflow.contrib.constrained_optimization import ConstrainedOptimizer as ConstrainedOptimizer
+from tideflow.contrib.constrained_optimization import MultiplicativeSwapRegretOptimizer as MultiplicativeSwapRegretOptimizer
+from tideflow.contrib.constrained_optimization import find_best_candidate_distribution as find_best_candidate_distribution
+from tideflow.contrib.constrained_optimization import find_best_candidate_index as find_best_candidate_index

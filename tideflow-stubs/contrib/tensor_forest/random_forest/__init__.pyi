@@ -1,0 +1,10 @@
+# Written by `python -m tideflow.programs.stubs`.
+
+from tideflow.contrib.tensor_forest.estimators import CoreTensorForestEstimator as CoreTensorForestEstimator
+from tideflow.contrib.tensor_forest.estimators import ModelBuilderOutputType as ModelBuilderOutputType
+from tideflow.contrib.tensor_forest.estimators import MultiForestMultiHeadEstimator as MultiForestMultiHeadEstimator
+from tideflow.contrib.tensor_forest.estimators import TensorForestEstimator as TensorForestEstimator
+from tideflow.contrib.tensor_forest.estimators import get_combined_model_fn as get_combined_model_fn
+from tideflow.contrib.tensor_forest.estimators import get_model_fn as get_model_fn
+from tideflow.contrib.tensor_forest.hooks import TensorForestLossHook as TensorForestLossHook
+from tideflow.contrib.tensor_forest.hooks import TensorForestRunOpAtEndHook as TensorForestRunOpAtEndHook
