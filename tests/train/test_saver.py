@@ -142,6 +142,34 @@ def test_steps_go_on_in_the_middle_of_a_save_which_keeps_what_it_began_with(tmp_
     assert set(tf.train.load_variable(str(tmp_path / "m"), "v")) == {0}
 
 
+def test_of_two_saves_at_once_the_one_that_began_last_is_the_latest(tmp_path, monkeypatch):
+    tf.get_variable("v", shape=[2], initializer=tf.zeros_initializer())
+    saver, prefix = tf.train.Saver(max_to_keep=2), str(tmp_path / "m")
+    begun, may_go_on, write = threading.Event(), threading.Event(), saver._write
+
+    def write_when_told(sess, prefix):
+        if prefix.endswith("-1"):
+            begun.set()
+            assert may_go_on.wait(30)
+        return write(sess, prefix)
+
+    monkeypatch.setattr(saver, "_write", write_when_told)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        slow = threading.Thread(target=saver.save, args=(sess, prefix, 1))
+        slow.start()
+        try:
+            assert begun.wait(30)
+            saver.save(sess, prefix, 2)
+        finally:
+            may_go_on.set()
+            slow.join()
+        assert tf.train.latest_checkpoint(str(tmp_path)) == f"{prefix}-2"
+        assert saver.last_checkpoints == [f"{prefix}-1", f"{prefix}-2"]
+        saver.save(sess, prefix, 3)
+    assert saver.last_checkpoints == [f"{prefix}-2", f"{prefix}-3"]
+
+
 # --------------------------------------------------------------------------------- what fails changes nothing
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -14,7 +15,7 @@ from tideflow.export import export, expose
 from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tideflow.graph.scopes import GraphKeys, executing_eagerly, get_collection, get_default_graph
-from tideflow.interrupts import deferred
+from tideflow.interrupts import Lock, deferred
 from tideflow.io.checkpoint_state import (
     DEFAULT_STATE_FILE,
     checkpoint_exists,
@@ -118,6 +119,9 @@ class Saver:
         self._is_empty = False
         self._last_checkpoints: list[tuple[str, float]] = []
         self._next_checkpoint_time = 0.0
+        self._numbers = itertools.count(1)  # of saves, in the order in which they begin
+        self._newest: dict[str, tuple[int, str]] = {}  # the last one and its prefix, by state file
+        self._books = Lock()
         self.saver_def = saver_def
         if not defer_build:
             self.build()
@@ -307,12 +311,13 @@ class Saver:
         there = [path for path in checkpoint_paths if checkpoint_exists(path)]
         self.set_last_checkpoints_with_time(list(zip(there, get_checkpoint_mtimes(there))))
 
-    def _record(self, path: str) -> list[str]:
-        """Notes a new checkpoint; returns those whose time has come."""
+    def _record(self, path: str, newest: str) -> list[str]:
+        """Notes a checkpoint, before the newest if it is another; returns those whose time has come."""
         if not self.saver_def.max_to_keep:
             return []
         kept = [(name, when) for name, when in self._last_checkpoints if name != path]
-        kept.append((path, time.time()))
+        names = [name for name, _ in kept]
+        kept.insert(names.index(newest) if newest in names else len(kept), (path, time.time()))
         due = []
         if len(kept) > self.saver_def.max_to_keep:  # one goes where one comes, however many were taken over
             name, when = kept.pop(0)
@@ -364,6 +369,7 @@ class Saver:
         latest_filename = latest_filename or DEFAULT_STATE_FILE
         if os.path.dirname(latest_filename):
             raise ValueError("'latest_filename' must not contain path components")
+        number = next(self._numbers)
         prefix = self._numbered(sess, save_path, global_step, latest_filename)
         written = None if self._is_empty else self._write(sess, prefix)
         try:
@@ -379,8 +385,8 @@ class Saver:
                 if not save_debug_info:
                     replace_bytes(path, message.SerializeToString(), sync_name=not is_synced_with_state)
         finally:
-            if written is not None:
-                self._keep_books(save_path, written, latest_filename, meta_graph_suffix, write_state)
+            if written is not None and write_state:
+                self._keep_books(number, save_path, written, latest_filename, meta_graph_suffix)
         return written
 
     def _numbered(self, sess: Any, save_path: str, global_step: Any, latest_filename: str) -> str:
@@ -407,14 +413,20 @@ class Saver:
 
     @deferred
     def _keep_books(
-        self, save_path: str, written: str, latest_filename: str, meta_graph_suffix: str, noted: bool
+        self, number: int, save_path: str, written: str, latest_filename: str, meta_graph_suffix: str
     ) -> None:
-        """First the state names the new checkpoint; only then may an old one go."""
-        due = self._record(written) if noted else []
-        if noted:
+        """First the state names the newest checkpoint; only then may an old one go. Of two saves at once, the
+        newest is the one that began last, whichever ends last.
+        """
+        folder = os.path.dirname(save_path)
+        state = os.path.join(folder, latest_filename)
+        with self._books:
+            self._newest[state] = max(self._newest.get(state, (0, "")), (number, written))
+            newest = self._newest[state][1]
+            due = self._record(written, newest)
             write_state(
-                os.path.dirname(save_path),
-                written,
+                folder,
+                newest,
                 self.last_checkpoints,
                 latest_filename,
                 save_relative_paths=self._save_relative_paths,
