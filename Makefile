@@ -30,7 +30,7 @@ check: $(READY)  ## lint, types, layering and the tests of what changed: run it 
 
 test: $(READY)  ## run the tests, but for those that need TensorFlow
 	@echo "== Running the tests (three processes, one kernel thread each: some tests only wait)"
-	OMP_NUM_THREADS=1 $(RUN) -m pytest -q -n 3 --dist worksteal tests --ignore=tests/oracle --ignore=tests/oracle_pipeline
+	OMP_NUM_THREADS=1 $(RUN) .ci/all_tests.py -n 3 --dist worksteal tests --ignore=tests/oracle --ignore=tests/oracle_pipeline
 
 lint: $(READY)  ## check the code's style
 	$(RUN) -m ruff check .
