@@ -28,13 +28,13 @@ DAMAGED = frozenset(
     linalg/matrix_functions linalg/solvers linalg/spectra linalg/tridiagonal math/binary math/bits
     math/casting math/clipping math/complex_numbers math/counting math/cumulative math/histograms
     math/positions math/powers math/reductions math/segments math/special math/unary nn/activations
-    nn/candidate_sampling nn/ctc_decoders nn/cudnn_rnn nn/gather_tree nn/global_normalization
+    nn/candidate_sampling nn/ctc nn/ctc_decoders nn/cudnn_rnn nn/gather_tree nn/global_normalization
     nn/hyperplane_probes nn/softmax quantization/quantization quantization/quantized_math
     quantization/requantization random/choices random/distributions random/rng_state random/skip_grams
-    signals/audio sparse/crosses sparse/feature_crosses state/reference_variables state/references
-    state/resource_variables state/variable_rows state/vocabulary_remapping strings/formatting
-    strings/hashing strings/joined strings/libsvm strings/numbers strings/regex strings/strings
-    strings/unicode
+    signals/audio signals/fourier sparse/crosses sparse/feature_crosses state/reference_variables
+    state/references state/resource_variables state/variable_rows state/vocabulary_remapping
+    strings/formatting strings/hashing strings/joined strings/libsvm strings/numbers strings/regex
+    strings/strings strings/unicode
     """.split()
 )
 

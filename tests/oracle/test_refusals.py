@@ -120,6 +120,10 @@ OTHER_WORDS = {
         for how in ("known", "unknown")
     },
     "DecodeAndCropJpeg: crop_window with -7, unknown": "the size is refused before the data are read",
+    **{
+        f"{op}: fft_length with -7, unknown": "TensorFlow finds the input too short for a negative length"
+        for op in ("RFFT", "RFFT2D", "RFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D")
+    },
     "QuantizedMul: refusal 2, known": "TensorFlow's text names an input that the op does not have",
     "QuantizedMul: refusal 2, unknown": "TensorFlow's text names an input that the op does not have",
     "RandomGamma: refusal 1, unknown": "TensorFlow shows the tensor instead of its shape",

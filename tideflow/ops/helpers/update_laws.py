@@ -252,17 +252,17 @@ def _update_rows(
     if indices.ndim != 1:
         raise errors.invalid_argument("indices must be one-dimensional")
     gradient, rows = values[position], buffers[0].shape[0]
-    if gradient.ndim and len(gradient) != len(indices):
-        raise errors.invalid_argument(
-            "grad must be the same size as indices in the first dimension. Got "
-            f"{shape_text(gradient.shape)} for {len(indices)} indices"
-        )
     for axis in range(1, buffers[0].ndim):
         if gradient.ndim != buffers[0].ndim or gradient.shape[axis] != buffers[0].shape[axis]:
             raise errors.invalid_argument(
                 f"var and grad must match in dimension {axis}: {shape_text(buffers[0].shape)} and "
                 f"{shape_text(gradient.shape)}"
             )
+    if gradient.ndim and len(gradient) != len(indices):
+        raise errors.invalid_argument(
+            "grad must be the same size as indices in the first dimension. Got "
+            f"{shape_text(gradient.shape)} for {len(indices)} indices"
+        )
     check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape, "grad")
     if not indices.numel():
         return

@@ -73,7 +73,10 @@ def _check_order(indices: torch.Tensor, batch: int) -> None:
     if not len(indices):
         return
     if indices.shape[1] != 2:
-        raise ShapeError(f"labels_indices must have 2 columns, but are {brackets(indices.shape)}")
+        raise ShapeError(
+            "Order length must be SparseTensor rank: labels_indices must have 2 columns, but are "
+            f"{brackets(indices.shape)}"
+        )
     width = int(indices[:, 1].max()) + 1
     outside = (indices < 0).any(1) | (indices[:, 0] >= batch)
     if outside.any():
@@ -207,12 +210,14 @@ ctc_loss_op = Op(
 @ctc_loss_op.shape
 def _ctc_loss_shape(inputs, labels_indices, labels_values, sequence_length):
     steps, batch, classes = of_rank(inputs, 3, "inputs is not a 3-Tensor").tuple
-    entries, *_ = of_rank(labels_indices, 2).tuple
-    (values,) = of_rank(labels_values, 1).tuple
-    if None not in (entries, values) and entries != values:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {entries} and {values}: label indices and values"
-        )
+    entries, *_ = of_rank(labels_indices, 2, "labels_indices is not a matrix").tuple
+    (values,) = of_rank(labels_values, 1, "labels_values is not a vector").tuple
+    shapes = f"{labels_indices} vs. {labels_values}"
+    same_size(
+        entries,
+        values,
+        f"labels_indices and labels_values must contain the same number of rows, but saw shapes: {shapes}",
+    )
     batch = same_size(batch, of_rank(sequence_length, 1, "sequence_length is not a vector").tuple[0])
     return [[batch], [steps, batch, classes]]
 

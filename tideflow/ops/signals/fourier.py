@@ -140,11 +140,10 @@ def kept_frequencies(points: Any) -> Any:
 
 
 def _lengths(fft_length: Any, rank: int) -> list[int | None]:
-    lengths = vector(fft_length)
+    in_step = f"fft_length must have shape [{rank}]"
+    lengths = vector(fft_length, f"{in_step}, not ")
     if lengths is not None and len(lengths) != rank:
-        raise ShapeError(
-            f"Dimension must be {rank} but is {len(lengths)}", f"fft_length must have shape [{rank}]"
-        )
+        raise ShapeError(f"Dimension must be {rank} but is {len(lengths)}", in_step)
     for length in lengths or ():
         if length is not None and length < 0:
             raise errors.invalid_argument(f"fft_length must be non-negative, got {length}")
