@@ -76,10 +76,11 @@ def dispatching(function: Any, forms: dict[str, str]) -> Any:
 
 def _kind_among(values: Iterable[Any]) -> str | None:
     for value in values:
-        if type(value) in _kinds:
-            return _kinds[type(value)]
-        if type(value) is list:
+        kind = type(value)
+        if kind is list:
             for item in value:
                 if type(item) in _kinds:
                     return _kinds[type(item)]
+        elif kind in _kinds:
+            return _kinds[kind]
     return None

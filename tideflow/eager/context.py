@@ -54,9 +54,11 @@ class EagerGraph(Graph):
     """
 
     is_eager = True
+    tensor_type = EagerTensor  # of what it makes and takes as it is
 
     def __init__(self) -> None:
         self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
+        self.uses_devices = False  # whether a program has said by now where its operations run
         self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
         self.resources = ResourceManager()
         self.tasks: list[str] = []  # by which other processes of a cluster know this one
@@ -142,6 +144,7 @@ class EagerGraph(Graph):
         """
         if callable(device_name_or_function) and not hasattr(device_name_or_function, "to_string"):
             raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
+        self.uses_devices = True
         return super().device(device_name_or_function)
 
     @contextlib.contextmanager

@@ -54,12 +54,28 @@ _new = object.__new__
 _scalars: dict[Any, EagerTensor] = {}
 
 
+# How a kernel whose result is one tensor takes the inputs: the value of the only one that it does not know,
+# or the values of that one's items; the values of two, or of all. Otherwise there is more to do.
+_ONE, _LIST, _TWO, _ALL, _MORE = range(5)
+
+
 class BoundKernel:
     """A kernel with all that calls on inputs of the same types, shapes and devices have in common."""
 
-    __slots__ = ("attrs", "call", "device", "is_plain", "literals", "node", "only", "outputs", "single")
+    __slots__ = (
+        "attrs",
+        "call",
+        "device",
+        "form",
+        "literals",
+        "node",
+        "only",
+        "outputs",
+        "places",
+        "single",
+    )
 
-    call: Callable[..., Any]  # of the flat values of the inputs, or of the only one that it does not know
+    call: Callable[..., Any]  # of the values of the inputs, or of the only one that it does not know
 
     def __init__(
         self,
@@ -87,14 +103,22 @@ class BoundKernel:
             self.single is not None
             and self.single[2] is None
             and device is None
-            and not op.takes_lists
             and all(type(known) is EagerTensor for _, known in literals)
         )
-        # Whether the inputs' values, as they come, are what the kernel takes, and its result is one tensor.
-        self.is_plain = is_direct and not literals
         # The place of the only input that the kernel takes, where the others are literals that it knows.
         taken = {*range(len(op.inputs))} - {i for i, _ in literals}
-        self.only = taken.pop() if is_direct and len(taken) == 1 else -1
+        is_one = is_direct and len(taken) == 1
+        if is_one and op.takes_lists:
+            is_one = all(op.inputs[i].name in op.host for i, _ in literals)
+        self.only = taken.pop() if is_one else -1
+        self.places: Sequence[int] = range(len(node.inputs))  # of what it takes, among the flat inputs
+        self.form = _MORE
+        if self.only >= 0:
+            self.form = _LIST if op.inputs[self.only].is_list else _ONE
+            sizes = [len(x) if isinstance(x, list) else 1 for x in node.grouped_inputs[: self.only + 1]]
+            self.places = range(sum(sizes[:-1]), sum(sizes))
+        elif is_direct and not literals and not op.takes_lists:
+            self.form = _TWO if len(op.inputs) == 2 else _ALL
 
 
 def _key_of(value: Value, device: torch.device) -> Key | None:
@@ -107,45 +131,50 @@ def _key_of(value: Value, device: torch.device) -> Key | None:
     return new_key(value.dtype.base_dtype.as_datatype_enum, shape.tuple)
 
 
-def execute(graph: EagerGraph, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
-    """What the op gives for these inputs: a tensor, several, or None where it has no outputs."""
-    count = len(args)
-    if count == 1 and type(args[0]) is EagerTensor:
-        key: Any = (op, args[0]._key, *attrs.items()) if attrs else (op, args[0]._key)
-    elif count == 2 and type(args[0]) is EagerTensor and type(args[1]) is EagerTensor:
-        key = op, args[0]._key, args[1]._key
-        if attrs:
-            key = *key, *attrs.items()
-    else:
-        if not count and op is const_op:
-            return _constant(graph, attrs)
-        key = _call_key(op, args)
-        if key is not None:
-            key = *key, *attrs.items()
-    return call(graph, op, key, args, attrs, name)
-
-
-def call(
-    graph: EagerGraph, op: Op, key: Any, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None
+def execute(
+    graph: EagerGraph,
+    op: Op,
+    args: tuple[Any, ...],
+    attrs: dict[str, Any],
+    name: str | None,
+    key: Any = None,
 ) -> Any:
-    """The same, where it is known by what the kernel is found; None: only by the inputs as tensors."""
+    """What the op gives for these inputs: a tensor, several, or None where it has no outputs.
+
+    A caller may know a `key` that is made quicker than that of any call. It begins with the op, says all that
+    tells the call from others of the op, and the types of Python values that equal others of another type.
+    """
+    if key is None:
+        count = len(args)
+        if count == 1 and type(args[0]) is EagerTensor:
+            key = (op, args[0]._key, *attrs.items()) if attrs else (op, args[0]._key)
+        elif count == 2 and type(args[0]) is EagerTensor and type(args[1]) is EagerTensor:
+            key = op, args[0]._key, args[1]._key
+            if attrs:
+                key = *key, *attrs.items()
+        else:
+            if not count and op is const_op:
+                return _constant(graph, attrs)
+            key = _call_key(op, args)
+            if key is not None:
+                key = *key, *attrs.items()
     try:
         bound = graph.kernels.get(key)
     except TypeError:  # an attribute is a list
         key = _key_with_lists(op, args, attrs)
         bound = graph.kernels.get(key)
-    if bound is None or graph._thread_scopes.now.devices:
+    if bound is None or graph.uses_devices and graph._thread_scopes.now.devices:
         return _converted(graph, op, args, attrs, name, key)
-    only = bound.only
-    if only < 0 and not bound.is_plain:
+    form = bound.form
+    if form is _MORE:
         return _called_with_more(graph, op, bound, key, args, attrs, name)
     try:
-        if only >= 0:
-            result = bound.call(args[only]._value)
-        elif len(args) == 2:
+        if form is _ONE:
+            result = bound.call(args[bound.only]._value)
+        elif form is _TWO:
             result = bound.call(args[0]._value, args[1]._value)
         else:
-            result = bound.call(*[tensor._value for tensor in args])
+            result = bound.call(*[tensor._value for tensor in (args if form is _ALL else args[bound.only])])
     except Exception as error:
         raise_failure(error, op, bound, _tensors(bound, args), name)
     except BaseException:  # an interrupt, which may have come while the kernel had a variable's buffer
@@ -162,13 +191,12 @@ def call(
 
 
 def _tensors(bound: BoundKernel, args: Sequence[Any]) -> Sequence[Any]:
-    """The arguments of a call with tensors in the place of Python numbers and sizes."""
-    if not bound.literals:
-        return args
-    tensors = list(args)
-    for i, known in bound.literals:
-        tensors[i] = known if type(known) is EagerTensor else scalar(args[i], known)
-    return tensors
+    """The arguments of a call, flat, with tensors in the place of Python numbers and sizes."""
+    if bound.literals:
+        args = list(args)
+        for i, known in bound.literals:
+            args[i] = known if type(known) is EagerTensor else scalar(args[i], known)
+    return _flat(args) if bound.node.definition.takes_lists else args
 
 
 def _called_with_more(
@@ -183,9 +211,7 @@ def _called_with_more(
     """The same where inputs are Python values, lists, or on another device, or outputs are several."""
     if graph.accelerated and op.takes_resources:
         return _converted(graph, op, args, attrs, name, key)
-    tensors: Any = _tensors(bound, args)
-    if op.takes_lists:
-        tensors = _flat(tensors)
+    tensors = _tensors(bound, args)
     if bound.device is not None:
         tensors = [_moved(tensor, bound.device) for tensor in tensors]
     return _run(graph, op, bound, tensors, name)
@@ -316,10 +342,7 @@ def _run(
     graph: EagerGraph, op: Op, bound: BoundKernel, tensors: Sequence[EagerTensor], name: str | None
 ) -> Any:
     try:
-        if bound.only >= 0:
-            result = bound.call(tensors[bound.only]._value)
-        else:
-            result = bound.call(*[tensor._value for tensor in tensors])
+        result = bound.call(*[tensors[i]._value for i in bound.places])
     except Exception as error:
         raise_failure(error, op, bound, tensors, name)
     except BaseException:
@@ -476,7 +499,7 @@ def _specialized(bound: BoundKernel) -> Callable[..., Any] | None:
     terms = []
     for i, arg in enumerate(args):
         place = node.inputs.index(arg) if isinstance(arg, Value) else -1
-        if place >= 0 and (bound.only < 0 or place == bound.only):
+        if place in bound.places:
             terms.append(f"v{place}")
             continue
         known[f"k{i}"] = dict(bound.literals)[place]._value if place >= 0 else arg
@@ -503,7 +526,7 @@ def _call_of(bound: BoundKernel, arguments: KernelArguments) -> Callable[..., An
     def term(is_host: bool) -> str:
         place = next(places)
         if not is_host:
-            if bound.only in (-1, place):
+            if place in bound.places:
                 return f"v{place}"
             known[f"k{place}"] = dict(bound.literals)[place]._value
             return f"k{place}"
@@ -526,8 +549,7 @@ def _caller(
     bound: BoundKernel, function: Callable[..., Any], terms: Sequence[str], known: dict[str, Any]
 ) -> Callable[..., Any]:
     """A function of the values that calls another one on these terms: values, and what is `known`."""
-    places = range(len(bound.node.inputs)) if bound.only < 0 else [bound.only]
-    values = ", ".join(f"v{i}" for i in places)
+    values = ", ".join(f"v{i}" for i in bound.places)
     make = _maker(f"lambda function, {', '.join(known)}: lambda {values}: function({', '.join(terms)})")
     return make(function, **known)  # type: ignore[no-any-return]
 

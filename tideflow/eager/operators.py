@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.eager.execute import call, execute
+from tideflow.eager.execute import execute
 from tideflow.eager.tensor import EagerTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import Global
+from tideflow.graph.stacks import default_graphs
 
 _NO_ATTRS: dict[str, Any] = {}
 
@@ -24,11 +25,13 @@ def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callab
             y = convert_to_tensor(y)  # a variable
             kind = type(y)
         if (kind is EagerTensor or kind is float or kind is int) and x.dtype.is_floating:
-            graph: Any = get_default_graph()
-            if graph.is_eager:
+            items = default_graphs.items
+            graph: Any = items[-1] if items else Global.graph
+            if graph is not None and graph.is_eager:
                 if kind is EagerTensor:
-                    return call(graph, op, (op, x._key, y._key), (x, y), _NO_ATTRS, name)
-                return execute(graph, op, (x, y), _NO_ATTRS, name)
+                    return execute(graph, op, (x, y), _NO_ATTRS, name, (op, x._key, y._key))
+                key = (op, x._key, kind) if kind is float else None
+                return execute(graph, op, (x, y), _NO_ATTRS, name, key)
         return otherwise(x, y)
 
     return operator

@@ -46,7 +46,7 @@ class EagerTensor(Tensor):
     Attributes of graphs (`op`, `graph`, `name`, `value_index`) raise AttributeError.
     """
 
-    __slots__ = ("_key", "_number", "_value", "_variable")
+    __slots__ = ("_key", "_number", "_value", "_variable", "assign")  # `assign`: of slices
     is_eager = True
 
     op = graph = name = value_index = _of_graphs  # type: ignore[assignment]

@@ -64,6 +64,7 @@ class Graph(InnerNames):
     """
 
     is_eager = False  # True of the one in whose place ops run at once (`eager/context.py`)
+    tensor_type: Any = None  # the class of that one's tensors
     takes_eager_calls = False  # whether ops that eager mode meets with a tensor of this graph are added to it
     resources: Any = None  # the state that all sessions of the graph share; None where each has its own
 

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DeviceLike, GraphElementLike
 
 
-class _Global:
+class Global:
+    """The default graph of threads that are in no `with graph.as_default():` block; None until asked for."""
+
     graph: Graph | None = None
 
 
@@ -29,9 +31,16 @@ def get_default_graph() -> Graph:
     items = default_graphs.items
     if items:
         return items[-1]
-    if _Global.graph is None:
-        _Global.graph = Graph()
-    return _Global.graph
+    if Global.graph is None:
+        Global.graph = Graph()
+    return Global.graph
+
+
+def get_eager_graph() -> Any:
+    """The default graph, where operations run at once: then it is the one that runs them. None otherwise."""
+    items = default_graphs.items
+    graph = items[-1] if items else Global.graph
+    return graph if graph is not None and graph.is_eager else None
 
 
 @export("executing_eagerly")
@@ -42,12 +51,12 @@ def executing_eagerly() -> bool:
       True after `tf.enable_eager_execution`, but for blocks of `with graph.as_default():` and functions that
       are being traced.
     """
-    return get_default_graph().is_eager
+    return get_eager_graph() is not None
 
 
 def set_global_graph(graph: Graph | None) -> None:
     """Makes a graph the default one of all threads that are in no `with graph.as_default():` block."""
-    _Global.graph = graph
+    Global.graph = graph
 
 
 @export("reset_default_graph")
@@ -62,11 +71,11 @@ def reset_default_graph() -> None:
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
             "exit the nesting and create a new graph."
         )
-    graph: Any = _Global.graph
+    graph: Any = Global.graph
     if graph is not None and graph.is_eager:
         graph.forget()
     else:
-        _Global.graph = None
+        Global.graph = None
 
 
 @export("get_default_session")

@@ -17,7 +17,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import Dimension, TensorShape, mismatch
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
@@ -180,9 +180,7 @@ def _concat_v2_sizes(op):
     return None if None in parts else [size for part in parts for size in part]
 
 
-@concat_v2_op.kernel
-def _concat_v2_kernel(values, axis):
-    return torch.cat(values, axis)
+concat_v2_op.kernel(torch.cat)
 
 
 @concat_v2_op.kernel("string")
@@ -207,6 +205,9 @@ concat_v2_op.refuses(([f32(2, 3), f32(2)], np.array(0, np.int32)), "Shape must b
 concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate scalars")
 
 
+_AS_THEY_ARE: dict[str, Any] = {}
+
+
 @export("concat", ragged="concat")
 def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Tensor:
     """Joins tensors one after the other along an axis.
@@ -221,6 +222,12 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     """
     if not isinstance(values, (list, tuple)):
         values = [values]
+    graph = get_eager_graph()
+    if graph is not None and type(axis) is int and len(values) > 1:
+        kinds = {type(value) for value in values}
+        if len(kinds) == 1 and graph.tensor_type in kinds:
+            key = concat_v2_op, axis, *[value._key for value in values]
+            return graph.execute(concat_v2_op, (values, axis), _AS_THEY_ARE, name, key)
     if len(values) == 1:
         with name_scope(name):
             convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)

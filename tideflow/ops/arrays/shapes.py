@@ -18,10 +18,10 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import executing_eagerly, name_scope
+from tideflow.graph.scopes import executing_eagerly, get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
-from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.arguments import are_integers, renamed
 from tideflow.ops.helpers.axes import as_sizes, brackets, merged, moved, of_rank, size_product, vector
 from tideflow.ops.helpers.references import unchanged
 from tideflow.ops.helpers.samples import c64, f32
@@ -306,6 +306,10 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> T
     Raises:
       ValueError: If the shape is known to have another number of elements.
     """
+    graph = get_eager_graph()
+    if graph is not None and type(tensor) is graph.tensor_type and are_integers(shape):
+        key = reshape_op, tensor._key, tuple(shape)  # type: ignore[arg-type]
+        return graph.execute(reshape_op, (tensor, shape), {}, name, key)
     return reshape_op.apply((tensor, shape), name)
 
 

@@ -18,7 +18,7 @@ from tideflow.graph.known_sizes import has_static_value
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
-from tideflow.graph.scopes import executing_eagerly, name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers.axes import (
@@ -384,8 +384,13 @@ def _strided_slice_specialized(node):
     if not input.shape.is_fully_defined() or any(part.constant is None for part in spec):
         return None
     masks = Masks(*(node.attrs[name] for name in Masks._fields))
-    index, reversed_axes = _index(_cuts(input.shape.tuple, *(part.constant.tolist() for part in spec), masks))
-    return None if reversed_axes else (operator.getitem, (input, index))
+    sizes = input.shape.tuple
+    index, reversed_axes = _index(_cuts(sizes, *(part.constant.tolist() for part in spec), masks))
+    while (
+        index and sizes and index[-1] == builtins.slice(0, sizes[-1], 1)
+    ):  # all of an axis: unsaid is quicker
+        index, sizes = index[:-1], sizes[:-1]
+    return None if reversed_axes else (operator.getitem, (input, index[0] if len(index) == 1 else index))
 
 
 @strided_slice_op.gradient
@@ -642,13 +647,15 @@ def _no_assignment(val: Any, name: str | None = None) -> Any:
 
 def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
     """`tensor[slice_spec]`; `var` is the variable that a slice of it can be assigned to."""
+    entries = slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
+    if var is None and (graph := get_eager_graph()) is not None:
+        places = _integers_of(entries)
+        if places is not None:
+            result = _slice_of_integers(graph, tensor, entries, places)
+            result.assign = _no_assignment
+            return result
     if isinstance(slice_spec, bool) or getattr(slice_spec, "dtype", None) in (dtypes.bool, np.dtype(bool)):
         return indexing.boolean_mask(tensor, slice_spec)
-    entries = slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
-    if var is None and executing_eagerly() and (places := _integers_of(entries)) is not None:
-        result = _slice_of_integers(tensor, entries, places)
-        result.assign = _no_assignment
-        return result
     begin, end, strides, masks = _spec(entries)
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
         return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
@@ -669,6 +676,7 @@ def _spec(entries: Sequence[Any]) -> tuple[list, list, list, dict[str, int]]:
 
 
 _MOST_SPECS = 1_000
+_PLAIN = {int, type(None)}
 _specs: dict[Any, Any] = {}  # of indices of integers alone, as eager mode calls the op with them
 
 
@@ -677,11 +685,10 @@ def _integers_of(entries: Sequence[Any]) -> Any:
     found: list[Any] = []
     for entry in entries:
         if type(entry) is builtins.slice:
-            parts = entry.start, entry.stop, entry.step
-            for part in parts:
-                if part is not None and type(part) is not int:
-                    return None
-            found.append(parts)
+            first, last, step = entry.start, entry.stop, entry.step
+            if type(first) not in _PLAIN or type(last) not in _PLAIN or type(step) not in _PLAIN:
+                return None
+            found.append((first, last, step))
         elif type(entry) is int or entry is None or entry is Ellipsis:
             found.append(entry)
         else:
@@ -689,14 +696,15 @@ def _integers_of(entries: Sequence[Any]) -> Any:
     return tuple(found)
 
 
-def _slice_of_integers(tensor: Tensor, entries: Sequence[Any], places: Any) -> Any:
+def _slice_of_integers(graph: Any, tensor: Any, entries: Sequence[Any], places: Any) -> Any:
     known = _specs.get(places)
     if known is None:
         if len(_specs) > _MOST_SPECS:
             _specs.clear()
         *vectors, masks = _spec(entries)
         known = _specs[places] = vectors, {name: mask for name, mask in masks.items() if mask}
-    return strided_slice_op.apply((tensor, *known[0]), None, known[1])
+    key = (strided_slice_op, tensor._key, places) if type(tensor) is graph.tensor_type else None
+    return graph.execute(strided_slice_op, (tensor, *known[0]), known[1], None, key)
 
 
 def _check_index(index: Any) -> None:

@@ -14,7 +14,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import executing_eagerly, name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import broadcasting, shapes
 from tideflow.ops.helpers import unsigned
@@ -431,6 +431,9 @@ batch_matmul_v2_op.samples(
 batch_matmul_v2_op.refuses((f32(2, 2, 3), f32(3, 3, 4)), "Dimensions must be equal, but are 2 and 3")
 
 
+_AS_THEY_ARE: dict[str, Any] = {}
+
+
 @export("matmul", "linalg.matmul", operator="matmul")
 def matmul(
     a: TensorLike | LinearOperator,
@@ -462,14 +465,20 @@ def matmul(
     Raises:
       ValueError: If a matrix is to be both transposed and adjoint, or the inner sizes differ.
     """
-    is_plain = not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse)
-    if is_plain and executing_eagerly() and not _are_of_graphs(a, b):
-        a = a if isinstance(a, Tensor) else convert_to_tensor(a, name="a")
-        b = b if isinstance(b, Tensor) else convert_to_tensor(b, name="b")
-        if a.dtype is b.dtype and a.ndim == b.ndim == 2:
-            if not transpose_a and not transpose_b:
-                return matmul_op.apply((a, b), name)
-            return matmul_op(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=name)
+    graph = get_eager_graph()
+    if graph is not None and not (adjoint_a or adjoint_b or a_is_sparse or b_is_sparse):
+        kind = graph.tensor_type
+        if type(a) is not kind and getattr(a, "is_eager", True):
+            a = convert_to_tensor(a, name="a")
+        if type(b) is not kind and getattr(b, "is_eager", True):
+            b = convert_to_tensor(b, name="b")
+        if type(a) is kind and type(b) is kind:
+            key = matmul_op, a._key, b._key
+            if key in graph.kernels or a.dtype is b.dtype and a.ndim == b.ndim == 2:
+                if not transpose_a and not transpose_b:
+                    return graph.execute(matmul_op, (a, b), _AS_THEY_ARE, name, key)
+                turned = {"transpose_a": transpose_a, "transpose_b": transpose_b}
+                return graph.execute(matmul_op, (a, b), turned, name)
     with name_scope(name, "MatMul", [a, b]) as name:
         for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transpose and adjoint:
@@ -493,11 +502,6 @@ def matmul(
         )
         both_short = a.dtype is dtypes.bfloat16 and b.dtype is dtypes.bfloat16
         return casting.cast(product, dtypes.bfloat16) if both_short else product
-
-
-def _are_of_graphs(a: Any, b: Any) -> bool:
-    """Whether a factor is a tensor of a graph, though eager mode is on."""
-    return not (getattr(a, "is_eager", True) and getattr(b, "is_eager", True))
 
 
 def _may_be_batch(shape: TensorShape) -> bool:

@@ -17,7 +17,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
-from tideflow.graph.scopes import executing_eagerly, name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.elementwise import of_known_elements, same_shape
 from tideflow.ops.helpers.looking import has_symbols
@@ -70,7 +70,20 @@ def _cast_specialized(node):
     source, target = node.attrs["SrcT"], node.attrs["DstT"]
     if node.attrs["Truncate"] or source.is_complex and not target.is_complex:
         return None
+    if target.torch in _NAMED:  # quicker than `to`, which has to find out what it is given
+        return _NAMED[target.torch], [node.inputs[0]]
     return torch.Tensor.to, [node.inputs[0], target.torch]
+
+
+_NAMED = {
+    torch.float64: torch.Tensor.double,
+    torch.float32: torch.Tensor.float,
+    torch.float16: torch.Tensor.half,
+    torch.bfloat16: torch.Tensor.bfloat16,
+    torch.int64: torch.Tensor.long,
+    torch.int32: torch.Tensor.int,
+    torch.bool: torch.Tensor.bool,
+}
 
 
 @cast_op.gradient
@@ -114,8 +127,9 @@ def cast(x: TensorOrRagged | SparseTensor, dtype: DTypeLike, name: str | None = 
     if isinstance(x, Tensor):
         if x.dtype is target:
             return x
-        if x.is_eager and not x.dtype.is_complex and executing_eagerly():
-            return cast_op.apply((x,), name, {"DstT": target})
+        graph = get_eager_graph()
+        if graph is not None and x.is_eager and not x.dtype.is_complex:
+            return graph.execute(cast_op, (x,), {"DstT": target}, name, (cast_op, x._key, target))
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)

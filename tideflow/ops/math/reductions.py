@@ -19,7 +19,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import colocate_with, executing_eagerly, name_scope
+from tideflow.graph.scopes import colocate_with, get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
 from tideflow.ops.helpers import flops, unsigned
@@ -179,14 +179,18 @@ def all_axes(x: Any) -> Tensor:
     return creation.range(0, shapes.rank(x))
 
 
+_AXES = [list(range(rank)) for rank in range(65)]  # torch's tensors have at most 64
+_KEEPING, _DROPPING = {"keep_dims": True}, {"keep_dims": False}
+
+
 def _reduced(op: Op, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
-    if axis is None:
-        # Numbers that eager mode finds the kernel by, instead of a tensor that it would have to look into.
-        is_known = getattr(x, "is_eager", False) and executing_eagerly()
-        axes = list(range(x.ndim)) if is_known else all_axes(x)
-        output = op.apply((x, axes), name, {"keep_dims": bool(keepdims)})
-    else:
-        output = op.apply((x, axis), name, {"keep_dims": bool(keepdims)})
+    graph = get_eager_graph()
+    if graph is not None and type(x) is graph.tensor_type and (axis is None or type(axis) is int):
+        axes = _AXES[len(x._key[1])] if axis is None else axis
+        key = op, x._key, axis, not keepdims
+        return graph.execute(op, (x, axes), _KEEPING if keepdims else _DROPPING, name, key)
+    axes = all_axes(x) if axis is None else axis
+    output = op.apply((x, axes), name, {"keep_dims": bool(keepdims)})
     if axis is None and not keepdims and not output.is_eager and not output.shape.is_fully_defined():
         output.set_shape(())
     return output
@@ -203,8 +207,10 @@ def _reducer(name: str, op: Op, doc: str) -> Callable[..., Tensor]:
         reduction_indices: TensorLike | None = None,
         keep_dims: bool | None = None,
     ) -> Tensor:
-        axis = renamed("axis", axis, "reduction_indices", reduction_indices)
-        return _reduced(op, input_tensor, axis, renamed("keepdims", keepdims, "keep_dims", keep_dims), name)
+        if reduction_indices is not None or keep_dims is not None:
+            axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+            keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+        return _reduced(op, input_tensor, axis, keepdims, name)
 
     reduce.__name__ = reduce.__qualname__ = name
     reduce.__doc__ = doc + ARGUMENTS
