@@ -22,6 +22,7 @@ from tideflow.compile.frames import (
     loop_shape,
     stays_inside,
 )
+from tideflow.compile.held import Element, Held
 from tideflow.compile.ir import (
     Guards,
     Loop,
@@ -41,6 +42,7 @@ from tideflow.graph.functions import FunctionBody
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.control_flow.switches import common_shape, shape_within
 from tideflow.runtime.devices import CPU
 
@@ -55,6 +57,7 @@ def build_program(request: StepRequest, progress: Progress | None = None) -> Pro
     fed = {*feeds, *request.known}
     ops = needed(fetches, targets, fed, request.done)
     builder = Builder(ops, prefix=request.prefix)
+    builder.held = Held(ops | request.done)
     builder.progress = progress or builder.progress
     builder.written, builder.resized = written_before(ops), resized_in(ops)
     for tensor, shape in zip(feeds, request.feed_shapes or [None] * len(feeds), strict=True):
@@ -175,6 +178,7 @@ class Builder:
         self._refined: set[Node] = set() if outer is None else set(outer._refined)
         self._depth: int = 0 if outer is None else outer._depth  # of calls within calls
         self.progress: Progress = Progress() if outer is None else outer.progress
+        self.held: Held = Held(ops) if outer is None else Held(outer.held.ops, outer.held)
 
     def add_all(self, frame: Frame) -> None:
         for member in frame.members:
@@ -212,6 +216,22 @@ class Builder:
         self.node_of[op] = node
         for tensor, value in zip(op.outputs, node.outputs, strict=True):
             self.values.setdefault(tensor, value)  # a fed output stays fed
+        if op.definition.stateful and (taken := self.held.see(node)) is not None:
+            self._know_taken(node.outputs[0], op.outputs[0], taken)
+
+    def _know_taken(self, value: Value, tensor: Tensor, taken: Element) -> None:
+        """Notes what is known of a value that comes from a stack or an array. A known one is a constant for
+        those that use it; it is taken all the same.
+        """
+        if not value.shape.is_compatible_with(taken.shape):
+            return
+        value.shape = value.shape.merge_with(taken.shape)
+        self._refined.add(value.op)
+        if taken.array is not None and self.values[tensor] is value:
+            array = taken.array.astype(value.dtype.numpy)
+            constant = make_node(const_op, [], {"value": array, "dtype": value.dtype}, value.op)
+            self.nodes.append(constant)
+            self.values[tensor] = constant.outputs[0]
 
     def _latest(self, op: Operation | None, tensor: Tensor) -> Value:
         """A tensor as an operation sees it, or at the end of the step. The read of a reference variable is
@@ -314,6 +334,7 @@ class Builder:
         loop.guards = guards
         self._refined.add(loop)
         self.nodes.append(loop)
+        self.held = inner.held
         return loop
 
     def _add_frame(self, frame: Frame) -> None:
