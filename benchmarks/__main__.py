@@ -8,6 +8,7 @@ and twice at once.
 `python -m benchmarks gpu` measures whole models on a GPU instead, and writes benchmarks/RESULTS_GPU.md;
 `python -m benchmarks int8` inference in int8 on a CPU, and writes benchmarks/RESULTS_INT8.md;
 `python -m benchmarks eager` eager mode beside PyTorch's, and writes benchmarks/RESULTS_EAGER.md;
+`python -m benchmarks keras` epochs of Keras models beside TensorFlow's: benchmarks/RESULTS_KERAS.md;
 `python -m benchmarks serving` servers and Clipper's experiments, and writes benchmarks/RESULTS_SERVING.md;
 `python -m benchmarks pipeline` the pipeline beside TFX's libraries: benchmarks/RESULTS_PIPELINE.md.
 """
@@ -37,6 +38,9 @@ def main() -> None:
         return
     if sys.argv[1:] in (["int8"], ["eager"]):
         importlib.import_module(f"benchmarks.{sys.argv[1]}").main()
+        return
+    if sys.argv[1:2] == ["keras"]:
+        importlib.import_module("benchmarks.keras_epochs").main(sys.argv[2:])
         return
     if sys.argv[1:2] in (["serving"], ["pipeline"]):
         importlib.import_module(f"benchmarks.{sys.argv[1]}.run").main(sys.argv[2:])

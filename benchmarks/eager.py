@@ -6,12 +6,7 @@ things are measured and not how threads wait for each other.
 
 from __future__ import annotations
 
-import json
-import os
 import platform
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from statistics import median
@@ -21,7 +16,8 @@ import torch
 
 import tideflow as tf
 from benchmarks.eager_works import Works, of_tf, of_torch
-from benchmarks.peers import QUIET, ROOT
+from benchmarks.peers import ROOT
+from benchmarks.programs import disagreements, running
 from benchmarks.report import cpu_model, duration, table
 
 RESULTS = Path(__file__).with_name("RESULTS_EAGER.md")
@@ -39,9 +35,10 @@ PyTorch's autograd; a function of 100 small ops is faster than eagerly, and as f
 def main() -> None:
     tf.enable_eager_execution()
     torch.set_num_threads(1)
-    peers = {"Tideflow": Works(of_tf(tf)), "PyTorch": Works(of_torch(torch))}
+    peers: dict[str, Any] = {"Tideflow": Works(of_tf(tf)), "PyTorch": Works(of_torch(torch))}
     versions = {"PyTorch": torch.__version__}
-    with _tensorflow() as tensorflow:
+    works = Path(__file__).with_name("eager_works.py")
+    with running("TensorFlow 1.15", TENSORFLOW, [works], "`make oracle` makes it.") as tensorflow:
         if tensorflow is not None:
             peers["TensorFlow"] = tensorflow
             versions["TensorFlow"] = tensorflow.version
@@ -52,59 +49,9 @@ def main() -> None:
                 for name, peer in peers.items():
                     if title in peer.first:
                         found.setdefault(name, []).append(peer.measured(title))
-    text = _report(times, versions, _disagreements(peers))
+    text = _report(times, versions, disagreements({name: peer.first for name, peer in peers.items()}))
     RESULTS.write_text(text)
     print(text)
-
-
-class _TensorFlow:
-    """TensorFlow's works, in a process of its own."""
-
-    def __init__(self, process: subprocess.Popen):
-        self._process = process
-        facts = self._answer()
-        self.version, self.first = facts["version"], facts["first"]
-
-    def measured(self, title: str) -> float:
-        print(title, file=self._process.stdin, flush=True)
-        seconds: float = self._answer()
-        return seconds
-
-    def _answer(self) -> Any:
-        line = self._process.stdout.readline() if self._process.stdout is not None else ""
-        if not line:
-            raise RuntimeError(f"TensorFlow ended, with status {self._process.wait()}")
-        return json.loads(line)
-
-
-@contextmanager
-def _tensorflow() -> Iterator[_TensorFlow | None]:
-    if not TENSORFLOW.exists():
-        print(f"TensorFlow 1.15 is left out: there is no {TENSORFLOW}. `make oracle` makes it.")
-        yield None
-        return
-    process = subprocess.Popen(
-        [TENSORFLOW, Path(__file__).with_name("eager_works.py")],
-        env={**os.environ, **QUIET},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield _TensorFlow(process)
-    finally:
-        process.communicate()  # its input ends, and so does it
-
-
-def _disagreements(peers: dict[str, Any]) -> list[str]:
-    """Works that do not give every peer the same numbers."""
-    found = []
-    for title in peers["Tideflow"].first:
-        values = {name: peer.first[title] for name, peer in peers.items() if title in peer.first}
-        if max(values.values()) - min(values.values()) > 1e-3 * (1 + max(map(abs, values.values()))):
-            seen = ", ".join(f"{name} {value:g}" for name, value in values.items())
-            found.append(f"{title}: the peers compute different things: {seen}")
-    return found
 
 
 def _report(times: dict[str, dict[str, list[float]]], versions: dict[str, str], notes: list[str]) -> str:

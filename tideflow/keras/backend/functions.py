@@ -29,6 +29,7 @@ class GraphFunction:
         self.name = name
         self.run_arguments = run
         self._structure = outputs
+        self._is_flat = type(outputs) is list and not any(map(nest.is_nested, outputs))
         with get_graph().as_default():
             self._connect(outputs, updates)
         self.fetches: list[Any] = []  # what callbacks add to a step
@@ -53,7 +54,7 @@ class GraphFunction:
         Returns:
           The values of the outputs.
         """
-        values = list(nest.flatten(inputs))
+        values = inputs if _is_list_of_arrays(inputs) else list(nest.flatten(inputs))
         if len(values) != len(self.inputs):
             raise ValueError(f"The function takes {len(self.inputs)} inputs, {len(values)} were given.")
         session = get_session(self.inputs)
@@ -68,9 +69,15 @@ class GraphFunction:
         for fetch, value in zip(self.fetches, found[number:-1], strict=True):
             if fetch in self.fetch_callbacks:
                 self.fetch_callbacks[fetch](value)
+        if self._is_flat:
+            return found[:number]
         if not nest.is_nested(self._structure):
             return found[0]
         return nest.pack_sequence_as(self._structure, found[:number])
+
+
+def _is_list_of_arrays(inputs: Any) -> bool:
+    return type(inputs) is list and all(type(value) is np.ndarray or type(value) is bool for value in inputs)
 
 
 def _fed(value: Any) -> Any:

@@ -129,6 +129,7 @@ def run_batches(
 ) -> int:
     """One pass over batches; returns how many there were."""
     number = 0
+    names: list[str] = []
     while source.steps is None or number < source.steps:
         try:
             arrays, size = next(iterator)
@@ -148,7 +149,8 @@ def run_batches(
         if mode == PREDICT:
             logs["outputs"] = outputs
         else:
-            logs.update(zip(model.metrics_names, outputs, strict=False))
+            names = names or model.metrics_names  # those that the first batch may have made among them
+            logs.update(zip(names, outputs, strict=False))
         callbacks.batch(mode, "end", number, logs)
         number += 1
         if mode == TRAIN and callbacks.model.stop_training:
