@@ -31,12 +31,19 @@ class TensorList:
     limit: int = -1  # the largest number of elements; negative for no limit
 
     def with_values(self, values: Sequence[Element]) -> TensorList:
-        return dataclasses.replace(self, values=tuple(values))
+        return TensorList(self.dtype, self.element_shape, tuple(values), self.limit)
+
+    def takes(self, value: Element) -> bool:
+        """Whether the shape of a value is one that elements may have."""
+        sizes = self.element_shape.tuple
+        if sizes is None or sizes == value.shape:  # nearly always: no need to make a shape of it
+            return True
+        return self.element_shape.is_compatible_with(TensorShape(value.shape))
 
     def pushed(self, value: Element, where: str = "") -> TensorList:
         """A list with one more value."""
         self.check_type(value)
-        if not self.element_shape.is_compatible_with(TensorShape(value.shape)):
+        if not self.takes(value):
             raise refusal(
                 f"Tried to append a tensor with incompatible shape to a list{where}. Op element shape: "
                 f"{shown(value.shape)} list shape: {shown(self.element_shape)}"
@@ -51,7 +58,7 @@ class TensorList:
     def replaced(self, index: int, value: Element) -> TensorList:
         """A list with another value at `index`."""
         self.check_type(value)
-        if not self.element_shape.is_compatible_with(TensorShape(value.shape)):
+        if not self.takes(value):
             raise refusal(
                 f"Tried to set a tensor with incompatible shape at a list index. Item element shape: "
                 f"{shown(value.shape)} list shape: {shown(self.element_shape)}"
