@@ -37,6 +37,7 @@ load_when_asked_for("tideflow.contrib.mixed_precision", "contrib.mixed_precision
 load_when_asked_for("tideflow.contrib.model_pruning", "contrib.model_pruning")
 load_when_asked_for("tideflow.contrib.quantize", "contrib.quantize")
 load_when_asked_for("tideflow.contrib.slim.nets", "contrib.slim.nets")
+load_when_asked_for("tideflow.contrib.optimizer_v2", "contrib.optimizer_v2")
 load_when_asked_for("tideflow.contrib.session_bundle", "contrib.session_bundle")
 load_when_asked_for("tideflow.contrib.input_pipeline", "contrib.input_pipeline")
 load_when_asked_for("tideflow.contrib.cluster_resolver", "contrib.cluster_resolver")

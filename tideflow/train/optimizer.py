@@ -174,11 +174,7 @@ class Optimizer(Trackable):
           TypeError: If `var_list` has something else than variables.
           ValueError: If there are no variables.
         """
-        if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
-            raise ValueError(
-                "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
-                f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
-            )
+        check_gate(gate_gradients)
         if executing_eagerly():
             return self._taped_gradients(loss, var_list, grad_loss)
         if callable(loss):
@@ -186,6 +182,19 @@ class Optimizer(Trackable):
             var_list = _variables_behind(loss) if var_list is None else var_list
         if get_loss_reduction() is ReduceOp.MEAN:  # the gradients of all replicas will be added
             loss = loss * (1.0 / get_strategy().num_replicas_in_sync)
+        return self._graph_gradients(
+            loss,
+            var_list,
+            gate_gradients,
+            grad_loss,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+        )
+
+    def _graph_gradients(
+        self, loss: Any, var_list: Any, gate_gradients: int, grad_loss: Any, **options: Any
+    ) -> list[tuple[Any, Any]]:
+        """The pairs of gradient and variable, as more graph. `options` are further ones of `tf.gradients`."""
         self._assert_valid_dtypes([loss])
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
@@ -198,8 +207,7 @@ class Optimizer(Trackable):
             targets,
             grad_ys=grad_loss,
             gate_gradients=gate_gradients == Optimizer.GATE_OP,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
+            **options,
         )
         if gate_gradients == Optimizer.GATE_GRAPH:
             grads = grouping.tuple(grads)
@@ -244,7 +252,7 @@ class Optimizer(Trackable):
           TypeError: If a pair is malformed.
           ValueError: If no variable has a gradient.
         """
-        pairs = [(_as_gradient(grad), variable) for grad, variable in grads_and_vars]
+        pairs = [(as_gradient(grad), variable) for grad, variable in grads_and_vars]
         if not pairs:
             raise ValueError("No variables provided.")
         for _, variable in pairs:
@@ -441,6 +449,15 @@ class Optimizer(Trackable):
         return param() if callable(param) else param
 
 
+def check_gate(gate_gradients: int) -> None:
+    """Refuses what is no way to wait for gradients."""
+    if gate_gradients not in (Optimizer.GATE_NONE, Optimizer.GATE_OP, Optimizer.GATE_GRAPH):
+        raise ValueError(
+            "gate_gradients must be one of: Optimizer.GATE_NONE, Optimizer.GATE_OP, "
+            f"Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+        )
+
+
 def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Sparse rows with each index once: rows of the same index are summed."""
     unique, positions = distinct.unique(indices)
@@ -507,7 +524,8 @@ def _variables_behind(loss: Tensor) -> list[Any]:
     return [variable for variable in _default_variables() if variable.op in behind]
 
 
-def _as_gradient(grad: Any) -> Tensor | IndexedSlices | None:
+def as_gradient(grad: Any) -> Tensor | IndexedSlices | None:
+    """What a program gives as a gradient, converted; TypeError for what cannot be one."""
     if grad is None:
         return None
     try:

@@ -24,8 +24,9 @@ def create_slot(primary: Any, val: Any, name: str, colocate_with_primary: bool =
 def create_slot_with_initializer(
     primary: Any, initializer: Any, shape: Any, dtype: Any, name: str, colocate_with_primary: bool = True
 ) -> Variable:
-    """A slot of this shape and type that starts with what the initializer gives."""
+    """A slot of this shape and type that starts with what the initializer gives, or with this tensor."""
     validate = shape.is_fully_defined()
+    shape = shape if callable(initializer) else None  # a tensor has its own
     return _make(primary, name, colocate_with_primary, initializer, validate, shape=shape, dtype=dtype)
 
 
