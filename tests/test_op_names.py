@@ -17,6 +17,7 @@ PARTITIONS = "writes the graph of a partition in TensorFlow's own nodes"
 WORDS = "names scopes, or values of an attribute, by words that name op types too"
 TEXTS = "writes graphs down as texts, in which op types have other words"
 CONVERSION = "converts values by ops of a room below, which it finds by name when it is used"
+LAYERS = "reads the layers of a GraphDef, which it tells apart by their op types"
 MAY_NAME = {
     "serving/messages.py": WORDS,
     "autodiff/loops.py": CONTROL_FLOW,
@@ -41,6 +42,7 @@ MAY_NAME = {
     "contrib/quantize/layers.py": REWRITES,
     "contrib/quantize/patterns.py": WORDS,
     "contrib/quantize/plain_batch_norms.py": REWRITES,
+    "contrib/receptive_field.py": LAYERS,
     "contrib/specs/layers.py": WORDS,
     "contrib/specs/summaries.py": TEXTS,
     "contrib/training/sequence_states.py": WORDS,

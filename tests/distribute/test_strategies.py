@@ -106,10 +106,14 @@ def test_several_steps_in_one_operation(mirrored):
         iterator = mirrored.make_dataset_iterator(tf.data.Dataset.range(8).map(tf.to_float).batch(2))
         total = tf.Variable(0.0, aggregation=tf.VariableAggregation.SUM)
 
-        def step(context, x):
+        def on_replica(context, x):
             update = total.assign_add(tf.reduce_sum(x))
             context.set_last_step_output("sum", tf.reduce_sum(x), tf.distribute.ReduceOp.SUM)
-            return mirrored.group(update)
+            return update
+
+        def step(context, x):
+            assert tf.distribute.in_cross_replica_context()
+            return mirrored.group(mirrored.extended.call_for_each_replica(on_replica, args=(context, x)))
 
         steps = mirrored.extended.experimental_run_steps_on_iterator(
             step, iterator, iterations=3, initial_loop_values={"sum": 0.0}

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tideflow.cluster.multi_worker_strategy import CollectiveCommunication, MultiWorkerExtended
 from tideflow.cluster.parameter_server_strategy import ServersExtended
+from tideflow.contrib import distribute_steps  # noqa: F401 - it exports names
 from tideflow.distribute import context
 from tideflow.distribute.mirrored import MirroredExtended
 from tideflow.distribute.reductions import CrossDeviceOps

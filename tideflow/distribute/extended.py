@@ -296,10 +296,11 @@ class StrategyExtended:
     def experimental_run_steps_on_iterator(
         self, fn: Callable, iterator: Any, iterations: Any = 1, initial_loop_values: Any = None
     ) -> Any:
-        """Runs a step on each replica several times.
+        """Runs a step several times.
 
         Args:
-          fn: The step, of a context with `set_last_step_output` and of the input.
+          fn: The step, of a context with `set_last_step_output` and of the input of all replicas. It runs for
+            all of them together, and may use `call_for_each_replica`.
           iterator: The iterator of the input.
           iterations: How often.
           initial_loop_values: The outputs before the first step.
