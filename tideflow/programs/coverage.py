@@ -71,6 +71,8 @@ def _attributes_set(cls: type) -> set[str]:
 
 
 def _argument_differences(promised: tuple[Argument, ...], given: list[inspect.Parameter]) -> Iterator[str]:
+    if len(promised) == 2 and all(argument.name.startswith("*") for argument in promised):
+        return  # TensorFlow's hands them on: what may be given is not in the list
     by_name = {p.name: p for p in given if p.kind not in _VARIADIC}
     takes_any = any(p.kind is p.VAR_KEYWORD for p in given)
     plain = [argument for argument in promised if not argument.name.startswith("*")]
@@ -111,7 +113,8 @@ def _same_default(promised: str | None, given: Any) -> bool:
     if isinstance(given, tuple) and promised.startswith("["):
         given = list(given)
     for_each_axis = {str((given,) * axes) for axes in (2, 3)}  # 1 says of all axes what (1, 1) says of each
-    return promised == _written(given) or promised in for_each_axis
+    written = _written(given)  # a class that TensorFlow calls NameV1 has its public name here
+    return promised in (written, f"{written}V1", *for_each_axis)
 
 
 def _written(default: Any) -> str:

@@ -1,6 +1,6 @@
 """`tf.contrib.estimator`: heads for estimators, and estimators made from estimators."""
 
-from tideflow.contrib.estimator import boosted_trees, extenders, heads, towers  # noqa: F401
+from tideflow.contrib.estimator import boosted_trees, extenders, heads, saved_models, towers  # noqa: F401
 from tideflow.estimator import early_stopping, hooks
 from tideflow.estimator import extenders as _extenders
 from tideflow.estimator.canned import dnn, linear, logits

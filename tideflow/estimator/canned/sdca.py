@@ -34,7 +34,7 @@ class SparseFeatureColumn:
         self,
         example_indices: TensorLike,
         feature_indices: TensorLike,
-        feature_values: TensorLike | None = None,
+        feature_values: TensorLike | None,
     ):
         with tf.name_scope(None, "SparseFeatureColumn", [example_indices, feature_indices]):
             self._example_indices = tf.convert_to_tensor(example_indices, tf.int64, name="example_indices")
