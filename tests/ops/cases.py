@@ -15,7 +15,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 import tideflow as tf
 from tideflow.graph import dtypes
 from tideflow.graph.arrays import as_array
-from tideflow.graph.op import Op, definitions, not_differentiable
+from tideflow.graph.op import Op, definitions, not_differentiable, undefined_gradient
 from tideflow.graph.schema import Arg
 from tideflow.ops.helpers.samples import SampleArray, SampleRef
 
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def differentiable(self) -> bool:
-        return self.op.gradient_function is not not_differentiable
+        return self.op.gradient_function not in (not_differentiable, undefined_gradient)
 
     @property
     def has_variables(self) -> bool:

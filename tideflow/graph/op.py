@@ -54,11 +54,18 @@ _NO_ATTRS: dict[str, Any] = {}
 
 
 def undefined_gradient(op: Operation, *grads: Any) -> None:
-    """The gradient function of an op for which TensorFlow has none, although it is differentiable.
+    """The gradient function of an op for which TensorFlow has none, nor says that it has none.
 
     It raises.
     """
-    raise LookupError(f"No gradient defined for operation '{op.name}' (op type: {op.type})")
+    raise LookupError(
+        f"No gradient defined for operation '{op.name}' (op type: {op.type}), made at {op.user_line}. "
+        "tf.stop_gradient makes its results count as constants; tf.RegisterGradient gives it a gradient."
+    )
+
+
+# What `differentiable` says of an op, as its gradient function; that of True is still to come.
+_GRADIENTS = {True: None, False: not_differentiable, None: undefined_gradient}
 
 
 def check_complete(ops: Sequence[Op] | None = None) -> None:
@@ -90,7 +97,7 @@ class Op:
         aggregate: bool = False,
         uninitialized_ok: bool = False,
         colocate: str | None = None,
-        differentiable: bool = True,
+        differentiable: bool | None = True,
         role: str = "",
         is_model_state: bool = False,
         awaited: bool = True,
@@ -126,7 +133,8 @@ class Op:
           aggregate: Whether it adds up gradients.
           uninitialized_ok: Whether a variable among its inputs may be uninitialized.
           colocate: The input with which the op is placed.
-          differentiable: False if the op has no gradient.
+          differentiable: False if the gradients of its inputs are None; None if nothing is known of them, so
+            that a gradient through it is an error, as it is in TensorFlow.
           role: The role of the op in the structure of a graph, if other code depends on it: "constant",
             "placeholder", "argument" (of a function), "identity", "metadata" (of its input's shape alone),
             "variable" (a reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
@@ -193,7 +201,7 @@ class Op:
         self.law: Callable[..., Any] | None = None
         self.covered_by: str | None = None
         self.kernels: dict[str, Callable[..., Any]] = {}
-        self.gradient_function: Any = None if differentiable else not_differentiable
+        self.gradient_function: Any = _GRADIENTS[differentiable]
         self.sample_cases: list[tuple[Any, ...]] = []
         self._checked = False
         self.refusals: list[tuple[Any, ...]] = []

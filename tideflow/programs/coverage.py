@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tideflow import export
-from tideflow.graph.op import definitions, not_differentiable
+from tideflow.graph.op import definitions, not_differentiable, undefined_gradient
 from tideflow.programs.namespace import Missing, resolve
 from tideflow.programs.specification import (
     Argument,
@@ -183,7 +183,9 @@ def measure() -> Coverage:
     return Coverage(
         ops=sorted(ours),
         ops_with_gradient=sorted(
-            name for name, op in ours.items() if op.gradient_function is not not_differentiable
+            name
+            for name, op in ours.items()
+            if op.gradient_function not in (not_differentiable, undefined_gradient)
         ),
         missing_ops=sorted(op_types().keys() - ours.keys()),
         areas=_areas(symbols()),

@@ -61,7 +61,7 @@ def _in_order_of_occurrence(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 _VECTOR = "unique expects a 1D vector."
 
-unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=INDEX, differentiable=False)
+unique_op = Op("Unique", "x: T -> y: T, idx: out_idx", out_idx=INDEX, differentiable=None)
 
 
 @unique_op.shape
@@ -103,7 +103,7 @@ def unique(
 
 
 unique_with_counts_op = Op(
-    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=INDEX, differentiable=False
+    "UniqueWithCounts", "x: T -> y: T, idx: out_idx, count: out_idx", out_idx=INDEX, differentiable=None
 )
 
 
@@ -209,7 +209,7 @@ unique_v2_op = Op(
     Taxis=_AXIS,
     out_idx=INDEX,
     host="axis",
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -240,7 +240,7 @@ unique_with_counts_v2_op = Op(
     Taxis=_AXIS,
     out_idx=INDEX,
     host="axis",
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -536,7 +536,7 @@ strided_slice_assign_op = Op(
     host=_HOST,
     stateful=True,
     colocate="ref",
-    differentiable=False,
+    differentiable=None,
     **Masks()._asdict(),
 )
 

@@ -281,7 +281,7 @@ list_diff_op = Op(
     "ListDiff",
     "x: T, y: T -> out: T, idx: out_idx",
     out_idx=INDEX,
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -27,7 +27,7 @@ make_quantile_summaries_op = Op(
     "num_features * float",
     num_features=_ANY_COUNT,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

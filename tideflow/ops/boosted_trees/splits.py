@@ -134,7 +134,7 @@ best_gains_op = Op(
     max_splits=attr("int", minimum=1),
     num_features=attr("int", minimum=1),
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -258,7 +258,7 @@ best_feature_split_op = Op(
     logits_dimension=attr("int", minimum=1),
     split_type=attr("string", "inequality", allowed=("inequality", "equality")),
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -418,7 +418,7 @@ sparse_best_feature_split_op = Op(
     logits_dimension=attr("int", minimum=1),
     split_type=attr("string", "inequality", allowed=("inequality",)),
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

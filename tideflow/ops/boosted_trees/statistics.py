@@ -62,7 +62,7 @@ make_stats_summary_op = Op(
     num_buckets=_COUNT,
     num_features=_COUNT,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -133,7 +133,7 @@ aggregate_stats_op = Op(
     max_splits=_COUNT,
     num_buckets=_COUNT,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -200,7 +200,7 @@ sparse_aggregate_stats_op = Op(
     max_splits=_COUNT,
     num_buckets=_COUNT,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

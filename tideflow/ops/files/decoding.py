@@ -220,7 +220,7 @@ decode_csv_op = Op(
     na_value="",
     select_cols=attr("list(int)", []),
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

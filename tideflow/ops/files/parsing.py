@@ -188,7 +188,7 @@ parse_example_op = Op(
     Tdense=FEATURE_TYPES,
     dense_shapes=_SHAPES,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -495,7 +495,7 @@ parse_single_example_op = Op(
     Tdense=FEATURE_TYPES,
     dense_shapes=_SHAPES,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -248,7 +248,7 @@ parse_sequence_example_op = Op(
     feature_list_dense_keys=_KEYS,
     **_FEATURE_ATTRS,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -412,7 +412,7 @@ parse_single_sequence_example_op = Op(
     f"debug_name: string -> {_OUTPUTS}",
     **_FEATURE_ATTRS,
     on_host=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -107,7 +107,7 @@ class _Update:
             f"{', '.join(inputs)} -> {'' if self.is_resource else 'out: Ref(T)'}",
             host=[v for v in self.values if v not in (self.gradient, "indices")],
             stateful=self.is_resource,
-            differentiable=False,
+            differentiable=None,
             T=NUMERIC,
             use_locking=False,
             **({"Tindices": INDICES} if self.is_sparse else {}),

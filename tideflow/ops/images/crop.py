@@ -306,7 +306,7 @@ crop_and_resize_grad_boxes_op = Op(
     "grads: float, image: T, boxes: float, box_ind: int32 -> output: float",
     T=_PIXELS,
     method=attr("string", "bilinear", allowed=("bilinear",)),
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -379,7 +379,7 @@ crop_and_resize_grad_image_op = Op(
     host="image_size",
     T=types("float half double"),
     method=_METHOD,
-    differentiable=False,
+    differentiable=None,
 )
 
 

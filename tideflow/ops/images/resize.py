@@ -478,7 +478,7 @@ resize_area_op = Op(
     host="size",
     T=_ANY_NUMBER,
     align_corners=False,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -646,7 +646,7 @@ quantized_resize_bilinear_op = Op(
     host="size",
     T=types("quint8 qint32 float"),
     **_RULE,
-    differentiable=False,
+    differentiable=None,
 )
 
 

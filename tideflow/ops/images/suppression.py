@@ -392,7 +392,7 @@ nms_v5_op = Op(
     host=f"{_LIMITS} soft_nms_sigma",
     T=_T,
     pad_to_max_output_size=False,
-    **_ON_HOST,
+    **_ON_HOST | {"differentiable": None},
 )
 
 
@@ -540,7 +540,7 @@ combined_nms_op = Op(
     host="max_output_size_per_class max_total_size iou_threshold score_threshold",
     pad_per_class=False,
     clip_boxes=True,
-    **_ON_HOST,
+    **_ON_HOST | {"differentiable": None},
 )
 
 

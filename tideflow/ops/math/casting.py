@@ -151,7 +151,7 @@ _SIZED = types(
     "qint8 quint8 qint16 quint16 qint32"
 )
 
-bitcast_op = Op("Bitcast", "input: T -> output: type", T=_SIZED, type=_SIZED, differentiable=False)
+bitcast_op = Op("Bitcast", "input: T -> output: type", T=_SIZED, type=_SIZED, differentiable=None)
 
 
 def _sizes_as(new: DType, old: DType, sizes: tuple) -> tuple:

@@ -29,7 +29,7 @@ bincount_op = Op(
     "arr: int32, size: int32, weights: T -> bins: T",
     T=types("int32 int64 float double"),
     host="size",
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -147,7 +147,7 @@ max_pool_grad_with_argmax_op = Op(
     "input: T, grad: T, argmax: Targmax -> output: T",
     T=REAL,
     Targmax=INDICES,
-    differentiable=False,
+    differentiable=None,
     **_ARGMAX,
 )
 
@@ -189,7 +189,7 @@ max_pool_grad_grad_with_argmax_op = Op(
     "input: T, grad: T, argmax: Targmax -> output: T",
     T=REAL,
     Targmax=INDICES,
-    differentiable=False,
+    differentiable=None,
     **_ARGMAX,
 )
 

@@ -134,7 +134,7 @@ params_to_canonical_op = Op(
     T=FLOATS,
     **STACK,
     host=_HOST,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -183,7 +183,7 @@ params_to_canonical_v2_op = Op(
     num_proj=0,
     **STACK,
     host=_HOST,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -270,7 +270,7 @@ canonical_to_params_op = Op(
     T=FLOATS,
     **STACK,
     host=_HOST,
-    differentiable=False,
+    differentiable=None,
 )
 
 
@@ -312,7 +312,7 @@ canonical_to_params_v2_op = Op(
     num_proj=0,
     **STACK,
     host=_HOST,
-    differentiable=False,
+    differentiable=None,
 )
 
 

@@ -606,7 +606,7 @@ lrn_grad_op = Op(
     "LRNGrad",
     "input_grads: T, input_image: T, output_image: T -> output: T",
     T=attr("type", "float", allowed=_HALF_OR_FLOAT),
-    differentiable=False,
+    differentiable=None,
     **_LRN,
 )
 

@@ -606,7 +606,7 @@ max_pool_grad_grad_op.samples(
 )
 
 max_pool_grad_grad_v2_op = Op(
-    "MaxPoolGradGradV2", _GRAD_V2, host="ksize strides", T=REAL, differentiable=False, **SIMPLE, **PLANES
+    "MaxPoolGradGradV2", _GRAD_V2, host="ksize strides", T=REAL, differentiable=None, **SIMPLE, **PLANES
 )
 
 

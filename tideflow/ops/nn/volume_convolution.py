@@ -133,7 +133,7 @@ conv3d_backprop_input_v2_op.samples(
 conv3d_backprop_input_op = Op(
     "Conv3DBackpropInput",
     "input: T, filter: T, out_backprop: T -> output: T",
-    differentiable=False,
+    differentiable=None,
     T=types("half float double"),
     **{name: spec for name, spec in _VOLUME.items() if name != "data_format"},
 )
@@ -222,7 +222,7 @@ def conv3d_backprop_filter_v2(
 conv3d_backprop_filter_op = Op(
     "Conv3DBackpropFilter",
     "input: T, filter: T, out_backprop: T -> output: T",
-    differentiable=False,
+    differentiable=None,
     T=types("half float double"),
     **{name: spec for name, spec in _VOLUME.items() if name != "data_format"},
 )

@@ -99,7 +99,7 @@ def _numbers(
         "resource: resource, algorithm: int64, shape: shape_dtype -> output: dtype",
         host="algorithm, shape",
         stateful=True,
-        differentiable=False,
+        differentiable=None,
         dtype=default,
         shape_dtype=_SHAPE_TYPE,
     )
@@ -174,7 +174,7 @@ normal_v1_op = Op(
     "resource: resource, shape: shape_dtype -> output: dtype",
     host="shape",
     stateful=True,
-    differentiable=False,
+    differentiable=None,
     dtype=dtypes.float32,
     shape_dtype=_SHAPE_TYPE,
 )
@@ -206,7 +206,7 @@ uniform_int_op = Op(
     "resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype -> output: dtype",
     host="algorithm, shape, minval, maxval",
     stateful=True,
-    differentiable=False,
+    differentiable=None,
     dtype=dtypes.int64,
     shape_dtype=_SHAPE_TYPE,
 )
@@ -262,7 +262,7 @@ binomial_op = Op(
     "resource: resource, algorithm: int64, shape: S, counts: T, probs: T -> output: dtype",
     host="algorithm, shape",
     stateful=True,
-    differentiable=False,
+    differentiable=None,
     S=INDICES,
     T=attr("type", dtypes.float64, allowed=_COUNTS),
     dtype=attr("type", dtypes.int64, allowed=_COUNTS),
@@ -360,7 +360,7 @@ non_deterministic_ints_op = Op(
     "shape: shape_dtype -> output: dtype",
     host="shape",
     stateful=True,
-    differentiable=False,
+    differentiable=None,
     dtype=dtypes.int64,
     shape_dtype=_SHAPE_TYPE,
 )

@@ -373,7 +373,7 @@ destroy_temporary_variable_op = Op(
     var_name=attr("string"),
     stateful=True,
     colocate="ref",
-    differentiable=False,
+    differentiable=None,
 )
 
 

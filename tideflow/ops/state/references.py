@@ -41,7 +41,7 @@ ref_select_op = Op(
     "index: int32, inputs: N * Ref(T) -> output: Ref(T)",
     host="index",
     uninitialized_ok=True,
-    differentiable=False,
+    differentiable=None,
 )
 
 
