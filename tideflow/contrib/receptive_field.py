@@ -294,8 +294,8 @@ def _check_dimensions(what: str, given: np.ndarray, axes: list[int]) -> None:
 @export("contrib.receptive_field.compute_receptive_field_from_graph_def")
 def compute_receptive_field_from_graph_def(
     graph_def: Any,
-    input_node: Any,
-    output_node: Any,
+    input_node: str | Tensor,
+    output_node: str | Tensor,
     stop_propagation: Sequence[str] | None = None,
     input_resolution: Sequence[int] | None = None,
 ) -> ReceptiveField:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -11,6 +11,9 @@ from tideflow.contrib.labeled_tensor.axes import NAME_OR_AXIS, Axis, as_axis
 from tideflow.contrib.labeled_tensor.rearranged import reshape
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.labeled_tensor.ReshapeCoder")
@@ -33,7 +36,7 @@ class ReshapeCoder:
         self._existing_axes: list[Axis] | None = None
 
     @checks.accepts(checks.ANYTHING, LABELED)
-    def encode(self, labeled_tensor: Any) -> LabeledTensor:
+    def encode(self, labeled_tensor: LabeledTensor | TensorLike) -> LabeledTensor:
         """Replaces the axes, and remembers them.
 
         Args:
@@ -57,7 +60,7 @@ class ReshapeCoder:
             return encoded
 
     @checks.accepts(checks.ANYTHING, LABELED)
-    def decode(self, labeled_tensor: Any) -> LabeledTensor:
+    def decode(self, labeled_tensor: LabeledTensor | TensorLike) -> LabeledTensor:
         """Replaces the new axes by those that `encode` has met.
 
         Args:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
 from tideflow.contrib.labeled_tensor.layout import align
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export, expose
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _PLACE = "contrib.labeled_tensor"
 
@@ -29,7 +32,7 @@ def define_unary_op(op_name: str, elementwise_function: Callable) -> Callable[..
     """
 
     @checks.accepts(LABELED, checks.NAME)
-    def op(labeled_tensor: Any, name: str | None = None) -> LabeledTensor:
+    def op(labeled_tensor: LabeledTensor | TensorLike, name: str | None = None) -> LabeledTensor:
         with tf.name_scope(name, f"lt_{op_name}", [labeled_tensor]) as scope:
             labeled_tensor = convert_to_labeled_tensor(labeled_tensor)
             result = elementwise_function(labeled_tensor.tensor, name=scope)
@@ -63,7 +66,11 @@ def define_binary_op(op_name: str, elementwise_function: Callable) -> Callable[.
     """
 
     @checks.accepts(LABELED, LABELED, checks.NAME)
-    def op(labeled_tensor_0: Any, labeled_tensor_1: Any, name: str | None = None) -> LabeledTensor:
+    def op(
+        labeled_tensor_0: LabeledTensor | TensorLike,
+        labeled_tensor_1: LabeledTensor | TensorLike,
+        name: str | None = None,
+    ) -> LabeledTensor:
         with tf.name_scope(name, f"lt_{op_name}", [labeled_tensor_0, labeled_tensor_1]) as scope:
             first, second, axes = align(labeled_tensor_0, labeled_tensor_1)
             return LabeledTensor(elementwise_function(first.tensor, second.tensor, name=scope), axes)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
 from tideflow.contrib.labeled_tensor.axes import AXIS, Axis, as_axis
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.labeled_tensor.FixedLenFeature")
@@ -60,7 +63,7 @@ def _without_labels(features: Mapping[str, FixedLenFeature]) -> dict[str, tf.Fix
 @export("contrib.labeled_tensor.parse_example")
 @checks.accepts(LABELED, _FEATURES, checks.ANYTHING, checks.ANYTHING)
 def parse_example(
-    serialized: Any,
+    serialized: LabeledTensor | TensorLike,
     features: Mapping[str, FixedLenFeature],
     name: str | None = None,
     example_names: Any = None,
@@ -90,7 +93,7 @@ def parse_example(
 @export("contrib.labeled_tensor.parse_single_example")
 @checks.accepts(LABELED, _FEATURES, checks.ANYTHING, checks.ANYTHING)
 def parse_single_example(
-    serialized: Any,
+    serialized: LabeledTensor | TensorLike,
     features: Mapping[str, FixedLenFeature],
     name: str | None = None,
     example_names: Any = None,

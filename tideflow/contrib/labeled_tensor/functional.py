@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -17,11 +17,16 @@ from tideflow.contrib.labeled_tensor.tensors import (
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.labeled_tensor.map_fn")
 @checks.accepts(checks.FUNCTION, LABELED, checks.NAME)
 def map_fn(
-    fn: Callable[[LabeledTensor], LabeledTensor], labeled_tensor: Any, name: str | None = None
+    fn: Callable[[LabeledTensor], LabeledTensor],
+    labeled_tensor: LabeledTensor | TensorLike,
+    name: str | None = None,
 ) -> LabeledTensor:
     """Calls a function with what stands at each position of the first axis.
 
@@ -52,7 +57,7 @@ def map_fn(
 @checks.accepts(checks.FUNCTION, LABELED, LABELED, checks.NAME)
 def foldl(
     fn: Callable[[LabeledTensor, LabeledTensor], LabeledTensor],
-    labeled_tensor: Any,
+    labeled_tensor: LabeledTensor | TensorLike,
     initial_value: Any,
     name: str | None = None,
 ) -> LabeledTensor:

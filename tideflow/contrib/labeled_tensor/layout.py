@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -16,6 +16,9 @@ from tideflow.contrib.labeled_tensor.tensors import (
     transpose,
 )
 from tideflow.export import export
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _AXIS_ORDER = ("__axis_order",)  # the collection of a graph that holds the order in force
 _ORDER = checks.optional(checks.collection(checks.STRING, list))
@@ -68,7 +71,7 @@ def _required(axis_order: list[str] | None) -> list[str]:
 
 @export("contrib.labeled_tensor.check_axis_order")
 @checks.accepts(LABELED, checks.optional(checks.collection(checks.STRING)))
-def check_axis_order(labeled_tensor: Any, axis_order: list[str] | None = None) -> None:
+def check_axis_order(labeled_tensor: LabeledTensor | TensorLike, axis_order: list[str] | None = None) -> None:
     """Checks that the axes of a labeled tensor stand in an order.
 
     Args:
@@ -96,7 +99,7 @@ def check_axis_order(labeled_tensor: Any, axis_order: list[str] | None = None) -
 @export("contrib.labeled_tensor.impose_axis_order")
 @checks.accepts(LABELED, checks.optional(checks.collection(checks.STRING)), checks.NAME)
 def impose_axis_order(
-    labeled_tensor: Any, axis_order: list[str] | None = None, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike, axis_order: list[str] | None = None, name: str | None = None
 ) -> LabeledTensor:
     """Transposes a labeled tensor so that its axes stand in an order.
 
@@ -123,7 +126,9 @@ def impose_axis_order(
     ),
     checks.NAME,
 )
-def expand_dims(labeled_tensor: Any, axes: Collection, name: str | None = None) -> LabeledTensor:
+def expand_dims(
+    labeled_tensor: LabeledTensor | TensorLike, axes: Collection, name: str | None = None
+) -> LabeledTensor:
     """Adds axes of size 1.
 
     Args:
@@ -174,7 +179,9 @@ def _merged(first: Sequence[str], second: Sequence[str]) -> list[str] | None:
 @export("contrib.labeled_tensor.align")
 @checks.accepts(LABELED, LABELED, checks.NAME)
 def align(
-    labeled_tensor_0: Any, labeled_tensor_1: Any, name: str | None = None
+    labeled_tensor_0: LabeledTensor | TensorLike,
+    labeled_tensor_1: LabeledTensor | TensorLike,
+    name: str | None = None,
 ) -> tuple[LabeledTensor, LabeledTensor, Axes]:
     """Gives two labeled tensors the same axes in the same order, so that they can be broadcast.
 

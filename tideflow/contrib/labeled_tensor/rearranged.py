@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -12,6 +12,9 @@ from tideflow.contrib.labeled_tensor.layout import AxisOrderError
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("contrib.labeled_tensor.concat")
@@ -86,7 +89,9 @@ def pack(
 
 @export("contrib.labeled_tensor.unpack")
 @checks.accepts(LABELED, checks.NAME, checks.NAME)
-def unpack(labeled_tensor: Any, axis_name: str | None = None, name: str | None = None) -> list[LabeledTensor]:
+def unpack(
+    labeled_tensor: LabeledTensor | TensorLike, axis_name: str | None = None, name: str | None = None
+) -> list[LabeledTensor]:
     """Takes a labeled tensor apart along an axis.
 
     Args:
@@ -118,7 +123,10 @@ def _size(axis: Axis) -> int:
 @export("contrib.labeled_tensor.reshape")
 @checks.accepts(LABELED, checks.collection(checks.STRING), checks.collection(NAME_OR_AXIS), checks.NAME)
 def reshape(
-    labeled_tensor: Any, existing_axes: Collection[str], new_axes: Collection, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike,
+    existing_axes: Collection[str],
+    new_axes: Collection,
+    name: str | None = None,
 ) -> LabeledTensor:
     """Puts other axes in the place of neighbouring ones.
 
@@ -163,7 +171,7 @@ def reshape(
 @export("contrib.labeled_tensor.rename_axis")
 @checks.accepts(LABELED, checks.STRING, checks.STRING, checks.NAME)
 def rename_axis(
-    labeled_tensor: Any, existing_name: str, new_name: str, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike, existing_name: str, new_name: str, name: str | None = None
 ) -> LabeledTensor:
     """Gives an axis another name.
 
@@ -192,7 +200,9 @@ def rename_axis(
 @export("contrib.labeled_tensor.squeeze")
 @checks.accepts(LABELED, checks.optional(checks.collection(checks.STRING)), checks.NAME)
 def squeeze(
-    labeled_tensor: Any, axis_names: Collection[str] | None = None, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike,
+    axis_names: Collection[str] | None = None,
+    name: str | None = None,
 ) -> LabeledTensor:
     """Takes axes of size 1 away.
 
@@ -231,7 +241,9 @@ def squeeze(
     checks.mapping(checks.STRING, checks.instance("Union(int, tensorflow.Tensor)", int, Tensor)),
     checks.NAME,
 )
-def tile(labeled_tensor: Any, multiples: Mapping[str, Any], name: str | None = None) -> LabeledTensor:
+def tile(
+    labeled_tensor: LabeledTensor | TensorLike, multiples: Mapping[str, Any], name: str | None = None
+) -> LabeledTensor:
     """Repeats a labeled tensor along axes.
 
     Args:
@@ -261,7 +273,10 @@ def tile(labeled_tensor: Any, multiples: Mapping[str, Any], name: str | None = N
     LABELED, checks.mapping(checks.STRING, checks.pair(AXIS_VALUE, AXIS_VALUE)), checks.STRING, checks.NAME
 )
 def pad(
-    labeled_tensor: Any, paddings: Mapping[str, tuple], mode: str = "CONSTANT", name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike,
+    paddings: Mapping[str, tuple],
+    mode: str = "CONSTANT",
+    name: str | None = None,
 ) -> LabeledTensor:
     """Pads a labeled tensor.
 

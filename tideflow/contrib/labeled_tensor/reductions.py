@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -13,6 +13,9 @@ from tideflow.contrib.labeled_tensor.rearranged import squeeze
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export, expose
 from tideflow.graph.operation import Tensor
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 _AXIS = checks.either(checks.STRING, checks.pair(checks.STRING, checks.instance("Hashable", Hashable)))
 _AXES = checks.optional(checks.either(_AXIS, checks.collection(_AXIS)))
@@ -32,7 +35,9 @@ def define_reduce_op(op_name: str, reduce_fn: Callable) -> Callable[..., Labeled
     """
 
     @checks.accepts(LABELED, _AXES, checks.NAME)
-    def op(labeled_tensor: Any, axes: Any = None, name: str | None = None) -> LabeledTensor:
+    def op(
+        labeled_tensor: LabeledTensor | TensorLike, axes: Any = None, name: str | None = None
+    ) -> LabeledTensor:
         with tf.name_scope(name, f"lt_{op_name}", [labeled_tensor]) as scope:
             labeled_tensor = convert_to_labeled_tensor(labeled_tensor)
             if axes is None:
@@ -85,7 +90,9 @@ for _name, _function in {
 
 @export("contrib.labeled_tensor.matmul")
 @checks.accepts(LABELED, LABELED, checks.NAME)
-def matmul(a: Any, b: Any, name: str | None = None) -> LabeledTensor:
+def matmul(
+    a: LabeledTensor | TensorLike, b: LabeledTensor | TensorLike, name: str | None = None
+) -> LabeledTensor:
     """Multiplies matrices or vectors along the axis that they share.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
@@ -17,6 +17,9 @@ from tideflow.contrib.labeled_tensor.tensors import (
 )
 from tideflow.export import export
 
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
+
 
 @export("contrib.labeled_tensor.select")
 @checks.accepts(
@@ -24,7 +27,9 @@ from tideflow.export import export
     checks.mapping(checks.STRING, checks.instance("Union(slice, Hashable, list)", slice, Hashable, list)),
     checks.NAME,
 )
-def select(labeled_tensor: Any, selection: Mapping[str, Any], name: str | None = None) -> LabeledTensor:
+def select(
+    labeled_tensor: LabeledTensor | TensorLike, selection: Mapping[str, Any], name: str | None = None
+) -> LabeledTensor:
     """Takes positions of axes by their labels.
 
     Args:
@@ -92,7 +97,9 @@ def _gathered(labeled_tensor: LabeledTensor, indices: Any, axis: Axis, name: str
 
 @export("contrib.labeled_tensor.boolean_mask")
 @checks.accepts(LABELED, LABELED, checks.NAME)
-def boolean_mask(labeled_tensor: Any, mask: Any, name: str | None = None) -> LabeledTensor:
+def boolean_mask(
+    labeled_tensor: LabeledTensor | TensorLike, mask: Any, name: str | None = None
+) -> LabeledTensor:
     """Takes the positions of the first axis where a mask is true.
 
     Args:
@@ -151,7 +158,10 @@ def where(condition: Any, x: Any, y: Any, name: str | None = None) -> LabeledTen
     LABELED, checks.mapping(checks.STRING, checks.INTEGER), checks.optional(checks.INTEGER), checks.NAME
 )
 def random_crop(
-    labeled_tensor: Any, shape_map: Mapping[str, int], seed: int | None = None, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike,
+    shape_map: Mapping[str, int],
+    seed: int | None = None,
+    name: str | None = None,
 ) -> LabeledTensor:
     """Takes a part of given sizes at a random place.
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from tideflow.export import export
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _AXES = checks.either(checks.instance("labeled_tensor.Axes", Axes), checks.collection(NAME_OR_AXIS))
 
@@ -28,7 +31,7 @@ class LabeledTensor:
     """
 
     @checks.accepts(checks.ANYTHING, checks.instance("tensorflow.Tensor", Tensor), _AXES)
-    def __init__(self, tensor: Tensor, axes: Any):
+    def __init__(self, tensor: Tensor, axes: Axes | Collection):
         shape = tensor.get_shape()
         if not isinstance(axes, Axes):
             named = [(axis, shape[i]) if isinstance(axis, str) else axis for i, axis in enumerate(axes)]
@@ -114,7 +117,9 @@ LABELED = checks.either(
 
 @export("contrib.labeled_tensor.convert_to_labeled_tensor")
 @checks.accepts(LABELED, checks.ANYTHING, checks.NAME)
-def convert_to_labeled_tensor(value: Any, dtype: Any = None, name: str | None = None) -> LabeledTensor:
+def convert_to_labeled_tensor(
+    value: LabeledTensor | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> LabeledTensor:
     """Makes a labeled tensor of a number.
 
     Args:
@@ -143,7 +148,7 @@ def convert_to_labeled_tensor(value: Any, dtype: Any = None, name: str | None = 
 
 @export("contrib.labeled_tensor.identity")
 @checks.accepts(LABELED, checks.NAME)
-def identity(labeled_tensor: Any, name: str | None = None) -> LabeledTensor:
+def identity(labeled_tensor: LabeledTensor | TensorLike, name: str | None = None) -> LabeledTensor:
     """Passes a labeled tensor on.
 
     Args:
@@ -162,7 +167,9 @@ def identity(labeled_tensor: Any, name: str | None = None) -> LabeledTensor:
 @checks.accepts(
     LABELED, checks.mapping(checks.STRING, checks.instance("Union(int, slice)", int, slice)), checks.NAME
 )
-def slice_function(labeled_tensor: Any, selection: dict, name: str | None = None) -> LabeledTensor:
+def slice_function(
+    labeled_tensor: LabeledTensor | TensorLike, selection: dict, name: str | None = None
+) -> LabeledTensor:
     """Takes positions of some axes.
 
     Args:
@@ -186,7 +193,9 @@ def slice_function(labeled_tensor: Any, selection: dict, name: str | None = None
 @export("contrib.labeled_tensor.transpose")
 @checks.accepts(LABELED, checks.optional(checks.collection(checks.STRING)), checks.NAME)
 def transpose(
-    labeled_tensor: Any, axis_order: Sequence[str] | None = None, name: str | None = None
+    labeled_tensor: LabeledTensor | TensorLike,
+    axis_order: Sequence[str] | None = None,
+    name: str | None = None,
 ) -> LabeledTensor:
     """Puts the axes in another order.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from tideflow.contrib.labeled_tensor.axes import NAME_OR_AXIS, Axes, as_axis
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export
 from tideflow.graph.dtypes import DType
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike, TensorLike
 
 _DTYPE = checks.optional(checks.instance("tensorflow.DType", DType))
 _AXES = checks.either(checks.instance("labeled_tensor.Axes", Axes), checks.collection(NAME_OR_AXIS))
@@ -68,7 +71,9 @@ def placeholder(dtype: Any, axes: Collection, name: str | None = None) -> Labele
 
 @export("contrib.labeled_tensor.zeros_like")
 @checks.accepts(LABELED, _DTYPE, checks.NAME)
-def zeros_like(labeled_tensor: Any, dtype: Any = None, name: str | None = None) -> LabeledTensor:
+def zeros_like(
+    labeled_tensor: LabeledTensor | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> LabeledTensor:
     """Makes zeros with the axes of a labeled tensor.
 
     Args:
@@ -87,7 +92,9 @@ def zeros_like(labeled_tensor: Any, dtype: Any = None, name: str | None = None) 
 
 @export("contrib.labeled_tensor.ones_like")
 @checks.accepts(LABELED, _DTYPE, checks.NAME)
-def ones_like(labeled_tensor: Any, dtype: Any = None, name: str | None = None) -> LabeledTensor:
+def ones_like(
+    labeled_tensor: LabeledTensor | TensorLike, dtype: DTypeLike | None = None, name: str | None = None
+) -> LabeledTensor:
     """Makes ones with the axes of a labeled tensor.
 
     Args:
@@ -106,7 +113,9 @@ def ones_like(labeled_tensor: Any, dtype: Any = None, name: str | None = None) -
 
 @export("contrib.labeled_tensor.cast")
 @checks.accepts(LABELED, _DTYPE, checks.NAME)
-def cast(labeled_tensor: Any, dtype: Any = None, name: str | None = None) -> LabeledTensor:
+def cast(
+    labeled_tensor: LabeledTensor | TensorLike, dtype: Any = None, name: str | None = None
+) -> LabeledTensor:
     """Converts the elements of a labeled tensor to another type.
 
     Args:
@@ -124,7 +133,9 @@ def cast(labeled_tensor: Any, dtype: Any = None, name: str | None = None) -> Lab
 
 @export("contrib.labeled_tensor.verify_tensor_all_finite")
 @checks.accepts(LABELED, checks.STRING, checks.NAME)
-def verify_tensor_all_finite(labeled_tensor: Any, message: str, name: str | None = None) -> LabeledTensor:
+def verify_tensor_all_finite(
+    labeled_tensor: LabeledTensor | TensorLike, message: str, name: str | None = None
+) -> LabeledTensor:
     """Fails where an element is infinite or not a number.
 
     Args:
