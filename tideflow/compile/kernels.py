@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -123,18 +124,23 @@ def host_constant(value: Value) -> Any:
 
 
 def call_kernel(
-    node: Node, tensor: Callable[[Value], torch.Tensor], number: Callable[[Value], Any]
+    node: Node,
+    tensor: Callable[[Value], torch.Tensor],
+    number: Callable[[Value], Any],
+    kernel: Callable[..., Any] | None = None,
 ) -> list[Any]:
     """Runs a node on the CPU, outside of a plan. `tensor` gives an input as a tensor, `number` one that the
-    kernel takes as Python numbers.
+    kernel takes as Python numbers. `kernel` is another one than the node's own.
     """
-    op, kernel = node.definition, kernel_for(node)
+    op = node.definition
+    named = op.wants(kernel_for(node)) if kernel is None else inspect.getfullargspec(kernel).kwonlyargs
+    kernel = kernel or kernel_for(node)
     args: list[Any] = []
     for arg, given in zip(op.inputs, node.grouped_inputs, strict=True):
         take = number if arg.name in op.host else tensor
         args.append([take(value) for value in given] if arg.is_list else take(given))
     extras = {"device": CPU, "node": node}
-    wanted = {name: node.attrs[name] if name in node.attrs else extras[name] for name in op.wants(kernel)}
+    wanted = {name: node.attrs[name] if name in node.attrs else extras[name] for name in named}
     result = kernel(*args, **wanted)
     return list(result) if isinstance(result, (tuple, list)) else [result]
 

@@ -130,10 +130,13 @@ def _to_torch(model: Frozen, program: ExportedProgram, path: Path, samples: Sequ
 
 def _to_onnx(model: Frozen, program: ExportedProgram, path: Path, samples: Sequence[Any]) -> None:
     with _needs("onnx", "onnxscript"), _quiet(), _refusing("ONNX exporter"):
+        from tideflow.exchange.onnx_translations import TRANSLATIONS  # loaded when asked for
+
         made = torch.onnx.export(
             program,
             input_names=list(model.inputs),
             output_names=list(model.outputs),
+            custom_translation_table=TRANSLATIONS,
             dynamo=True,
             verbose=False,
         )

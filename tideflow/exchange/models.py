@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tideflow.exchange.step_module import CannotExport, StepModule
+from tideflow.exchange.tables import Items, items_of_tables, write_out
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.graph_util import convert_variables_to_constants
 from tideflow.graph.operation import Tensor
+from tideflow.ops.arrays.constants import placeholder
 from tideflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tideflow.saved_model.loader import SavedModelLoader
 from tideflow.session.session import Session
@@ -29,11 +31,13 @@ class Frozen:
       inputs: What it takes, by name.
       outputs: What it computes, by name.
       origin: The graph that it was made of, whose operations have the lines of the program.
+      tables: What is in its tables, by the operation that looks something up there.
     """
 
     inputs: Mapping[str, Tensor]
     outputs: Mapping[str, Tensor]
     origin: Graph
+    tables: Mapping[str, Items] = field(default_factory=dict)
 
     def module(self) -> StepModule:
         """The graph as a PyTorch module.
@@ -56,12 +60,22 @@ def of_session(session: Session, inputs: Mapping[str, Tensor], outputs: Mapping[
     """The step of a session that computes `outputs` of `inputs`, with its variables as they are now."""
     graph = session.graph
     names = [tensor.op.name for tensor in outputs.values()]
-    message = convert_variables_to_constants(session, graph.as_graph_def(), names)
-    tensors = [tensor.name for tensor in (*inputs.values(), *outputs.values())]
-    with Graph().as_default():
-        made = import_graph_def(message, return_elements=tensors, name="")
-    taken, given = made[: len(inputs)], made[len(inputs) :]
-    return Frozen(dict(zip(inputs, taken, strict=True)), dict(zip(outputs, given, strict=True)), graph)
+    whole = graph.as_graph_def()
+    message = convert_variables_to_constants(session, whole, names)
+    message.versions.CopyFrom(whole.versions)  # says that a scalar placeholder is one
+    used = {node.name for node in message.node}
+    with Graph().as_default() as made:
+        import_graph_def(message, name="")
+        taken = {
+            name: made.get_tensor_by_name(tensor.name)
+            if tensor.op.name in used
+            else placeholder(tensor.dtype.base_dtype, tensor.shape, f"unused/{tensor.op.name}")
+            for name, tensor in inputs.items()
+        }
+    tables = items_of_tables(session, made)
+    instead = write_out(made, tables)
+    given = {name: made.get_tensor_by_name(tensor.name) for name, tensor in outputs.items()}
+    return Frozen(taken, {name: instead.get(found, found) for name, found in given.items()}, graph, tables)
 
 
 def of_saved_model(

@@ -25,6 +25,7 @@ from tideflow.compile.rewrite import optimize
 from tideflow.compile.unroll import unrolled
 from tideflow.exchange import arrays
 from tideflow.exchange.control_flow import Branch, Condition, Iteration, Step, in_branches, sides_of
+from tideflow.exchange.traced_kernels import KERNELS
 from tideflow.graph.errors import OpError
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
@@ -82,7 +83,8 @@ class StepModule(torch.nn.Module):
         name = re.sub(r"\W", "_", node.name)
         while hasattr(self, name):
             name += "_"
-        self.register_buffer(name, constant_value(node))
+        # In memory of its own, in the order of its elements: files of PyTorch store whole pieces of memory.
+        self.register_buffer(name, constant_value(node).clone(memory_format=torch.contiguous_format))
         self._buffer_of[node.outputs[0]] = name
 
     def forward(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -222,16 +224,13 @@ class _Run:
             return
         try:
             if arrays.why_not(node) is None:
-                results = call_kernel(node, self.tensor, self._number)
+                results = call_kernel(node, self.tensor, self._number, KERNELS.get(node.definition))
             else:
                 results = arrays.compute(node, self._held, self._number)
         except (OpError, ShapeError) as error:
             raise CannotExport([(node.source, str(error))]) from error
         except Exception as error:
-            if not _looks_at_values(error):
-                raise
-            reason = "its kernel looks at values, which are not known yet"
-            raise CannotExport([(node.source, reason)]) from error
+            raise CannotExport([(node.source, _why_untraced(error))]) from error
         for value, tensor in zip(node.outputs, results, strict=True):
             if isinstance(tensor, torch.Tensor):
                 self.set(value, tensor)
@@ -316,7 +315,9 @@ def _as_tensor(known: Any, dtype: torch.dtype) -> torch.Tensor:
     return torch.stack(scalars).reshape(array.shape) if array.ndim else scalars[0]
 
 
-def _looks_at_values(error: BaseException) -> bool:
+def _why_untraced(error: BaseException) -> str:
     from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode  # loaded when asked for
 
-    return isinstance(error, GuardOnDataDependentSymNode) or "DataDependent" in type(error).__name__
+    if isinstance(error, GuardOnDataDependentSymNode) or "DataDependent" in type(error).__name__:
+        return "its kernel looks at values, which are not known yet"
+    return f"its kernel is not made of PyTorch's operations alone: {str(error).partition(chr(10))[0]}"
