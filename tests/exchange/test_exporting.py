@@ -12,7 +12,7 @@ from torch.utils.cpp_extension import include_paths, library_paths
 
 import tideflow as tf
 from tideflow.exchange import models
-from tideflow.exchange.exporting import export_model
+from tideflow.exchange.exporting import export_model, traced
 from tideflow.exchange.step_module import CannotExport
 
 PROGRAM = Path(__file__).parents[2] / "examples" / "export" / "predict.cpp"
@@ -170,6 +170,22 @@ def test_what_cannot_be_exported_is_named_with_its_line(tmp_path):
     text = str(caught.value)
     assert "PyFunc 'sine', made at" in text and "AsString 'text', made at" in text
     assert "test_exporting.py" in text
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_an_exporter_of_pytorch_refuses_is_named_too(tmp_path):
+    pytest.importorskip("onnxscript")
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [], name="x")
+        unused = tf.placeholder(tf.int32, [None])
+        y = tf.math.bessel_i0e(x, name="bessel")
+        model = models.of_session(session, {"x": x, "unused": unused}, {"y": y})
+        with pytest.raises(
+            CannotExport, match=r"BesselI0e 'bessel', made at .*test_exporting.py:\d+: PyTorch's"
+        ):
+            export_model(model, tmp_path / "model.onnx", "onnx")
+        program = traced(model, {}).module()
+        np.testing.assert_allclose(program(torch.tensor(0.5), torch.tensor([1]))[0], session.run(y, {x: 0.5}))
     assert not list(tmp_path.iterdir())
 
 

@@ -8,6 +8,7 @@ import contextlib
 import logging
 import os
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from typing import Any
 import numpy as np
 import torch
 from torch.export import Dim, ExportedProgram
+from torch.fx import traceback as fx_traceback
 
 from tideflow.exchange.models import Frozen
-from tideflow.exchange.step_module import CannotExport
+from tideflow.exchange.step_module import SOURCE, CannotExport
 from tideflow.exchange.texts import Texts, as_numbers, write_words
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 
 _EXAMPLE_SIZE = 3  # of an axis that may have any size; 0 and 1 would be taken as what they always are
 MOST_ON_PHONES = 64  # the largest size of such an axis in ExecuTorch, which plans its memory ahead
@@ -77,7 +79,7 @@ def traced(
     any_size = Dim.DYNAMIC if most is None else Dim.DYNAMIC(max=most)
     free = tuple({axis: any_size for axis, n in enumerate(given) if n is None} for given in sizes)
     try:
-        with torch.no_grad(), _quiet():
+        with torch.no_grad(), _quiet(), fx_traceback.preserve_node_meta():
             return torch.export.export(module, tuple(examples), dynamic_shapes=(free,))
     except CannotExport as error:
         raise model.at_origin(error) from None
@@ -129,7 +131,7 @@ def _to_torch(model: Frozen, program: ExportedProgram, path: Path, samples: Sequ
 
 
 def _to_onnx(model: Frozen, program: ExportedProgram, path: Path, samples: Sequence[Any]) -> None:
-    with _needs("onnx", "onnxscript"), _quiet(), _refusing("ONNX exporter"):
+    with _needs("onnx", "onnxscript"), _quiet(), _refusing("ONNX exporter", model):
         from tideflow.exchange.onnx_translations import TRANSLATIONS  # loaded when asked for
 
         made = torch.onnx.export(
@@ -152,21 +154,31 @@ def _is_large(program: ExportedProgram) -> bool:
 def _to_aot(model: Frozen, program: ExportedProgram, path: Path, samples: Sequence[Any]) -> None:
     if path.suffix != ".pt2":
         raise ValueError(f"The name of an AOTInductor package ends in .pt2, not as '{path.name}'")
-    with _quiet(), _refusing("AOTInductor"):
+    with _quiet(), _refusing("AOTInductor", model):
         torch._inductor.aoti_compile_and_package(program, package_path=str(path))
 
 
 @contextlib.contextmanager
-def _refusing(maker: str) -> Iterator[None]:
+def _refusing(maker: str, model: Frozen) -> Iterator[None]:
     """Where a part of PyTorch makes a file of a program, or says that it cannot."""
     try:
         yield
     except ModuleNotFoundError:
         raise
     except Exception as error:
-        raise CannotExport(
-            [(None, f"PyTorch's {maker} cannot write it: {error.__cause__ or error}")]
-        ) from error
+        cause = error.__cause__ or error
+        reason = f"PyTorch's {maker} cannot write it: {cause}"
+        raise CannotExport([(_operation_at(cause, model), reason)]) from error
+
+
+def _operation_at(error: BaseException, model: Frozen) -> Operation | None:
+    """The operation whose node of a trace an exporter was at, if the functions that it was in tell."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        node = frame.f_locals.get("node")
+        if isinstance(node, torch.fx.Node):
+            name = node.meta.get("custom", {}).get(SOURCE, "")
+            return model.origin._by_name.get(name)
+    return None
 
 
 @contextlib.contextmanager

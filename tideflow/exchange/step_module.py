@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch.fx import traceback as fx_traceback
 
 from tideflow.compile.build import Unstructured, build_program
 from tideflow.compile.ir import Loop, Node, Program, Value, walk
@@ -35,6 +36,8 @@ from tideflow.ops.control_flow.debugging import assert_op
 from tideflow.ops.helpers.looking import has_symbols
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.values import to_torch
+
+SOURCE = "tideflow"  # under this name a node of a trace says which operation it belongs to
 
 
 class CannotExport(ValueError):
@@ -222,6 +225,10 @@ class _Run:
         """Runs a node, unless its outputs follow from sizes."""
         if _is_of_sizes(node):
             return
+        with fx_traceback.annotate({SOURCE: node.name}):
+            self._compute(node)
+
+    def _compute(self, node: Node) -> None:
         try:
             if arrays.why_not(node) is None:
                 results = call_kernel(node, self.tensor, self._number, KERNELS.get(node.definition))
