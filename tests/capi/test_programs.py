@@ -23,6 +23,18 @@ def test_memory_types_errors_loops_libraries_servers_and_threads(compiled, outpu
     assert output_of(compiled(PROGRAMS / "own.c"), ROOT / "examples" / "add_an_op.py") == "done\n"
 
 
+def test_operations_that_run_at_once(compiled, output_of, tmp_path):
+    """What TensorFlow 1.15.5's own library says is in eager.txt, but for the line of a call."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.get_variable("w", initializer=[[1.5, 2.5]])
+        tf.get_variable("n", initializer=3)
+        session.run(tf.global_variables_initializer())
+        prefix = tf.train.Saver().save(session, str(tmp_path / "model"))
+    told = output_of(compiled(PROGRAMS / "eager.c"), prefix, "tideflow").splitlines(keepends=True)
+    assert told.pop(9) == "call: type 1, 2 dims, 4 elements: 1 4 9 16\n"
+    assert "".join(told) == (PROGRAMS / "eager.txt").read_text()
+
+
 def test_the_page_shows_a_program_and_what_it_prints(compiled, output_of, tmp_path):
     program, printed = (block for block in blocks("c_api.md") if block.language in ("c", "text"))
     source = tmp_path / "square.c"

@@ -1,24 +1,10 @@
 // New operations: their inputs and attributes are collected here, and checked when they are finished.
 
-#include <map>
+#include "description.h"
 
-#include "graph.h"
 #include "wire.h"
 
 using namespace tideflow;
-
-struct TF_OperationDescription {
-  struct Input {
-    bool is_list;
-    std::vector<TF_Output> outputs;
-  };
-  TF_Graph* graph;
-  std::string type, name, device;
-  std::vector<Input> inputs;
-  std::vector<const TF_Operation*> controls;
-  std::vector<std::string> colocations;
-  std::map<std::string, std::string> attrs;  // AttrValues
-};
 
 namespace {
 

@@ -4,11 +4,6 @@
 
 using namespace tideflow;
 
-struct TF_Function {
-  Object message;
-  std::string name;
-};
-
 namespace {
 
 TF_Function* function_of(Object message) {

@@ -25,6 +25,11 @@ struct TF_SessionOptions {
   std::string target, config;
 };
 
+struct TF_Function {
+  tideflow::Object message;  // its FunctionDef
+  std::string name;
+};
+
 namespace tideflow {
 
 TF_Operation* operation_of(TF_Graph* graph, PyObject* op);

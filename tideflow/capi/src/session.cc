@@ -131,6 +131,18 @@ const TF_DeviceList::Device* device(const TF_DeviceList* list, int index, TF_Sta
 
 }  // namespace
 
+TF_DeviceList* tideflow::device_list(const Object& found) {
+  if (!found) return nullptr;
+  auto* list = new TF_DeviceList;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(found.get()); ++i) {
+    PyObject* device = PyList_GET_ITEM(found.get(), i);
+    list->devices.push_back({text(PyTuple_GET_ITEM(device, 0)), text(PyTuple_GET_ITEM(device, 1)),
+                             PyLong_AsLongLong(PyTuple_GET_ITEM(device, 2)),
+                             PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(device, 3))});
+  }
+  return list;
+}
+
 extern "C" {
 
 // ------------------------------------------------------------------------------------------------ options
@@ -245,16 +257,7 @@ void TF_DeletePRunHandle(const char* handle) { std::free(const_cast<char*>(handl
 
 TF_DeviceList* TF_SessionListDevices(TF_Session* session, TF_Status* status) {
   Gil gil;
-  Object found = call(status, "sessions.devices", "(O)", session->session.get());
-  if (!found) return nullptr;
-  auto* list = new TF_DeviceList;
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(found.get()); ++i) {
-    PyObject* device = PyList_GET_ITEM(found.get(), i);
-    list->devices.push_back({text(PyTuple_GET_ITEM(device, 0)), text(PyTuple_GET_ITEM(device, 1)),
-                             PyLong_AsLongLong(PyTuple_GET_ITEM(device, 2)),
-                             PyLong_AsUnsignedLongLongMask(PyTuple_GET_ITEM(device, 3))});
-  }
-  return list;
+  return device_list(call(status, "sessions.devices", "(O)", session->session.get()));
 }
 
 void TF_DeleteDeviceList(TF_DeviceList* list) { delete list; }

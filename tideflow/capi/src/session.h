@@ -16,6 +16,9 @@ struct Step {
   std::vector<TF_DataType> feed_types, fetch_types;
 };
 
+// Devices, of which the package tells name, type, memory and incarnation; null, after an error, for null.
+TF_DeviceList* device_list(const Object& found);
+
 }  // namespace tideflow
 
 struct TF_Session {
