@@ -135,6 +135,44 @@ def test_a_piece_at_a_time_and_prepared_steps(client, graph):
     assert gone == ("INVALID_ARGUMENT", f"No such callable handle: {number}")
 
 
+def test_callables_with_connections_between_tensors(client):
+    graph = tf.Graph()
+    with graph.as_default():
+        x, v = tf.placeholder(tf.float32, [], name="x"), tf.Variable(10.0, name="v", use_resource=True)
+        y = tf.multiply(x, v, name="y")
+        tf.add(y, 1.0, name="z")
+        with tf.control_dependencies([y]):
+            more = v.assign_add(x, read_value=False)
+        tf.constant(2.0, name="two")
+    session = client.create(graph)
+    client.run(session, targets=[v.initializer.name])
+
+    def make(source, sink, **fields):
+        connection = {"from_tensor": source, "to_tensor": sink}
+        options = CallableOptions(tensor_connection=[connection], **fields)
+        return client.call("MakeCallable", session_handle=session, options=options).handle
+
+    number = make("two:0", "x:0", fetch=["z:0", "two:0"], target=[more.name])
+    for wanted in (21, 25):
+        ran = client.call("RunCallable", session_handle=session, handle=number)
+        assert [float(tf.make_ndarray(each)) for each in ran.fetch] == [wanted, 2]
+    assert client.run(session, ["z:0"], {"x:0": np.float32(1)}) == [15]  # the graph itself is as it was
+    for given, words in (
+        (("none:0", "x:0"), ("INVALID_ARGUMENT", 'Requested tensor connection from unknown node: "x:0".')),
+        (("two:0", "none:0"), ("NOT_FOUND", "FeedInputs: unable to find feed output none:0")),
+        (
+            ("z:0", "x:0"),
+            (
+                "INVALID_ARGUMENT",
+                'Requested Tensor connection between nodes "x" and "z" would create a cycle.',
+            ),
+        ),
+    ):
+        assert status(lambda given=given: make(*given, fetch=["z:0"])) == words
+    both = status(lambda: make("two:0", "x:0", fetch=["x:0"]))
+    assert both == ("INVALID_ARGUMENT", "x:0 is both fed and fetched.")
+
+
 def test_what_the_options_ask_to_know_of_a_step(client, graph):
     session = client.create(graph)
     assert not client.step(session, ["z:0"], {"x:0": PAIR}).HasField("metadata")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -24,7 +24,7 @@ from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import NotFoundError
 from tideflow.graph.graph import Graph
-from tideflow.graph.graph_import import extend_graph
+from tideflow.graph.graph_import import extend_graph, import_graph_def
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.executor import compiled
@@ -185,12 +185,37 @@ class ClientSession:
                 "Feeds and fetches of a callable on a server are in its memory: CallableOptions.feed_devices "
                 "and fetch_devices name devices of one process."
             )
-        if options.tensor_connection:
-            raise errors.unimplemented("CallableOptions.tensor_connection is not there on a server.")
-        request = self.request(tuple(options.feed), tuple(options.fetch), tuple(options.target))
         number = next(self.numbers)
+        fetches, targets = tuple(options.fetch), tuple(options.target)
+        if options.tensor_connection:
+            fetches, targets = self._connected(options, f".callable_{number}")
+        request = self.request(tuple(options.feed), fetches, targets)
         self.callables[number] = _Callable(request, options.run_options)
         return number
+
+    def _connected(self, options: CallableOptions, scope: str) -> tuple[Names, Names]:
+        """The names of a callable's fetches and targets, in copies of what depends on tensors that others
+        replace (`tensor_connection`).
+        """
+        taken: dict[Tensor, Tensor] = {}
+        for connection in options.tensor_connection:
+            name = connection.to_tensor
+            sink = self._tensor(name, f"FeedInputs: unable to find feed output {name}")
+            if connection.from_tensor.partition(":")[0] not in self.graph._by_name:
+                what = f'Requested tensor connection from unknown node: "{name}".'
+                raise errors.invalid_argument(what)
+            if sink in taken or sink.name in options.feed:
+                raise errors.invalid_argument(f'Endpoint "{name}" fed more than once.')
+            if sink.name in options.fetch:
+                raise errors.invalid_argument(f"{sink.name} is both fed and fetched.")
+            taken[sink] = self._tensor(connection.from_tensor, "")
+        with self.lock:
+            copies = copied_behind(self.graph, taken, scope)
+        fetches, targets = [
+            tuple([f"{scope}/{name}" if name.partition(":")[0] in copies else name for name in names])
+            for names in (options.fetch, options.target)
+        ]
+        return fetches, targets
 
     def callable(self, number: int) -> _Callable:
         """The prepared step of a number."""
@@ -265,3 +290,35 @@ def _extend(graph: Graph, graph_def: GraphDef) -> None:
             if text.lstrip("^").partition(":")[0] not in known:
                 raise errors.invalid_argument(f"Node '{node.name}': Unknown input node '{text}'")
     extend_graph(graph, graph_def)
+
+
+def copied_behind(graph: Graph, taken: Mapping[Tensor, Tensor], scope: str) -> set[str]:
+    """Copies the operations that depend on some tensors into a scope, where they take others instead.
+
+    Returns:
+      The names of the operations that have a copy.
+    """
+    behind: dict[Operation, None] = {}
+    waiting = [op for sink in taken for op in sink.consumers()]
+    while waiting:
+        op = waiting.pop()
+        if op not in behind:
+            behind[op] = None
+            waiting += [consumer for tensor in op.outputs for consumer in tensor.consumers()]
+    for sink, source in taken.items():
+        if source.op in behind:
+            raise errors.invalid_argument(
+                f'Requested Tensor connection between nodes "{sink.op.name}" and "{source.op.name}" would '
+                "create a cycle."
+            )
+    inputs: dict[str, Any] = {}
+    for op in behind:
+        for text, tensor in zip(op.node_def.input, op.inputs, strict=False):
+            if tensor in taken or tensor.op not in behind:
+                inputs[text] = taken.get(tensor, tensor)
+        inputs |= {f"^{control.name}": control for control in op.control_inputs if control not in behind}
+    message = GraphDef(node=[op.node_def for op in graph.get_operations() if op in behind])
+    message.versions.CopyFrom(graph.graph_def_versions)
+    with graph.as_default():
+        import_graph_def(message, inputs, name=scope)
+    return {op.name for op in behind}

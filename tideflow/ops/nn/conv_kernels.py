@@ -164,8 +164,10 @@ def convolve_back(filter, grad, data_format, groups, stride, padding, dilation, 
 def _convolve_back(filter, grad, data_format, groups, stride, padding, dilation, margin, unreached):
     grad = channels_first(grad, data_format)
     result = torch.convolution(grad, filter, None, stride, padding, dilation, True, unreached, groups)
-    if margin:
-        result = torch.constant_pad_nd(result, [-size for size in margin])
+    # The margin before and after, from the last axis on. ExecuTorch has no padding by less than nothing.
+    for place, width in enumerate(margin or ()):
+        axis = result.ndim - 1 - place // 2
+        result = result.narrow(axis, 0 if place % 2 else width, result.shape[axis] - width)
     return from_channels_first(result, data_format)
 
 
