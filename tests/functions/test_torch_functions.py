@@ -1,5 +1,8 @@
 """tf.torch_function: functions, library ops and modules of PyTorch as op types."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -71,7 +74,8 @@ def test_a_module_is_trained_by_an_optimizer():
         torch.nn.Linear(3, 2), torch.nn.Tanh(), torch.nn.BatchNorm1d(2), torch.nn.Linear(2, 1)
     )
     module[3].bias.requires_grad_(False)
-    net = tf.torch_function(module.eval())
+    # Under a name of its own: the documentation's page shows the one that it would have by itself.
+    net = tf.torch_function(module.eval(), name="TrainedModule")
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None, 3])
         y = net(x)
@@ -140,3 +144,29 @@ def test_types_that_do_not_follow():
 def test_refusals(power_sum, build, error, words):
     with tf.Graph().as_default(), pytest.raises(error, match=words):
         build(power_sum)
+
+
+def test_a_triton_kernel_is_launched_on_values_alone(monkeypatch):
+    """Without Triton, whose launchers this stands for: `kernel[grid](…)` by a subclass of KernelInterface."""
+
+    class KernelInterface:
+        def __getitem__(self, grid):
+            return lambda *args, **kwargs: self.run(*args, grid=grid, **kwargs)
+
+    class Doubling(KernelInterface):
+        def run(self, x, out, *, grid):
+            out.numpy()[:] = 2 * x.numpy()
+
+    monkeypatch.setitem(sys.modules, "triton.runtime.jit", SimpleNamespace(KernelInterface=KernelInterface))
+    kernel = Doubling()
+
+    def doubled(x):
+        out = torch.empty_like(x)
+        kernel[(1,)](x, out)
+        return out
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = tf.torch_function(doubled)(x)
+        assert y.shape.as_list() == [None, 2] and y.dtype == tf.float32
+        np.testing.assert_array_equal(session.run(y, {x: [[1, 2]]}), [[2, 4]])

@@ -13,6 +13,7 @@ import itertools
 import json
 import logging
 import re
+import sys
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -188,6 +189,7 @@ class TorchFunction:
                     "not follow: give output_types, or say more by set_shape"
                 )
         try:
+            _skip_launches_on_fakes()
             with _silent(), FakeTensorMode(allow_non_fake_inputs=True), torch.no_grad():
                 fakes = [
                     torch.empty([size if d is None else d for d in shape.tuple], dtype=dtype.torch)
@@ -255,6 +257,29 @@ def _backward(
             [y for y, _ in pairs], wanted, [g for _, g in pairs], create_graph=is_outer, allow_unused=True
         )
     return tuple(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found, strict=True))
+
+
+def _skip_launches_on_fakes() -> None:
+    """Has Triton launch no kernel on fake tensors, which have no memory: what a function allocates for the
+    kernel's results says their types and shapes.
+    """
+    triton = sys.modules.get("triton.runtime.jit")
+    if triton is None or triton.KernelInterface.__getitem__.__module__ == __name__:
+        return
+    from torch._subclasses.fake_tensor import FakeTensor  # loaded when asked for
+
+    launcher_of = triton.KernelInterface.__getitem__
+
+    def skipping_fakes(kernel: Any, grid: Any) -> Callable[..., Any]:
+        launch = launcher_of(kernel, grid)
+
+        def launched(*args: Any, **kwargs: Any) -> Any:
+            is_fake = any(isinstance(each, FakeTensor) for each in (*args, *kwargs.values()))
+            return None if is_fake else launch(*args, **kwargs)
+
+        return launched
+
+    triton.KernelInterface.__getitem__ = skipping_fakes
 
 
 @contextlib.contextmanager
