@@ -31,7 +31,6 @@ OTHERWISE = {
     "if_opt": "an optional value cannot leave a condition",
     "loop13_seq": "a loop that carries a sequence must run a known number of times",
     "loop16_seq_none": "a loop that carries a sequence must run a known number of times",
-    "mod_float_edge": "the remainder of infinity",
     "optional_": "an optional value is none of a session's feeds",
     "scan_sum": "Scan of version 8, with batches",
     "split_to_sequence_": "the sizes must be known",

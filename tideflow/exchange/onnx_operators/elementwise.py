@@ -109,7 +109,14 @@ def _div(given: Given) -> Any:
 
 @operator("Mod")
 def _mod(given: Given) -> Any:
-    return (tf.truncatemod if given.attribute("fmod", 0) else tf.floormod)(*given.inputs)
+    x, y = given.inputs
+    if given.attribute("fmod", 0):
+        return tf.truncatemod(x, y)
+    if x.dtype.is_integer:
+        return tf.floormod(x, y)
+    # The remainder by infinity, too, has the divisor's sign.
+    rest = tf.truncatemod(x, y)
+    return tf.where(tf.not_equal(rest, 0) & tf.not_equal(rest < 0, y < 0), rest + y, rest)
 
 
 @operator("Pow")
