@@ -64,6 +64,13 @@ def read_to_end(client):
     return b"".join(parts)
 
 
+def read_answer(client):
+    """The status of the next answer, and its JSON; the connection may stay open."""
+    with http.client.HTTPResponse(client) as answer:
+        answer.begin()
+        return answer.status, json.loads(answer.read())
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "answer"),
     [
@@ -109,12 +116,21 @@ def read_to_end(client):
         ("POST", "/v1/models/half", BODY, 400, {"error": "Malformed request: POST /v1/models/half"}),
         ("GET", "/v1/models", None, 400, {"error": "Missing model name in request."}),
         ("GET", "/v1/models/no", None, 404, {"error": "Could not find any versions of model no"}),
+        ("GET", "/v1/models/versions/1", None, 400, {"error": "Missing model name in request."}),
+        ("GET", "/v1/models/labels/a/metadata", None, 400, {"error": "Missing model name in request."}),
         (
             "GET",
             f"/v1/models/half/versions/{2**63}",
             None,
             400,
             {"error": f"Failed to convert version: {2**63} to numeric."},
+        ),
+        (
+            "GET",
+            f"/v1/models/half/versions/{'9' * 5000}",
+            None,
+            400,
+            {"error": f"Failed to convert version: {'9' * 5000} to numeric."},
         ),
         ("GET", "/nothing", None, 404, {"error": "Not found: GET /nothing"}),
         ("GET", "/healthz", None, 200, {"status": "alive"}),
@@ -192,7 +208,7 @@ def test_requests_are_counted(server):
 def test_bodies_and_answers_may_be_numpy_files(server):
     file = io.BytesIO()
     np.save(file, np.float32([[1, 2]]))
-    kind = {"Content-Type": "application/x-npy"}
+    kind = {"Content-Type": "Application/x-npy; version=1"}
     status, headers, answer = ask(server, "POST", PREDICT, file.getvalue(), kind)
     assert (status, headers["Content-Type"]) == (200, "application/x-npy")
     assert np.load(io.BytesIO(answer)).tolist() == [[2.5, 3.0]]
@@ -213,7 +229,11 @@ def test_hostile_files_are_refused(server, data, kind):
     objects = io.BytesIO()
     np.save(objects, np.array([[print]], object), allow_pickle=True)
     lying = whole.getvalue().replace(b"(1, 2)", b"(9, 9)")
-    for body in (data, objects.getvalue(), lying):
+    headers = [whole.getvalue().replace(b"<f4", text) for text in (b"'''", b"<,4")]
+    packed = io.BytesIO()
+    np.savez_compressed(packed, x=np.arange(99))
+    broken = packed.getvalue()[:60] + b"?????" + packed.getvalue()[65:]
+    for body in (data, objects.getvalue(), lying, *headers, broken):
         status, _, text = ask(server, "POST", PREDICT, body, {"Content-Type": kind})
         assert (status, "error" in json.loads(text)) == (400, True)
 
@@ -261,7 +281,7 @@ def test_requests_in_pieces_are_put_together(server):
     with connected(server) as client:
         for byte in POST:
             client.sendall(bytes([byte]))
-        assert b"predictions" in client.recv(65536)
+        assert read_answer(client) == (200, ANSWER)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +318,7 @@ def test_limits_on_bodies_requests_and_connections():
                 assert b"HTTP/1.1 503" in read_to_end(fourth)
                 third.close()
             running.call(running.servable.release)
-            assert b"predictions" in client.recv(65536)
+            assert read_answer(client) == (200, ANSWER)
 
 
 def test_bodies_of_all_clients_together_are_limited():
@@ -323,7 +343,7 @@ def test_the_sweep_ends_late_clients_and_answers_overdue_requests():
             running.wait_for(lambda: sum(c._is_reading_request for c in running.server.connections) == 1)
             running.call(running.server.sweep, far)
             assert read_to_end(slow).startswith(b"HTTP/1.1 408 ")
-            assert waiting.recv(65536).startswith(b"HTTP/1.1 504 ")
+            assert read_answer(waiting)[0] == 504
             assert running.servable.held.pop().is_cancelled
             running.call(running.server.sweep, far + 600)
             assert read_to_end(idle) == b""

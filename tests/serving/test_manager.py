@@ -151,6 +151,8 @@ def test_labels_policies_and_reloading(serving_loop, workers, tmp_path, save_lin
                 manager.find("m")
             with pytest.raises(tf.errors.NotFoundError, match="Could not find any versions of model m"):
                 manager.statuses("m")
+            with pytest.raises(tf.errors.NotFoundError, match="Could not find version 9 of model n"):
+                manager.statuses("n", 9)
             assert await configured(manager, model("m", tmp_path / "m")) is None  # it comes back
             assert await ask(manager.find("m")) == 3
 

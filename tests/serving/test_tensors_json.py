@@ -85,6 +85,8 @@ def test_values_become_arrays_of_the_signatures_type(text, dtype, value, is_rows
         ('{"inputs": ' + "[" * 2000 + "]" * 2000 + "}", dtypes.float32, "JSON Parse error: depth limit"),
         ('{"inputs": ' + "[" * 900 + "]" * 900 + "}", dtypes.float32, "more than 64 levels"),
         ('{"inputs": ' + "[" * 9000 + "NaN" + "]" * 9000 + "}", dtypes.float32, "JSON Parse error: "),
+        ('{"inputs": [NaN, ' + "9" * 5000 + "]}", dtypes.float32, "JSON Parse error: "),
+        ('{"inputs": ["\\ud800"], "more": NaN}', dtypes.string, "JSON Parse error: "),
     ],
 )
 def test_refusals_are_tensorflow_servings(text, dtype, phrase):

@@ -68,3 +68,8 @@ def test_hostile_tensors_are_refused():
         tensors_proto.read_tensor(TensorProto(dtype=20), "x")  # a resource
     with pytest.raises(errors.InvalidArgumentError, match="tensor parsing error: x"):
         tensors_proto.read_tensor(TensorProto(dtype=77), "x")
+    deep = TensorProto(dtype=1, tensor_content=b"1234")
+    for _ in range(65):
+        deep.tensor_shape.dim.add(size=1)
+    with pytest.raises(errors.InvalidArgumentError, match="tensor parsing error: x"):
+        tensors_proto.read_tensor(deep, "x")

@@ -115,8 +115,8 @@ class Manager:
         if version is not None:
             records = [record for record in records if record.version == version]
         if not records:
-            of = f"model {name}" if version is None else f"version {version} of model {name}"
-            raise errors.not_found(f"Could not find any versions of {of}")
+            what = "any versions" if version is None else f"version {version}"
+            raise errors.not_found(f"Could not find {what} of model {name}")
         return [VersionStatus(record.version, int(record.state), record.error) for record in records]
 
     def names(self) -> list[str]:

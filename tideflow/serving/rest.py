@@ -25,9 +25,9 @@ JSON, TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 METRICS_PATH = "/monitoring/prometheus/metrics"
 LIVE_PATH, READY_PATH, PAGE_PATH = "/healthz", "/readyz", "/"
 
-_MODEL = r"/v1/models/([^/:]+)(?:/versions/(\d+)|/labels/([^/:]+))?"
-_INFER = re.compile(rf"(?i){_MODEL}:(classify|regress|predict)")
-_STATUS = re.compile(rf"(?i){_MODEL}(?:/(metadata))?")
+_VERSION = r"(?:/versions/(\d+)|/labels/([^/:]+))?"
+_INFER = re.compile(rf"(?i)/v1/models/([^/:]+){_VERSION}:(classify|regress|predict)")
+_STATUS = re.compile(rf"(?i)/v1/models(?:/([^/:]+))?{_VERSION}(?:/(metadata))?")
 _LARGEST_VERSION = 2**63 - 1
 _STATE_NAMES = {number: name for name, number in STATES.items()}
 _METHODS = {"classify": CLASSIFY, "regress": REGRESS}
@@ -82,20 +82,25 @@ class _Route(NamedTuple):
 def _route(method: str, path: str) -> _Route:
     """What a path means. Raises an error if it means nothing."""
     pattern = {"POST": _INFER, "GET": _STATUS}.get(method)
-    if method == "GET" and re.fullmatch(r"(?i)/v1/models", path):
-        raise errors.invalid_argument("Missing model name in request.")
     found = pattern.fullmatch(path) if pattern else None
     if found is None:
         raise errors.invalid_argument(f"Malformed request: {method} {path}")
     model, version, label, action = found.groups()
-    if version is not None and int(version) > _LARGEST_VERSION:
-        raise errors.invalid_argument(f"Failed to convert version: {version} to numeric.")
+    if model is None:
+        raise errors.invalid_argument("Missing model name in request.")
     return _Route(
         unquote(model),
-        None if version is None else int(version),
+        None if version is None else _version(version),
         None if label is None else unquote(label),
         (action or "").lower(),
     )
+
+
+def _version(digits: str) -> int:
+    plain = digits.lstrip("0") or "0"
+    if len(plain) > len(str(_LARGEST_VERSION)) or int(plain) > _LARGEST_VERSION:
+        raise errors.invalid_argument(f"Failed to convert version: {digits} to numeric.")
+    return int(plain)
 
 
 class Rest:
@@ -149,7 +154,7 @@ class Rest:
 
     def _predict(self, route: _Route, request: Request, query: str, respond: Respond) -> Call:
         servable = self._front.models.find(route.model, route.version, route.label)
-        kind = request.headers.get(b"content-type", b"")
+        kind = request.headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
         if kind in (tensors_npy.NPY, tensors_npy.NPZ):
             return self._predict_arrays(servable, request, kind, query, respond)
         document = tensors_json.parse_object(request.body)

@@ -49,10 +49,13 @@ def _parse_with_infinities(body: bytes, error: orjson.JSONDecodeError) -> Any:
     if b"NaN" in body or b"Inf" in body:
         spelled = _NAN_OR_STRING.sub(lambda found: b"Infinity" if found[0] == b"Inf" else found[0], body)
         try:
-            return json.loads(spelled)
+            document = json.loads(spelled)
+            if b"\\u" in spelled:
+                json.dumps(document, ensure_ascii=False).encode()  # half of a surrogate pair is no text
+            return document
         except json.JSONDecodeError as other:
             error = other  # type: ignore[assignment]
-        except (UnicodeDecodeError, RecursionError):
+        except (ValueError, RecursionError):  # no text, a number of too many digits, too deep
             pass
     raise errors.invalid_argument(f"JSON Parse error: {error.msg} at offset: {error.pos}")
 

@@ -40,7 +40,7 @@ def read_npy(data: bytes) -> Array:
             (2, 0): np.lib.format.read_array_header_2_0,
         }[version]
         shape, is_fortran, dtype = read_header(file, max_header_size=_LARGEST_HEADER)
-    except (ValueError, KeyError, EOFError) as error:
+    except Exception as error:  # the header is Python's text, and NumPy lets Python's own errors out
         raise errors.invalid_argument(f"The body is no npy file: {error}") from None
     given = len(data) - file.tell()
     if dtype.hasobject:
@@ -66,7 +66,9 @@ def _read_zip(body: bytes, limit: int) -> Arrays:
                 member.filename.removesuffix(_SUFFIX): read_npy(archive.read(member))
                 for member in archive.infolist()
             }
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError, OSError) as error:
+    except errors.OpError:
+        raise
+    except Exception as error:  # of the archive, or of whatever compresses its members
         raise errors.invalid_argument(f"The body is no npz file: {error}") from None
 
 

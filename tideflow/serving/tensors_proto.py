@@ -40,16 +40,16 @@ _KEY, _VALUE = 1, 2  # fields of an entry of a map
 def read_tensor(proto: TensorProto, name: str) -> Array:
     """The array of a tensor that a client sent. One value may stand for many, but not for any number."""
     content = proto.tensor_content
-    if content:  # the usual case, and the quick one
-        numpy_type = _CONTENT_TYPES.get(proto.dtype)
-        shape = [dim.size for dim in proto.tensor_shape.dim]
-        if (
-            numpy_type is not None
-            and len(content) == math.prod(shape) * numpy_type.itemsize
-            and min(shape, default=0) >= 0
-        ):
-            return np.frombuffer(content, numpy_type).reshape(shape).copy()
     try:
+        if content:  # the usual case, and the quick one
+            numpy_type = _CONTENT_TYPES.get(proto.dtype)
+            shape = [dim.size for dim in proto.tensor_shape.dim]
+            if (
+                numpy_type is not None
+                and len(content) == math.prod(shape) * numpy_type.itemsize
+                and min(shape, default=0) >= 0
+            ):
+                return np.frombuffer(content, numpy_type).reshape(shape).copy()
         return array_of_client(proto, name)
     except errors.ResourceExhaustedError:
         raise
