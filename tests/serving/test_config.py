@@ -147,3 +147,14 @@ def test_tls(tmp_path):
     file.write_text('server_key: "no" server_cert: "no"')
     with pytest.raises(tf.errors.InvalidArgumentError, match="cannot be used"):
         config.tls(config.parse([f"--ssl_config_file={file}"]))
+
+
+@pytest.mark.parametrize(
+    "flag",
+    ["--port=99999", "--rest_api_port=-2", "--replicas=0", "--request_log_rate=2", "--max_in_flight=0"],
+)
+def test_numbers_that_make_no_sense_are_refused(flag, capsys):
+    with pytest.raises(SystemExit) as ended:
+        config.parse([flag])
+    assert ended.value.code == 2
+    assert f"argument {flag.partition('=')[0]}: at least" in capsys.readouterr().err

@@ -1,11 +1,14 @@
 """Logs of requests: which calls are in them, as what, and in which files."""
 
 import math
+import os
 
 import numpy as np
+import pytest
 
 import tideflow as tf
-from tideflow.serving import messages
+from tideflow.io.records import TFRecordWriter
+from tideflow.serving import messages, request_log
 from tideflow.serving.calls import CLASSIFY, PREDICT, Call, Signature, TensorSpec
 from tideflow.serving.metrics import Metrics
 from tideflow.serving.request_log import RequestLog, RequestLogs, log_of
@@ -81,7 +84,35 @@ def test_models_have_logs_of_their_own(tmp_path):
     assert values_in(tmp_path, "all") == [2, 4, 6] and values_in(tmp_path, "own") == [4]
 
 
-def test_a_log_that_cannot_be_written_is_counted(tmp_path):
+def test_a_log_that_cannot_be_written_is_counted_and_said_once(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(request_log, "PAUSE_SECONDS", 0.0)
     metrics = Metrics()
-    RequestLog(str(tmp_path / "nowhere" / "log"), 1.0, metrics)(Model(), *predict(1))
-    assert metrics.request_log_count.of("m", "UNAVAILABLE").value == 1
+    log = RequestLog(str(tmp_path / "later" / "log"), 1.0, metrics)
+    for value in range(3):
+        log(Model(), *predict(value))
+    assert metrics.request_log_count.of("m", "UNAVAILABLE").value == 3
+    assert caplog.text.count("requests cannot be logged") == 1
+    (tmp_path / "later").mkdir()
+    log(Model(), *predict(3))
+    log.close()
+    assert values_in(tmp_path / "later", "log") == [6]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no device that is always full")
+def test_a_full_disk_costs_the_log_one_file(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(request_log, "FLUSH_SECONDS", -1.0)
+    metrics = Metrics()
+    log = RequestLog(str(tmp_path / "log"), 1.0, metrics)
+    opened = []
+    full = lambda path: opened.append(path) or TFRecordWriter("/dev/full")
+    monkeypatch.setattr(request_log, "TFRecordWriter", full)
+    for value in range(2):
+        log(Model(), *predict(value))
+    assert len(opened) == 1  # it is not tried for every call
+    monkeypatch.setattr(request_log, "TFRecordWriter", TFRecordWriter)
+    log._resumes_at = 0.0
+    log(Model(), *predict(2))
+    log.close()
+    assert values_in(tmp_path, "log") == [4]
+    assert metrics.request_log_count.of("m", "UNAVAILABLE").value == 2
+    assert caplog.text.count("No space left on device") == 1

@@ -8,7 +8,7 @@ import pytest
 
 from tideflow.graph import errors
 from tideflow.serving import selection_state
-from tideflow.serving.selection_state import States, open_store
+from tideflow.serving.selection_state import States, check_store, open_store
 
 
 class _FakeRedis(socketserver.StreamRequestHandler):
@@ -103,6 +103,51 @@ def test_a_store_that_cannot_be_reached_stops_nobody(redis, caplog):
 
     asyncio.run(main())
     assert "selection states cannot be read or written: the Redis server says: WRONGPASS no" in caplog.text
+
+
+class Failing:
+    """A store that cannot be read at first."""
+
+    def __init__(self):
+        self.values, self.fails = {("app", "u"): b'{"count":9}'}, True
+
+    def read(self, key):
+        if self.fails:
+            raise OSError("not now")
+        return self.values.get(key)
+
+    def write(self, values):
+        self.values.update(values)
+
+    def close(self):
+        pass
+
+
+def test_what_could_not_be_read_is_not_overwritten(monkeypatch, caplog):
+    store = Failing()
+    monkeypatch.setattr(selection_state, "open_store", lambda url: lambda: store)
+
+    async def main():
+        states = States()
+        for _ in range(3):
+            assert await get(states, "app", "u") is None
+        states.put(("app", "u"), {"count": 1})
+        assert await get(states, "app", "u") == {"count": 1}
+        store.fails = False
+        states.put(("app", "v"), {"count": 2})
+        states.close()
+
+    with pytest.raises(errors.UnavailableError, match="that --state_url names cannot be used: not now"):
+        check_store("")
+    asyncio.run(main())
+    assert store.values == {("app", "u"): b'{"count":9}', ("app", "v"): b'{"count":2}'}
+    assert caplog.text.count("not now") == 1
+
+
+def test_a_file_that_cannot_be_there_is_refused(tmp_path):
+    check_store(str(tmp_path / "states"))
+    with pytest.raises(errors.UnavailableError, match="unable to open database file"):
+        check_store(str(tmp_path / "none" / "states"))
 
 
 def test_other_urls_are_refused():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import ssl
 from collections.abc import Sequence
@@ -196,11 +197,33 @@ def _truth(text: str) -> bool:
     raise argparse.ArgumentTypeError(f"true or false is expected, not {text!r}")
 
 
+_RANGES = (
+    ("port", -1, 65535),
+    ("rest_api_port", -1, 65535),
+    ("request_log_rate", 0, 1),
+    ("latency_objective_ms", 0.001, math.inf),
+    *((name, 1, math.inf) for name in ("replicas", "max_body_bytes", "max_in_flight")),
+    *(
+        (name, 0, math.inf)
+        for name in (
+            "max_replicas batch_delay_micros cache_bytes app_cache_bytes stop_seconds max_num_load_retries "
+            "load_retry_interval_micros total_model_memory_limit_bytes model_config_file_poll_wait_seconds "
+            "rest_api_timeout_in_ms tensorflow_session_parallelism tensorflow_intra_op_parallelism"
+        ).split()
+    ),
+)
+
+
 def parse(arguments: Sequence[str]) -> argparse.Namespace:
     """The options of a command line."""
     parser = argparse.ArgumentParser("tideflow serve", allow_abbrev=False)
     add_options(parser)
-    return parser.parse_args(_with_values(parser, arguments))
+    options = parser.parse_args(_with_values(parser, arguments))
+    for name, lowest, highest in _RANGES:
+        if not lowest <= getattr(options, name) <= highest:
+            above = "" if highest == math.inf else f" and at most {highest:g}"
+            parser.error(f"argument --{name}: at least {lowest:g}{above} is expected")
+    return options
 
 
 def _with_values(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> list[str]:
@@ -336,7 +359,8 @@ def tls(options: argparse.Namespace) -> ssl.SSLContext | None:
             context.load_verify_locations(cadata=given.custom_ca or None)
     except (ssl.SSLError, OSError, TypeError) as error:
         raise errors.invalid_argument(
-            f"The keys in {options.ssl_config_file} cannot be used: {error}"
+            f"The keys in {options.ssl_config_file} cannot be used: {error}. server_key and server_cert are "
+            "the texts of PEM files, from BEGIN to END; client_verify needs custom_ca."
         ) from None
     finally:
         for file in files:

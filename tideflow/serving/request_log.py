@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -21,6 +23,9 @@ from tideflow.serving.tensors_proto import write_tensor
 
 LARGEST_FILE = 256 << 20  # bytes after which another file is begun
 FLUSH_SECONDS = 1.0
+PAUSE_SECONDS = 10.0  # after a file that could not be written
+
+_log = logging.getLogger("tideflow.serving")
 
 
 class RequestLog:
@@ -40,18 +45,31 @@ class RequestLog:
         self._writer: TFRecordWriter | None = None
         self._bytes = self._files = 0
         self._last_flush = 0.0
+        self._is_failing, self._resumes_at = False, 0.0
 
     def __call__(self, servable: Servable, call: Call, outputs: Arrays) -> None:
         """Writes a call, or not."""
         if self._chance() >= self._rate:
             return
-        record = log_of(servable, call, outputs, self._rate).SerializeToString()
-        try:
-            self._write(record)
-        except (OSError, OpError):
-            self._metrics.request_log_count.of(servable.name, "UNAVAILABLE").value += 1
+        status = "OK"
+        if time.monotonic() < self._resumes_at:
+            status = "UNAVAILABLE"
         else:
-            self._metrics.request_log_count.of(servable.name, "OK").value += 1
+            try:
+                self._write(log_of(servable, call, outputs, self._rate).SerializeToString())
+                self._is_failing = False
+            except OpError as error:
+                self._failed(error)
+                status = "UNAVAILABLE"
+        self._metrics.request_log_count.of(servable.name, status).value += 1
+
+    def _failed(self, error: OpError) -> None:
+        """Says so once. What follows half a record cannot be read: later another file is begun."""
+        if not self._is_failing:
+            _log.error("requests cannot be logged: %s", error.message)
+        self._is_failing, self._resumes_at = True, time.monotonic() + PAUSE_SECONDS
+        with contextlib.suppress(OpError):
+            self.close()
 
     def _write(self, record: bytes) -> None:
         if self._writer is None or self._bytes > LARGEST_FILE:
@@ -69,9 +87,9 @@ class RequestLog:
 
     def close(self) -> None:
         """Closes the file."""
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.close()
 
 
 class RequestLogs:

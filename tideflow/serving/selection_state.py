@@ -171,14 +171,31 @@ def open_store(url: str) -> Callable[[], Store]:
     )
 
 
+def check_store(url: str) -> None:
+    """Raises an error unless the store of a URL can be read."""
+    try:
+        store = open_store(url)()
+        try:
+            store.read(_WRITE)
+        finally:
+            store.close()
+    except (OSError, ValueError, sqlite3.Error) as error:
+        raise errors.unavailable(f"The store that --state_url names cannot be used: {error}") from None
+
+
 class States:
-    """The states that applications use. Called on the loop's thread, and calls back on it."""
+    """The states that applications use. Called on the loop's thread, and calls back on it.
+
+    What could not be read begins anew, and is in memory only from then on: the store's own is not overwritten
+    by what was learned without it.
+    """
 
     def __init__(self, url: str = "") -> None:
         self._loop = asyncio.get_running_loop()
         self._make = open_store(url)
         self._kept: OrderedDict[Key, State | None] = OrderedDict()
         self._waiting: dict[Key, list[Then]] = {}
+        self._unread: set[Key] = set()  # what the store may have, and could not be read
         self._requests: queue.SimpleQueue[Key | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._unwritten: dict[Key, State | None] = {}  # guarded by the lock
@@ -199,6 +216,9 @@ class States:
     def put(self, key: Key, state: State | None) -> None:
         """Sets the state, or with None drops it. It is written soon."""
         self._keep(key, state)
+        if key in self._unread and state is not None:
+            return
+        self._unread.discard(key)
         with self._lock:
             self._unwritten[key] = state
         if not self._will_write:
@@ -216,10 +236,17 @@ class States:
             self._kept.popitem(last=False)
 
     def _read(self, key: Key, state: State | None) -> None:
+        self._unread.discard(key)
         if key not in self._kept:  # else it was put meanwhile
             self._keep(key, state)
         for then in self._waiting.pop(key, []):
             then(self._kept[key])
+
+    def _could_not_read(self, key: Key) -> None:
+        if key not in self._kept:
+            self._unread.add(key)
+        for then in self._waiting.pop(key, []):
+            then(self._kept.get(key))
 
     def close(self) -> None:
         """Writes what is not written, and ends the thread."""
@@ -230,6 +257,7 @@ class States:
 
     def _serve(self) -> None:
         store: Store | None = None
+        trouble = ""  # when the store was last used
         while True:
             key = self._requests.get()
             try:
@@ -240,12 +268,15 @@ class States:
                     return
                 if key is not _WRITE:
                     self._answer(key, store.read(key))
+                trouble = ""
             except (OSError, ValueError, sqlite3.Error) as error:
-                _log.error("selection states cannot be read or written: %s", error)
+                if str(error) != trouble:  # it may be met for every query
+                    _log.error("selection states cannot be read or written: %s", error)
+                trouble = str(error)
                 if key is None:
                     return
                 if key is not _WRITE:
-                    self._answer(key, None)
+                    self._soon(self._could_not_read, key)
 
     def _write(self, store: Store) -> None:
         with self._lock:
@@ -264,8 +295,11 @@ class States:
     def _answer(self, key: Key, value: bytes | None) -> None:
         with self._lock:
             state = self._unwritten[key] if key in self._unwritten else value and orjson.loads(value)
+        self._soon(self._read, key, state or None)
+
+    def _soon(self, call: Callable[..., None], *arguments: object) -> None:
         try:
-            self._loop.call_soon_threadsafe(self._read, key, state or None)
+            self._loop.call_soon_threadsafe(call, *arguments)
         except RuntimeError:  # the loop has ended, and nobody waits
             pass
 

@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
+import ssl
 import time
 from argparse import Namespace
 from collections.abc import Callable
@@ -31,7 +33,7 @@ from tideflow.serving.metrics import Metrics
 from tideflow.serving.page import Page
 from tideflow.serving.request_log import RequestLogs
 from tideflow.serving.rest import METRICS_PATH, Rest
-from tideflow.serving.selection_state import States
+from tideflow.serving.selection_state import States, check_store
 from tideflow.serving.services import make_methods
 from tideflow.serving.worker_process import Starter, Workers
 
@@ -68,7 +70,6 @@ class Server:
         self.manager.on_configured = self._logs.configure
         self._states = States(options.state_url)
         self.applications = Applications(self.manager, self._states, options.app_cache_bytes)
-        self.applications.load()
         self.front = Front(
             self.manager,
             self.metrics,
@@ -102,14 +103,16 @@ class Server:
         """Begins to listen, and to load the models."""
         options = self._options
         configs = config.model_configs(options)
+        config.batching(options)  # what is wrong with its file is said now, not when a model is loaded
         self.front.access.check_address(options.host)
+        await self._loop.run_in_executor(None, check_store, options.state_url)
+        self.applications.load()
         if options.rest_api_port:
             self.rest_address = await self._listen(self._http, options.rest_api_port, "http/1.1")
         if options.port:
             self.grpc_address = await self._listen(self._grpc, options.port, "h2")
         if options.grpc_socket_path:
-            unix = await self._loop.create_unix_server(self._grpc, options.grpc_socket_path)
-            self._listening.append(unix)
+            await self._listen_at_path(self._grpc, options.grpc_socket_path)
         self.manager.configure(configs, self._loaded)
         self._every(1.0, self._sweep)
         if options.file_system_poll_wait_seconds > 0:
@@ -128,20 +131,31 @@ class Server:
             self._settled.set_result(error)
 
     async def _listen(self, factory: Any, port: int, protocol: str) -> str:
-        host, tls = self._options.host, config.tls(self._options)
-        if tls is not None:
-            tls.set_alpn_protocols([protocol])
+        host, tls = self._options.host, self._tls(protocol)
         try:
             server = await self._loop.create_server(
                 factory, host, 0 if port == ANY_PORT else port, ssl=tls, backlog=_BACKLOG
             )
         except OSError as error:
             raise errors.unavailable(
-                f"Port {port} of {host} cannot be listened at: {error.strerror}"
+                f"Port {port} of {host} cannot be listened at: {_reason(error)}"
             ) from None
         self._listening.append(server)
         found, number = server.sockets[0].getsockname()[:2]
         return f"[{found}]:{number}" if ":" in found else f"{found}:{number}"
+
+    async def _listen_at_path(self, factory: Any, path: str) -> None:
+        try:
+            server = await self._loop.create_unix_server(factory, path, ssl=self._tls("h2"))
+        except OSError as error:
+            raise errors.unavailable(f"{path} cannot be listened at: {_reason(error)}") from None
+        self._listening.append(server)
+
+    def _tls(self, protocol: str) -> ssl.SSLContext | None:
+        context = config.tls(self._options)
+        if context is not None:
+            context.set_alpn_protocols([protocol])
+        return context
 
     # ---- what is done again and again
 
@@ -234,6 +248,12 @@ def _next(signals: list[asyncio.Future[None]]) -> None:
         if not one.done():
             one.set_result(None)
             return
+
+
+def _reason(error: OSError) -> str:
+    """What the operating system says, without what an event loop puts around it."""
+    is_system_error = error.errno is not None and error.errno > 0  # those of name look-ups are negative
+    return os.strerror(error.errno) if is_system_error else str(error.strerror)
 
 
 def _workers(options: Namespace) -> Starter:
