@@ -97,6 +97,7 @@ def test_models_by_base_path_and_by_directory(tmp_path, save_linear):
     save_linear(tmp_path / "all" / "a" / "00000012", 1)
     save_linear(tmp_path / "all" / "single", 1)
     (tmp_path / "all" / "a" / "notes").mkdir()
+    (tmp_path / "all" / "a" / str(2**63)).mkdir()  # no message has such a number
     (tmp_path / "all" / "nothing").mkdir()
     (tmp_path / "all" / ".hidden").mkdir()
     assert models_in(str(tmp_path / "all")) == {

@@ -349,13 +349,22 @@ def test_the_sweep_ends_late_clients_and_answers_overdue_requests():
             assert read_to_end(idle) == b""
 
 
+def test_a_server_that_is_about_to_stop_answers_and_tells_clients_to_leave():
+    with listening(rest_server) as running:
+        with connected(running) as client:
+            running.front.is_leaving = True
+            client.sendall(POST)
+            answer = read_to_end(client)
+    assert answer.startswith(b"HTTP/1.1 200 ") and b"Connection: close" in answer
+
+
 def test_a_stopping_server_answers_what_is_under_way_and_closes():
     with listening(rest_server) as running:
         running.servable.is_holding = True
         with connected(running) as busy, connected(running) as idle:
             busy.sendall(POST)
             running.wait_for(lambda: running.servable.held and len(running.server.connections) == 2)
-            running.front.is_draining = True
+            running.front.is_leaving = running.front.is_draining = True
             running.call(running.server.drain)
             assert read_to_end(idle) == b""
             running.call(running.servable.release)

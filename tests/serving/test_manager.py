@@ -118,10 +118,14 @@ def test_a_broken_version_leaves_the_last_good_one(serving_loop, workers, tmp_pa
             error = next(status.error for status in manager.statuses("m") if status.version == 2)
             assert "cannot be loaded" in error.message
             assert await ask(manager.find("m")) == 2
+            save_linear(tmp_path / "whole", 5)
+            shutil.copytree(tmp_path / "whole", broken, dirs_exist_ok=True)  # it was being written
+            await until(lambda: state_of(manager, "m", 1) is None or manager.find("m").version == 2, manager)
+            assert await ask(manager.find("m")) == 6
             shutil.rmtree(tmp_path / "m")  # storage has failed: what is loaded stays
             looks = manager._loop.time() + 0.2
             await until(lambda: manager._loop.time() > looks, manager)
-            assert await ask(manager.find("m")) == 2 and manager.find("m").version == 1
+            assert await ask(manager.find("m")) == 6 and manager.find("m").version == 2
 
     serving_loop(test())
 

@@ -85,6 +85,19 @@ def test_a_version_that_fails_is_tried_again_and_the_last_good_one_stays():
     assert orders(machine.found("m", {1: 10, 2: 10})) == [Load("m", 2)]  # it comes mended
 
 
+@pytest.mark.parametrize("retries", [0, 5])
+def test_a_version_that_was_still_being_written_is_tried_again_when_it_is_there(retries):
+    machine = serving(1, retries=retries)
+    assert orders(machine.found("m", {1: 10, 2: 3})) == [Load("m", 2)]
+    machine.failed("m", 2, BROKEN, 0.0)
+    assert orders(machine.found("m", {1: 10, 2: 3})) == []  # nothing is new
+    assert orders(machine.found("m", {1: 10, 2: 7})) == []  # it is still growing
+    assert orders(machine.found("m", {1: 10, 2: 7})) == [Load("m", 2)]
+    machine.failed("m", 2, BROKEN, 1.0)
+    assert orders(machine.found("m", {1: 10, 2: 7})) == []
+    assert machine.find("m") == 1
+
+
 def test_storage_that_has_nothing_unloads_nothing():
     machine = serving(1)
     assert machine.found("m", {}) == []

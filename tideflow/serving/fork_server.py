@@ -7,6 +7,7 @@ packet. It dies with its server, and its workers die with it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import json
 import os
@@ -19,6 +20,7 @@ from tideflow.serving import worker
 
 _PR_SET_PDEATHSIG = 1
 _LARGEST_PACKET = 1 << 16
+_LEAST_PRIORITY = 19  # steps of `nice`
 
 
 class ForkServer:
@@ -47,8 +49,18 @@ class ForkServer:
         if "start" in order:
             self._start(order["start"])
         elif order["kill"] in self._descriptors:  # else it has ended already
-            signal.pidfd_send_signal(self._descriptors[order["kill"]], signal.SIGKILL)
+            self._kill(self._descriptors[order["kill"]])
         return True
+
+    def _kill(self, descriptor: int) -> None:
+        """Kills a worker. What it holds is given back on its own time, at the lowest priority: of a large
+        model that takes long, and others are served meanwhile.
+        """
+        _, pid = self._workers[descriptor]
+        with contextlib.suppress(OSError):  # it is ending already
+            for thread in os.listdir(f"/proc/{pid}/task"):
+                os.setpriority(os.PRIO_PROCESS, int(thread), _LEAST_PRIORITY)
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
 
     def _start(self, number: int) -> None:
         parent = os.getpid()

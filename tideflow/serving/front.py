@@ -60,7 +60,8 @@ class Front:
     checks_method_names: bool = False  # whether signatures must name the method that they are asked for
     in_flight: int = 0
     unread: int = 0  # bytes of requests that are not there whole
-    is_draining: bool = False
+    is_leaving: bool = False  # answers tell their clients to come by other connections
+    is_draining: bool = False  # and no further requests are taken
 
     def submit(self, servable: Servable, call: Call, api: str, entrypoint: str) -> None:
         """Hands a call to a model, and records how it ends."""

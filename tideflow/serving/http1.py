@@ -85,7 +85,7 @@ class _Exchange:
             compressor = zlib.compressobj(1, wbits=_GZIP)
             body = compressor.compress(body) + compressor.flush()
             encoding = b"Content-Encoding: gzip\r\n"
-        if connection.server.front.is_draining:
+        if connection.server.front.is_leaving:
             self.is_kept = False
         head = _head(status, content_type, self.is_kept, connection.server.front.access.allows_origins)
         self.answer = b"%s%sContent-Length: %d\r\n\r\n" % (head, encoding, len(body))

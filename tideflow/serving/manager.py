@@ -89,6 +89,7 @@ class Manager:
         self._waiting: list[tuple[list[str], Callable[[OpError | None], None]]] = []
         self._scalings: dict[Key, Autoscaling] = {}
         self._unreadable: set[str] = set()
+        self._said: dict[str, OpError] = {}  # the errors of versions, as they were logged
         self._listed: set[str] = set()  # models whose base path was looked at
         self.on_configured: Callable[[list[Any]], None] = lambda configs: None
         self._is_ready = self._is_looking = self._looks_again = False
@@ -175,8 +176,18 @@ class Manager:
             return
         self._is_looking = True
         paths = {name: one.base_path for name, one in self._configs.items()}
-        looking = self._loop.run_in_executor(None, _look, paths, dict(self._sizes))
+        looking = self._loop.run_in_executor(None, _look, paths, self._known_sizes())
         looking.add_done_callback(self._polled)
+
+    def _known_sizes(self) -> dict[str, int]:
+        """The bytes of versions by path, but for those that could not be loaded: they may change."""
+        changing = {
+            self._paths.get((name, record.version))
+            for name, model in self.versions.models.items()
+            for record in model.versions.values()
+            if record.failures or record.is_refused
+        }
+        return {path: size for path, size in self._sizes.items() if path not in changing}
 
     def _polled(self, looking: asyncio.Future[dict[str, dict[int, tuple[str, int]] | OSError]]) -> None:
         self._is_looking = False
@@ -273,10 +284,13 @@ class Manager:
         self._found.clear()
         what = f"{changed.model}:{changed.version}"
         if changed.error is not None:
-            _log.error("%s cannot be served: %s", what, changed.error.message)
+            if self._said.get(what) is not changed.error:  # else it is not wanted any more, and still failed
+                _log.error("%s cannot be served: %s", what, changed.error.message)
+            self._said[what] = changed.error
         elif changed.state is State.AVAILABLE:
             _log.info("%s is served", what)
         elif changed.state is State.END:
+            self._said.pop(what, None)
             _log.info("%s has been unloaded", what)
 
     # ---- who waits

@@ -20,6 +20,7 @@ from tideflow.serving.front import Front
 from tideflow.serving.inference import Classes, Result
 from tideflow.serving.messages import CODE_NAMES, STATES
 from tideflow.serving.metadata import signature_def
+from tideflow.serving.sources import LARGEST_VERSION
 
 JSON, TEXT = b"application/json", b"text/plain; version=0.0.4; charset=utf-8"
 METRICS_PATH = "/monitoring/prometheus/metrics"
@@ -28,7 +29,6 @@ LIVE_PATH, READY_PATH, PAGE_PATH = "/healthz", "/readyz", "/"
 _VERSION = r"(?:/versions/(\d+)|/labels/([^/:]+))?"
 _INFER = re.compile(rf"(?i)/v1/models/([^/:]+){_VERSION}:(classify|regress|predict)")
 _STATUS = re.compile(rf"(?i)/v1/models(?:/([^/:]+))?{_VERSION}(?:/(metadata))?")
-_LARGEST_VERSION = 2**63 - 1
 _STATE_NAMES = {number: name for name, number in STATES.items()}
 _METHODS = {"classify": CLASSIFY, "regress": REGRESS}
 
@@ -98,7 +98,7 @@ def _route(method: str, path: str) -> _Route:
 
 def _version(digits: str) -> int:
     plain = digits.lstrip("0") or "0"
-    if len(plain) > len(str(_LARGEST_VERSION)) or int(plain) > _LARGEST_VERSION:
+    if len(plain) > len(str(LARGEST_VERSION)) or int(plain) > LARGEST_VERSION:
         raise errors.invalid_argument(f"Failed to convert version: {digits} to numeric.")
     return int(plain)
 

@@ -40,7 +40,7 @@ from tideflow.serving.worker_process import Starter, Workers
 ANY_PORT = -1
 _BACKLOG = 1024
 _DRAIN_STEP = 0.01  # seconds
-_UNREAD_SECONDS = 0.1  # in which requests are read that clients had sent when the end came
+_UNREAD_SECONDS = 0.25  # in which requests are read that clients sent before they knew of the end
 
 _log = logging.getLogger("tideflow.serving")
 
@@ -203,6 +203,7 @@ class Server:
         limit = self._loop.time() + (self._options.stop_seconds if seconds is None else seconds)
         for server in self._listening:
             server.close()
+        self.front.is_leaving = True
         if not self._is_stopped and seconds is None:
             await asyncio.sleep(_UNREAD_SECONDS)
         self.front.is_draining = True

@@ -8,6 +8,8 @@ from tideflow.io.local_files import local_path
 from tideflow.io.saved_models import contains_saved_model
 from tideflow.serving.model_kinds import KINDS
 
+LARGEST_VERSION = 2**63 - 1
+
 
 def is_model(folder: str) -> bool:
     """Whether a directory holds the files of a model."""
@@ -17,14 +19,15 @@ def is_model(folder: str) -> bool:
 
 
 def versions_in(base_path: str) -> dict[int, str]:
-    """The versions of a model, by number: the folders with numbers for names. A base path that holds a model
-    itself has it as version 1. Raises OSError where the path cannot be read.
+    """The versions of a model, by number: the folders with numbers for names, up to the largest that messages
+    have. A base path that holds a model itself has it as version 1. Raises OSError where it cannot be read.
     """
     base_path = local_path(base_path)
     found = {}
     with os.scandir(base_path) as entries:
         for entry in entries:
-            if entry.name.isascii() and entry.name.isdecimal() and entry.is_dir():
+            is_number = entry.name.isascii() and entry.name.isdecimal()
+            if is_number and int(entry.name) <= LARGEST_VERSION and entry.is_dir():
                 found[int(entry.name)] = entry.path
     if not found and is_model(base_path):
         return {1: base_path}

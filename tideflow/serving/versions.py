@@ -117,6 +117,7 @@ class VersionRecord:
     error: OpError | None = None
     failures: int = 0  # since it was last loaded, or last wanted
     retry_at: float = 0.0
+    failed_size: int = 0  # of its files, when it could not be loaded
     is_refused: bool = False  # there was no memory for it; it is loaded once there is
 
 
@@ -208,9 +209,16 @@ class Versions:
         """Storage has these versions, with estimates of their memory in bytes.
 
         Storage that has none, or cannot be read (then this is not called), unloads nothing: the last good
-        version answers until another one does, or the model is removed.
+        version answers until another one does, or the model is removed. A version that could not be loaded is
+        tried again at once when its files have changed since, and have not changed since they were last seen:
+        it was still being written.
         """
-        self.models[model].found = dict(sizes)
+        each = self.models[model]
+        for record in each.having(State.START, State.END):
+            size = sizes.get(record.version)
+            if record.failures and record.failed_size != size == each.found.get(record.version):
+                record.failures, record.retry_at = 0, 0.0
+        each.found = dict(sizes)
         return self._settled()
 
     def loaded(self, model: str, version: int, memory: int | None = None) -> list[Instruction]:
@@ -231,6 +239,7 @@ class Versions:
         if record.state not in IN_MEMORY:
             return []
         record.failures += 1
+        record.failed_size = self.models[model].found.get(version, 0)
         if record.failures > self.retries:
             return [self._moved(model, record, State.END, error), *self._settled()]
         record.retry_at = now + self.retry_interval
