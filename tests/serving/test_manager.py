@@ -142,6 +142,7 @@ def test_labels_policies_and_reloading(serving_loop, workers, tmp_path, save_lin
             with pytest.raises(tf.errors.OpError):
                 manager.find("m", label="later")
             assert [status.version for status in manager.statuses("m", label="stable")] == [1]
+            assert len(manager.statuses("m", 0)) == len(manager.statuses("m")) == 2
             await configured(manager, model("m", tmp_path / "m", "all", {"stable": 2}))
             assert await ask(manager.find("m", label="stable")) == 3
             done = asyncio.get_running_loop().create_future()

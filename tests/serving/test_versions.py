@@ -63,6 +63,15 @@ def test_the_old_version_answers_until_the_new_one_does():
     assert states(machine) == {2: "AVAILABLE"}
 
 
+def test_version_0_is_any_where_there_is_none():
+    machine = serving(3)
+    assert machine.find("m", 0) == 3
+    machine = serving(0, 3, policy=All())
+    assert (machine.find("m", 0), machine.find("m")) == (0, 3)
+    with pytest.raises(errors.NotFoundError, match=r"Specific\(none, 0\)"):
+        machine.find("none", 0)
+
+
 def test_the_old_version_goes_first_where_memory_matters_more():
     machine = serving(1, unloads_first=True)
     assert orders(machine.found("m", {2: 10})) == [Unload("m", 1)]

@@ -113,6 +113,7 @@ class Manager:
         records = sorted(model.versions.values(), key=lambda record: -record.version) if model else []
         if label is not None:
             version = self.versions.find(name, None, label)
+        version = self.versions.meant(name, version)
         if version is not None:
             records = [record for record in records if record.version == version]
         if not records:

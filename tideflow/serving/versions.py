@@ -363,6 +363,7 @@ class Versions:
         each = self.models.get(model)
         if label is not None:
             version = self._labelled(each, label)
+        version = self.meant(model, version)
         if version is None:
             available = each.having(State.AVAILABLE) if each else []
             if available:
@@ -371,6 +372,13 @@ class Versions:
         if each is None or not each.has(version):
             raise errors.not_found(f"Servable not found for request: Specific({model}, {version})")
         return version
+
+    def meant(self, model: str, version: int | None) -> int | None:
+        """The version that a request names, or None for any. 0 is any too, where there is no version 0: some
+        clients (OpenVINO's) send it if they are given none.
+        """
+        each = self.models.get(model)
+        return None if version == 0 and each is not None and 0 not in each.versions else version
 
     def _labelled(self, each: ModelRecord | None, label: str) -> int:
         """The version under a label; while that loads, the one that the label named before."""
