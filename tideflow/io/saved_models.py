@@ -78,7 +78,8 @@ def write_saved_model(message: Any, export_dir: str, as_text: bool) -> str:
     """Writes the message into its directory; returns the file's path."""
     name = SAVED_MODEL_FILENAME_PBTXT if as_text else SAVED_MODEL_FILENAME_PB
     path = os.path.join(os.fsdecode(export_dir), name)
-    replace_bytes(path, as_text_bytes(message) if as_text else message.SerializeToString())
+    # Maps in a fixed order: the same model is the same bytes in every process.
+    replace_bytes(path, as_text_bytes(message) if as_text else message.SerializeToString(deterministic=True))
     return path
 
 

@@ -71,7 +71,7 @@ def test_faulty_rows_are_set_aside_with_their_lines(tmp_path):
     columns, faults = read(written(tmp_path, text))
     assert columns == {"a": [[1], [6], [7], [9]], "b": [[b"x\ny"], [b'5" pipe'], [b"\xff\xfe"], [b"z"]]}
     assert [(fault.line, fault.reason, fault.text) for fault in faults.first] == [
-        (4, "1 fields instead of 2", "2"),
+        (4, "1 field instead of 2", "2"),
         (5, "3 fields instead of 2", "3,4,5"),
         (8, "a quote is not closed", '8,"open\n'),
     ]
@@ -194,3 +194,20 @@ def test_types_are_not_guessed_from_a_row_that_is_cut_off(tmp_path):
     columns, faults = read(written(tmp_path, data, "in.csv.gz"))
     assert columns == {"i": [[12]]}
     assert [(fault.line, fault.text) for fault in faults.first] == [(3, "-")]
+
+
+def test_zero_bytes_and_carriage_returns(tmp_path):
+    (tmp_path / "zero.csv").write_bytes(b"a,b\nx\0y,1\nz,2\n")
+    assert values_and_faults(tmp_path / "zero.csv") == ([b"x\0y", b"z"], [])
+    (tmp_path / "binary.csv").write_bytes(b"a\0b\n1\n")
+    assert values_and_faults(tmp_path / "binary.csv") == ([], ["the file is not text: it has zero bytes"])
+    (tmp_path / "old.csv").write_bytes(b"a,b\rx,1\ry,2\r")
+    (reason,) = values_and_faults(tmp_path / "old.csv")[1]
+    assert reason.startswith("lines end with a carriage return alone")
+
+
+def values_and_faults(path):
+    """The values of column a, and the reasons of faults."""
+    faults = Faults()
+    blocks = [block for source in find_sources(path) for block in source.blocks(faults)]
+    return [value for block in blocks for (value,) in block.column("a").to_pylist()], list(faults.counts)

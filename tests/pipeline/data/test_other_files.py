@@ -176,3 +176,40 @@ def test_a_damaged_file_is_one_fault(tmp_path, format):
     faults = Faults()
     assert rows(find_sources(tmp_path), faults) == []
     assert f"is no {format} file" in faults.first[0].reason
+
+
+def test_columns_of_every_type_of_arrow(tmp_path):
+    pair = pa.array([[("k", 1), ("l", 2)], []], pa.map_(pa.string(), pa.int64()))
+    views = pa.array(["x", None]).cast(pa.string_view())
+    table = pa.table({"pair": pair, "view": views, "raw": pa.array([b"y", b"z"]).cast(pa.binary_view())})
+    pq.write_table(table, tmp_path / "in.parquet")
+    (block,) = (block for source in find_sources(tmp_path) for block in source.blocks(Faults()))
+    assert block.to_pylist() == [
+        {
+            "pair": [{"key": [b"k"], "value": [1]}, {"key": [b"l"], "value": [2]}],
+            "view": [b"x"],
+            "raw": [b"y"],
+        },
+        {"pair": [], "view": None, "raw": [b"z"]},
+    ]
+
+
+def test_rows_that_do_not_fit_and_columns_that_are_there_twice(tmp_path):
+    columns = {
+        "a": pa.array([1, 2**64 - 1, None, 2**63], pa.uint64()),
+        "b": pa.array([1, 2, 2**63, 3], pa.uint64()),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "large.parquet")
+    faults = Faults()
+    (source,) = find_sources(tmp_path / "large.parquet")
+    assert [row for block in source.blocks(faults) for row in block.to_pylist()] == [{"a": [1], "b": [1]}]
+    assert [(fault.line, fault.reason, fault.text) for fault in sorted(faults.first)] == [
+        (2, "column a is no int64", str(2**64 - 1)),
+        (3, "column b is no int64", str(2**63)),
+        (4, "column a is no int64", str(2**63)),
+    ]
+    twice = pa.Table.from_arrays([pa.array([1]), pa.array([2])], ["a", "a"])
+    pq.write_table(twice, tmp_path / "twice.parquet")
+    (source,) = find_sources(tmp_path / "twice.parquet")
+    faults = Faults()
+    assert not list(source.blocks(faults)) and faults.first[0].reason == "the column a is there twice"

@@ -17,7 +17,7 @@ import pytest
 from tideflow.graph.errors import DataLossError, InternalError, InvalidArgumentError, UnavailableError
 from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.sources import Blocks, Source, find_sources
-from tideflow.pipeline.engine import workers
+from tideflow.pipeline.engine import run, workers
 from tideflow.pipeline.engine.accumulators import Accumulator, Mapped, Rows, Together
 from tideflow.pipeline.engine.run import accumulate, transform_blocks
 from tideflow.pipeline.engine.splitting import write_splits
@@ -92,7 +92,13 @@ def test_results_of_one_pass_by_name():
     assert seen == [(1, 3), (2, 3), (3, 3)]
 
 
-def test_the_part_of_a_killed_worker_is_computed_again(tmp_path, monkeypatch):
+@pytest.fixture
+def by_processes(monkeypatch):
+    """Data of any size are worth processes."""
+    monkeypatch.setattr(run, "_SMALL", 0)
+
+
+def test_the_part_of_a_killed_worker_is_computed_again(tmp_path, monkeypatch, by_processes):
     monkeypatch.setattr(workers, "_MOST_LOST", 1)
     marker = str(tmp_path / "killed")
     (tmp_path / "killed.pid").write_text(str(os.getpid()))
@@ -140,7 +146,14 @@ def test_threads_read_where_both_sides_say_that_they_can():
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("pipeline")]
 
 
-def test_the_program_itself_is_not_run_again_by_workers(tmp_path, monkeypatch):
+def test_small_data_are_not_worth_processes():
+    found = accumulate(
+        [Blocks([numbers(number)]) for number in range(4)], {"sum": Sum(), "rows": Rows()}, workers=2
+    )
+    assert found == {"sum": (6, {os.getpid()}), "rows": 4}
+
+
+def test_the_program_itself_is_not_run_again_by_workers(tmp_path, monkeypatch, by_processes):
     marker = tmp_path / "run"
     main = types.ModuleType("__main__")
     main.__file__ = str(tmp_path / "program.py")
@@ -176,7 +189,7 @@ def test_rows_that_are_lost_are_noticed(monkeypatch):
         accumulate([Blocks([numbers(1, 2)]), Blocks([numbers(3)])], {"sum": Sum()})
 
 
-def test_blocks_are_transformed_and_written_the_same_by_any_number_of_workers(tmp_path):
+def test_blocks_are_transformed_and_written_the_same_by_any_number_of_workers(tmp_path, monkeypatch):
     lines = [f"{number},{'ab'[number % 2]}\n" for number in range(400)]
     (tmp_path / "in.csv").write_text(
         "n,s\n" + "".join(lines) + "x,late\n"
@@ -184,14 +197,15 @@ def test_blocks_are_transformed_and_written_the_same_by_any_number_of_workers(tm
     sources = find_sources(tmp_path / "in.csv", part_bytes=500)
     assert len(sources) > 3
     written = {}
-    for count in (1, 2):
-        folder = tmp_path / str(count)
+    for way, count in {"1": 1, "threads": 2, "processes": 2}.items():
+        folder = tmp_path / way
+        monkeypatch.setattr(run, "_SMALL", 0 if way == "processes" else run._SMALL)
         rows = write_splits(sources, folder, {"train": 3, "eval": 1}, workers=count)
         assert sum(rows.values()) == 401
         assert 240 < rows["train"] < 360
-        written[count] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.gz")}
-    assert written[1] == written[2]
-    assert {path.parent.name for path in written[1]} == {"Split-train", "Split-eval"}
+        written[way] = {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.gz")}
+    assert written["1"] == written["threads"] == written["processes"]
+    assert {path.parent.name for path in written["1"]} == {"Split-train", "Split-eval"}
     again = accumulate(
         find_sources([tmp_path / "1" / "Split-train", tmp_path / "1" / "Split-eval"]), {"rows": Rows()}
     )
@@ -211,7 +225,7 @@ from tideflow.pipeline.engine.run import accumulate
 @dataclass(frozen=True)
 class Endless(Source):
     path: str
-    size = 1
+    size = 1 << 30
 
     def blocks(self, faults):
         os.write(os.open(self.path, os.O_WRONLY), b"x")

@@ -94,6 +94,11 @@ def test_programs_are_loaded(tmp_path):
     loaded = pipelines.load(program, {"folder": "x", "scale": "3"})
     count = next(node for node in loaded.components if node.name == "Count")
     assert loaded.root == tmp_path / "root" and count.parameters["scale"] == 3
+    elsewhere = tmp_path / "elsewhere"  # which the program is told, for what it puts beside its artifacts
+    program.write_text(program.read_text().replace("make(folder, root", "make(root, root"))
+    moved = pipelines.load(program, {"folder": "x"}, root=elsewhere)
+    read = next(node for node in moved.components if "folder" in node.parameters)
+    assert moved.root == elsewhere and read.parameters["folder"] == str(elsewhere)
     with pytest.raises(errors.InvalidArgumentError, match="scale is to be of type int, not 'many'"):
         pipelines.load(program, {"folder": "x", "scale": "many"})
     with pytest.raises(errors.InvalidArgumentError, match="missing a required argument: 'folder'"):

@@ -42,7 +42,7 @@ def test_the_command_prints_a_table_and_writes_the_message(tmp_path, table, caps
     )
     printed = capsys.readouterr().out
     assert "All Examples: 3 rows, 3 features" in printed
-    assert "n_1_s_x: 1 rows" in printed
+    assert "n_1_s_x: 1 row," in printed
     assert "s: 2 different; 'x' 2, 'y' 1" in printed
     assert load_statistics(out).datasets[0].weighted_num_examples == 2.5
 

@@ -1,6 +1,7 @@
 """Preprocessing functions: phases, the output's files, and the same graph in training and serving."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -105,6 +106,13 @@ def test_training_and_serving_run_the_same_graph_bitwise(output, tmp_path):
         expected = trained.column(name).flatten().to_numpy()
         assert expected.tobytes() == values[name].tobytes()
     assert trained.column("words").flatten().to_pylist() == values["words"].values.tolist()
+
+
+def test_the_same_transform_is_the_same_bytes(output, tmp_path):
+    tft.analyze_data([Blocks([rows()])], SPEC, preprocessing_fn, tmp_path / "again", workers=1)
+    written = [f"{folder}/transform_fn/saved_model.pb" for folder in (tmp_path / "out", tmp_path / "again")]
+    first, second = (Path(path).read_bytes() for path in written)
+    assert first == second and b"/transform-" not in first
 
 
 def test_the_graph_is_part_of_a_model_and_a_layer(output):

@@ -8,12 +8,15 @@ import urllib.error
 import urllib.request
 
 import pytest
+from google.protobuf import text_format
 
 from tests.browsers import chromium, wait_for_text
 from tideflow.cli import main
 from tideflow.graph.errors import UnavailableError
+from tideflow.pipeline.messages.evaluation import MetricsForSlice
 from tideflow.pipeline.schema import load_schema_text
 from tideflow.pipeline.ui.figures import run_figures, run_list
+from tideflow.pipeline.ui.message_figures import metrics_figures
 from tideflow.pipeline.ui.report import page_with
 from tideflow.pipeline.ui.server import make_server
 
@@ -75,7 +78,17 @@ def test_the_figures_of_statistics_anomalies_and_slices(store):
     assert overall["lower"] < overall["value"] < overall["upper"]
     assert slices["Overall"]["baseline"]["value"] < overall["value"]
     assert {failure["metric"] for failure in figures["evaluation"]["failures"]} == {"auc"}
+    assert all("not at least 0.99" in failure["message"] for failure in figures["evaluation"]["failures"])
     assert any("roc" in plot and "calibration" in plot for plot in figures["evaluation"]["plots"])
+
+
+def test_a_metric_that_is_nan_is_shown():
+    text = """
+        slice_key { single_slice_keys { column: "city" bytes_value: "<Bern>" } }
+        metric_keys_and_values { key { name: "loss" } value { double_value { value: nan } } }
+    """
+    (shown,) = metrics_figures([text_format.Parse(text, MetricsForSlice())])
+    assert shown == {"slice": "city=<Bern>", "metrics": {"loss": {"candidate": {"value": "nan"}}}}
 
 
 def test_artifacts_that_are_gone_are_said_to_be(store, made):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tideflow.graph import errors
@@ -15,6 +16,14 @@ from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.sources import Source
 
 _ROWS = 1 << 16  # of a block
+_LARGEST = pa.scalar(2**63 - 1, pa.uint64())
+_TEXTS = (
+    pa.types.is_string,
+    pa.types.is_large_string,
+    pa.types.is_large_binary,
+    pa.types.is_fixed_size_binary,
+    pa.types.is_binary_view,
+)
 
 
 @dataclass(frozen=True)
@@ -31,11 +40,26 @@ class ArrowSource(Source):
         read = 0
         try:
             for batch in self._batches():
-                block = as_block(batch)
-                read += block.num_rows
-                yield block
+                first, read = read + 1, read + batch.num_rows
+                names = batch.schema.names
+                if len(set(names)) < len(names):
+                    twice = next(name for name in names if names.count(name) > 1)
+                    faults.add(self.path, 0, f"the column {twice} is there twice")
+                    return
+                yield as_block(self._without_large(batch, first, faults))
         except (pa.ArrowInvalid, OSError) as error:
             faults.add(self.path, read + 1 if read else 0, f"is no {self.kind} file, or is damaged: {error}")
+
+    def _without_large(self, batch: pa.RecordBatch, first: int, faults: Faults) -> pa.RecordBatch:
+        """The rows whose integers have a sign and 64 bits; unsigned ones may be larger."""
+        kept = np.ones(batch.num_rows, bool)
+        for name, column in zip(batch.schema.names, batch.columns):
+            if pa.types.is_uint64(column.type):
+                large = pc.fill_null(pc.greater(column, _LARGEST), False).to_numpy(zero_copy_only=False)
+                for row in np.flatnonzero(large & kept).tolist():
+                    faults.add(self.path, first + row, f"column {name} is no int64", str(column[row]))
+                kept &= ~large
+        return batch if kept.all() else batch.filter(pa.array(kept))
 
     def _batches(self) -> Iterator[pa.RecordBatch]:
         if self.kind == "parquet":
@@ -91,6 +115,9 @@ def _as_lists(name: str, column: pa.Array) -> pa.Array:
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _as_lists(name, column.dictionary_decode())
+    if pa.types.is_map(kind):
+        pair = pa.struct([("key", kind.key_type), ("value", kind.item_type)])
+        return _as_lists(name, column.cast(pa.list_(pair)))
     if pa.types.is_struct(kind):
         children = [_as_lists(field.name, child) for field, child in zip(kind, column.flatten())]
         return pa.StructArray.from_arrays(children, [field.name for field in kind], mask=column.is_null())
@@ -147,9 +174,9 @@ def _plain(name: str, values: pa.Array) -> pa.Array:
         return values.cast(pa.float32())
     if pa.types.is_decimal(kind):
         return values.cast(pa.float64())
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_large_binary(kind):
-        return values.cast(pa.binary())
-    if pa.types.is_fixed_size_binary(kind):
+    if pa.types.is_string_view(kind):
+        return values.cast(pa.string()).cast(pa.binary())
+    if any(is_kind(kind) for is_kind in _TEXTS):
         return values.cast(pa.binary())
     if pa.types.is_temporal(kind):
         return values.cast(pa.string()).cast(pa.binary())

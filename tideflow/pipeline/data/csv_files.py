@@ -10,6 +10,7 @@ import csv
 import io
 import math
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
@@ -109,7 +110,8 @@ class CsvSource(Source):
         data, begins, faulty = whole_rows(chunk.data, len(self.names), self.delimiter)
         first = self._line(chunk.begin) if faulty else 0
         for line, count, text in faulty:
-            reason = f"{count} fields instead of {len(self.names)}" if count else "is not CSV"
+            fields = "1 field" if count == 1 else f"{count} fields"
+            reason = f"{fields} instead of {len(self.names)}" if count else "is not CSV"
             faults.add(self.path, first + line, reason, text)
         table = self._read(data, {name: pa.binary() for name in self.names})
         wider: dict[str, str] = {}
@@ -314,14 +316,16 @@ def _header(path: str, delimiter: str) -> tuple[tuple[str, ...], int, str]:
         return (), 0, ""
     if first.data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return (), 0, "the file is UTF-16: convert it to UTF-8"
-    if b"\0" in first.data:
-        return (), 0, "the file is not text: it has zero bytes"
     stop = 0
     for stop in (at + 1 for at, byte in enumerate(first.data) if byte == 10):
         if first.data[:stop].count(b'"') % 2 == 0:
             break
     else:
         stop = len(first.data)
+    if b"\0" in first.data[:stop]:
+        return (), 0, "the file is not text: it has zero bytes"
+    if re.search(rb"\r(?!\n|$)", first.data[:stop]):
+        return (), 0, "lines end with a carriage return alone: convert it to line feeds"
     try:
         text = first.data[:stop].decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -7,7 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
+
+from tideflow.io.local_files import as_tensorflow_errors
+from tideflow.pipeline.data.whole_files import printable, write_whole
 
 _MOST_KEPT = 1000
 _MOST_TEXT = 1000  # characters of a faulty row
@@ -32,7 +34,7 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.path}:{self.line}" if self.line else self.path
-        return f"{place}: {self.reason}" + (f": {self.text}" if self.text else "")
+        return printable(f"{place}: {self.reason}" + (f": {self.text}" if self.text else ""))
 
 
 @dataclass
@@ -64,7 +66,8 @@ class Faults:
     def write(self, path: str | os.PathLike[str]) -> None:
         """Writes the faults that are kept as JSON lines, one a row."""
         lines = [json.dumps(asdict(fault)) + "\n" for fault in sorted(self.first)]
-        Path(path).write_text("".join(lines))
+        with as_tensorflow_errors(os.fspath(path)):
+            write_whole(path, "".join(lines))
 
     def in_words(self) -> str:
         """How many there are, as the beginning of a sentence."""

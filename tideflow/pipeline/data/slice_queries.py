@@ -4,11 +4,13 @@
 
 A query is asked of every row, `example`. Each row of its answer is a slice that the row is in: names and
 values. `FROM example.gender` has a row for each value of a feature; a feature that is not in `FROM` is its
-one value, or NULL. Expressions are SQLite's, in whose words ZetaSQL's are put where the two differ.
+one value, or NULL. Queries within expressions, `(SELECT MAX(age) FROM example.age)`, are asked of the same
+row. Expressions are SQLite's, in whose words ZetaSQL's are put where the two differ.
 """
 
 from __future__ import annotations
 
+import math
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +40,8 @@ _REFUSED = frozenset("SELECT FROM WHERE ORDER GROUP HAVING LIMIT JOIN UNION WITH
 _FUNCTIONS: dict[str, tuple[int, Any]] = {
     "if": (3, lambda test, this, that: this if test else that),
     "mod": (2, lambda x, y: None if x is None or not y else int(np.fmod(x, y))),
+    "to_int64": (1, lambda x: _rounded(x) if isinstance(x, float) else x if x is None else int(x)),
+    "div": (2, lambda x, y: None if x is None or not y else (abs(x) // abs(y)) * (1 if x * y >= 0 else -1)),
     "concat": (-1, lambda *parts: None if None in parts else "".join(map(str, parts))),
     "starts_with": (2, lambda text, begin: None if None in (text, begin) else text.startswith(begin)),
     "ends_with": (2, lambda text, end: None if None in (text, end) else text.endswith(end)),
@@ -45,6 +49,11 @@ _FUNCTIONS: dict[str, tuple[int, Any]] = {
     "least": (-1, lambda *values: None if None in values else min(values)),
     "regexp_contains": (2, lambda text, form: None if None in (text, form) else bool(re.search(form, text))),
 }
+
+
+def _rounded(number: float) -> int:
+    """As ZetaSQL makes an integer of a number: halves away from zero."""
+    return int(math.copysign(math.floor(abs(number) + 0.5), number))
 
 
 class _Token(NamedTuple):
@@ -172,11 +181,8 @@ def slice_query(text: str) -> SliceQuery:
     aliases = query.unnest(sources)
     items = query.items(selected)
     columns = [query.expression(item, aliases) for _, item in items]
-    conditions = [f"t{at}.row = e.row" for at in range(len(query.unnested))]
-    if rest:
-        conditions.append(f"({query.expression(rest[1:], aliases)})")
-    tables = ", ".join([*(f"t{at}" for at in range(len(query.unnested))), "e"])
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    tables = ", ".join([*(f"t{at}" for at in aliases.values()), "e"])
+    where = query.where(rest, aliases, aliases)
     sql = f"SELECT e.row, {', '.join(columns)} FROM {tables}{where}"
     return SliceQuery(
         text, tuple(name for name, _ in items), sql, tuple(query.features), tuple(query.unnested)
@@ -192,7 +198,7 @@ class _Query:
         self.unnested: list[int] = []
 
     def unnest(self, tokens: Sequence[_Token]) -> dict[str, int]:
-        """By the name that `FROM` gives it, the number of a feature's table."""
+        """By the name that `FROM` gives it, the number of a table with a feature's values."""
         aliases: dict[str, int] = {}
         for part in _split(tokens) if tokens else []:
             words = [token for token in part if not token.is_word("AS")]
@@ -207,6 +213,29 @@ class _Query:
             aliases[alias] = len(self.unnested)
             self.unnested.append(self._number(words[2].text))
         return aliases
+
+    def where(self, tokens: Sequence[_Token], own: Mapping[str, int], aliases: Mapping[str, int]) -> str:
+        """The condition: the values are of the row that is asked; and what is behind WHERE, if there."""
+        conditions = [f"t{at}.row = e.row" for at in own.values()]
+        if tokens:
+            conditions.append(f"({self.expression(tokens[1:], aliases)})")
+        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
+
+    def _subquery(self, tokens: Sequence[_Token], outer: Mapping[str, int]) -> str:
+        """A query within an expression: of the values of the same row."""
+        selected, rest = _until(tokens, "FROM", "WHERE")
+        sources: list[_Token] = []
+        if rest and rest[0].is_word("FROM"):
+            sources, rest = _until(rest[1:], "WHERE")
+        own = self.unnest(sources)
+        aliases = {**outer, **own}
+        if len(_split(selected)) != 1:
+            raise _wrong(self.text, "a query within an expression selects one expression")
+        if len(selected) > 2 and selected[-2].is_word("AS"):
+            selected = selected[:-2]
+        tables = f" FROM {', '.join(f't{at}' for at in own.values())}" if own else ""
+        column = self.expression(selected, aliases)
+        return f"(SELECT {column}{tables}{self.where(rest, own, aliases)})"
 
     def items(self, tokens: Sequence[_Token]) -> list[tuple[str, list[_Token]]]:
         """The names and expressions of a STRUCT."""
@@ -247,6 +276,25 @@ class _Query:
             if token.is_word("EXAMPLE") and len(following) == 2 and following[0].is_sign("."):
                 made.append(f"e.c{self._number(following[1].text)}")
                 at += 3
+                continue
+            close = _closing(tokens, at + 1) if token.is_word("CAST") else None
+            if close is not None and tokens[close - 1].is_word("INT64"):
+                made.append(f"to_int64({self.expression(tokens[at + 2 : close - 2], aliases)})")
+                at = close + 1
+                continue
+            if token.is_sign("(") and following and following[0].is_word("SELECT"):
+                close = _closing(tokens, at)
+                if close is None:
+                    raise _wrong(self.text, "a parenthesis is not closed")
+                made.append(self._subquery(tokens[at + 2 : close], aliases))
+                at = close + 1
+                continue
+            if token.is_word("UNNEST") and made and made[-1] == "IN":
+                close = _closing(tokens, at + 1)
+                own = self.unnest(tokens[at : (close or at) + 1])
+                (table,) = own.values()
+                made.append(f"(SELECT value FROM t{table} WHERE t{table}.row = e.row)")
+                at = (close or at) + 1
                 continue
             is_name = token.kind in ("name", "quoted")
             if token.kind == "name" and word in _REFUSED:

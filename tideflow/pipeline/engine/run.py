@@ -39,8 +39,9 @@ def accumulate(
     Args:
       sources: What is read (`data.sources.find_sources`).
       accumulators: By the name of its result.
-      workers: The number of threads, or of processes where reading and adding hold Python's lock; 1 is this
-        thread itself. By default as many as cores, and no other processes for small data.
+      workers: The number of threads, or of processes where reading and adding hold Python's lock and the data
+        are worth their start; 1 is this thread itself. By default as many as cores, or 1 for small data whose
+        reading or adding holds the lock.
       ray: The address of a Ray cluster whose tasks do it instead, or "auto".
       progress: Called with the number of sources that are done and of all.
       faults: Gets the faulty rows. By default a faulty row raises a DataLossError at the end.
@@ -130,8 +131,9 @@ class _Part:
 def _accumulated(together: Together, source: Source) -> _Part:
     state, rows, faults = together.create(), 0, Faults()
     for block in source.blocks(faults):
-        rows += block.num_rows
-        state = together.add(state, block)
+        if block.num_rows:
+            rows += block.num_rows
+            state = together.add(state, block)
     return _Part(together.settle(state), rows, faults)
 
 
@@ -168,11 +170,12 @@ def _each(
     if ray is not None:
         results = by_ray(task, sources, ray)
     else:
+        size = sum((source[1] if isinstance(source, tuple) else source).size for source in sources)
+        is_small = size < _SMALL
         if workers is None:
-            size = sum((source[1] if isinstance(source, tuple) else source).size for source in sources)
-            workers = 1 if size < _SMALL and not threaded else len(os.sched_getaffinity(0))
+            workers = 1 if is_small and not threaded else len(os.sched_getaffinity(0))
         workers = min(workers, len(sources))
-        several = by_threads if threaded else by_processes
+        several = by_threads if threaded or is_small else by_processes
         results = map(task, sources) if workers <= 1 else several(task, sources, workers)
     for result in results:
         done += 1

@@ -33,6 +33,8 @@ _GUARD = (
     "a function or class that is defined in it."
 )
 _PRELOADED = ["tideflow.pipeline.engine.run", "tideflow.pipeline.statistics"]
+# Seconds to import, so only where this process has them: then its workers will need them too.
+_PRELOADED_IF_HERE = ["tideflow.pipeline.transform.analyze", "tideflow.pipeline.evaluation.evaluator"]
 
 
 def by_threads(task: Callable[[Any], Any], parts: Sequence[Any], workers: int) -> Iterator[Any]:
@@ -57,7 +59,8 @@ def by_processes(task: Callable[[Any], Any], parts: Sequence[Any], workers: int)
     """
     needs_main = _MAIN in pickle.dumps((task, parts[0]))
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(_PRELOADED)
+    here = [name for name in _PRELOADED_IF_HERE if name in sys.modules]
+    context.set_forkserver_preload([*_PRELOADED, *here])
     lost, taken = 0, 0
     while taken < len(parts):
         pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin)

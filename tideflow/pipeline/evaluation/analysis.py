@@ -61,8 +61,8 @@ def run_model_analysis(
     Returns:
       The result, or that of each model.
     """
-    folders = {"": models} if isinstance(models, (str, os.PathLike)) else dict(models)
-    folders = {name: os.path.abspath(folder) for name, folder in folders.items()}
+    given = {"": models} if isinstance(models, (str, os.PathLike)) else models
+    folders = {name: os.path.abspath(folder) for name, folder in given.items()}
     config, folders = _named(eval_config, folders, rubber_stamp)
     predict: dict[str, Predict] = {}
     for spec in config.model_specs:

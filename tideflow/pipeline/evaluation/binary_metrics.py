@@ -88,7 +88,7 @@ def matrices(
             f"num_thresholds={num_thresholds}, thresholds={list(thresholds)}"
         )
     if thresholds is not None and list(thresholds) == evenly_spaced(len(thresholds)):
-        thresholds, num_thresholds = None, len(thresholds)
+        num_thresholds, thresholds = len(thresholds), None
     if thresholds is None:
         num_thresholds = HISTOGRAM_BUCKETS if num_thresholds is None else num_thresholds
         if num_thresholds <= 1:
@@ -342,7 +342,7 @@ def _auc(
     thresholds: Thresholds = None,
     top_k: int | None = None,
     class_id: int | None = None,
-) -> list[Metric]:
+) -> Sequence[Metric]:
     def value(at: Matrices) -> float:
         return area(at, curve, summation_method)
 
@@ -358,7 +358,7 @@ def _auc(
 
 
 @metric("AUCPrecisionRecall", "auc_precision_recall")
-def _auc_precision_recall(view: View, name: str, **arguments: Any) -> list[Metric]:
+def _auc_precision_recall(view: View, name: str, **arguments: Any) -> Sequence[Metric]:
     return _auc(view, name, curve="PR", **arguments)
 
 

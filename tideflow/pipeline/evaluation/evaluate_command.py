@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tideflow.pipeline.data.whole_files import printable
 from tideflow.pipeline.evaluation.analysis import run_model_analysis
 from tideflow.pipeline.evaluation.keys import metric_key_of, slice_key_of, slice_name
 from tideflow.pipeline.evaluation.promise import promise
@@ -97,13 +98,13 @@ def _evaluate(options: argparse.Namespace) -> int:
         validation = load_validation_result(path)
         has_thresholds = not validation.missing_thresholds
         for reason in reasons(validation) if has_thresholds else []:
-            print(f"not passed: {reason}")
+            print(printable(f"not passed: {reason}"))
         config = load_eval_result(path, CANDIDATE if options.baseline else None).config
         if options.baseline and baseline_name(config):
             found = promise(load_metrics(path), validation, config)
             print("promising enough for an experiment" if found.is_promising else "no experiment:")
             for reason in found.reasons:
-                print(f"  {reason}")
+                print(printable(f"  {reason}"))
     return 0 if validation.validation_ok or not has_thresholds else 1
 
 
@@ -149,7 +150,9 @@ def _table(found: Sequence[Any]) -> Iterator[str]:
     ]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for line in lines:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        yield printable(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        )
 
 
 def _heading(key: Any) -> str:

@@ -89,7 +89,7 @@ def _seed(batch: Batch) -> int:
     for arrays in (batch.predictions, batch.labels):
         for array in arrays.values():
             if array.dtype != object:
-                seed = zlib.crc32(np.ascontiguousarray(array).view(np.uint8), seed)
+                seed = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, seed)
     return seed
 
 
@@ -241,7 +241,8 @@ class Plan:
         self, by_slice: Mapping[SliceKey, Values]
     ) -> Iterator[tuple[SliceKey | CrossSliceKey, Values]]:
         """The slices, those that are compared with each other, and the differences to the baseline."""
-        for slice_key, values in (*by_slice.items(), *self._crossed(by_slice)):
+        found: list[tuple[SliceKey | CrossSliceKey, Values]] = [*by_slice.items(), *self._crossed(by_slice)]
+        for slice_key, values in found:
             yield slice_key, {**values, **self._differences(values)}
 
     def _crossed(self, by_slice: Mapping[SliceKey, Values]) -> Iterator[tuple[CrossSliceKey, Values]]:
@@ -297,7 +298,7 @@ class Plan:
         }
 
     def _large_enough(
-        self, slice_key: SliceKey | CrossSliceKey, values: Values, rows: Mapping[SliceKey, int]
+        self, slice_key: SliceKey | CrossSliceKey, values: Values, rows: Mapping[Any, int]
     ) -> Values:
         fewest = self.config.options.min_slice_size.value
         if fewest <= 1 or not slice_key or rows.get(slice_key, 0) >= fewest:

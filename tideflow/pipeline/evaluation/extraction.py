@@ -127,10 +127,11 @@ def extraction_of(config: Any, predict: Mapping[str, Predict]) -> Extraction:
     """The extraction that a completed EvalConfig asks for, with the models that predict by name."""
     models = []
     for spec in config.model_specs:
-        keys = {}
+        keys: list[dict[str, str]] = []
         for field_name in ("label_key", "prediction_key", "example_weight_key"):
             single, several = getattr(spec, field_name), dict(getattr(spec, f"{field_name}s"))
-            keys[field_name] = {"": single} if single else several
-        models.append(ModelColumns(spec.name, *keys.values(), predict=predict.get(spec.name)))
+            keys.append({"": single} if single else several)
+        labels, predictions, weights = keys
+        models.append(ModelColumns(spec.name, labels, predictions, weights, predict.get(spec.name)))
     outputs = sorted({name for spec in config.metrics_specs for name in spec.output_names}) or [""]
     return Extraction(models, outputs, slice_specs_of(config))

@@ -150,7 +150,7 @@ def slice_key_message(slice_key: SliceKey) -> Any:
     return message
 
 
-def set_slice_key(message: Any, slice_key: SliceKey | CrossSliceKey) -> None:
+def set_slice_key(message: Any, slice_key: Any) -> None:
     """Puts a key of one or of two slices into a message."""
     if is_cross(slice_key):
         baseline, comparison = slice_key
@@ -176,7 +176,7 @@ def _single(message: Any) -> SliceKey:
     return tuple(key)
 
 
-def slice_name(slice_key: SliceKey | CrossSliceKey) -> str:
+def slice_name(slice_key: Any) -> str:
     """A slice's name for people: `Overall`, `hour:7`, `hour_X_day:7_X_3`."""
     if is_cross(slice_key):
         return " vs. ".join(slice_name(each) for each in slice_key)

@@ -85,7 +85,7 @@ def slices(
 
 def _slices_of(columns: Mapping[str, pa.Array], rows: int, spec: SliceSpec) -> dict[SliceKey, np.ndarray]:
     if spec.query:
-        return dict(slice_query(spec.query).rows_by_key(columns, rows))
+        return {key: own for key, own in slice_query(spec.query).rows_by_key(columns, rows).items()}
     inside = np.ones(rows, bool)
     for column, value in spec.values:
         if column not in columns:

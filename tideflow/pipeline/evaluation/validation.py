@@ -124,7 +124,7 @@ def _count(matching: dict[bytes, Any], identity: bytes, spec: Any) -> None:
     details.num_matching_slices += 1
 
 
-def _applies(slicing: Any, slice_key: AnySliceKey) -> bool:
+def _applies(slicing: Any, slice_key: Any) -> bool:
     """Whether a threshold for these slices is one for the slice; one without slices is for each."""
     if slicing is None:
         return not is_cross(slice_key)
@@ -193,7 +193,7 @@ def reasons(result: Any) -> list[str]:
     found = []
     for of_slice in result.metric_validations_per_slice:
         for failure in of_slice.failures:
-            found.append(f"{slice_name(slice_key_of(of_slice))}: {_sentence(failure)}")
+            found.append(f"{slice_name(slice_key_of(of_slice))}: {sentence(failure)}")
     if result.missing_thresholds:
         found.append("No metric has a threshold: give one, or let the first model pass with rubber_stamp.")
     for spec in (*result.missing_slices, *result.missing_cross_slices):
@@ -202,11 +202,16 @@ def reasons(result: Any) -> list[str]:
     return found
 
 
-def _sentence(failure: Any) -> str:
+def sentence(failure: Any) -> str:
+    """What a metric is and what it should be, for people.
+
+    Args:
+      failure: A ValidationFailure.
+    """
     key = failure.metric_key
     name = f"{key.name}{' of ' + key.model_name if key.model_name else ''}"
-    if not failure.HasField("metric_value"):
-        return f"{name}: {failure.message}"
+    if failure.metric_value.WhichOneof("type") != "double_value":
+        return f"{name}: {' '.join(failure.message.split())}"
     value = failure.metric_value.double_value.value
     threshold = failure.metric_threshold
     if threshold.HasField("value_threshold"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tideflow.graph import errors
+from tideflow.pipeline.data.whole_files import printable
 from tideflow.pipeline.orchestration import metadata, pipelines, runner, terminal
 from tideflow.pipeline.orchestration.metadata import Metadata
 from tideflow.pipeline.orchestration.pipelines import Pipeline
@@ -78,7 +79,9 @@ def _add_pipeline_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         help=f"an argument of {pipelines.CREATE}",
     )
-    parser.add_argument("--root", metavar="DIR", type=Path, help="where its artifacts go")
+    parser.add_argument(
+        "--root", metavar="DIR", type=Path, help="where its artifacts go; create_pipeline gets it as `root`"
+    )
     parser.add_argument(
         "--metadata", metavar="URL", help="the database of its metadata, as SQLAlchemy names it"
     )
@@ -97,8 +100,8 @@ def _pipeline(options: argparse.Namespace) -> Pipeline:
         if "=" not in setting:
             raise errors.invalid_argument(f"--set takes NAME=VALUE, and was given {setting}")
     settings = dict(setting.partition("=")[::2] for setting in options.set)
-    pipeline = pipelines.load(options.file, settings)
-    given = {name: getattr(options, name) for name in ("root", "metadata", "workers", "ray", "at_once")}
+    pipeline = pipelines.load(options.file, settings, options.root)
+    given = {name: getattr(options, name) for name in ("metadata", "workers", "ray", "at_once")}
     return dataclasses.replace(
         pipeline, **{name: value for name, value in given.items() if value is not None}
     )
@@ -114,6 +117,8 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _watch(options: argparse.Namespace) -> int:
+    if not options.every > 0:
+        raise errors.invalid_argument(f"--every {options.every:g}: it is to be a number of seconds above 0")
     pipeline = _pipeline(options)
     print(f"{pipeline.name}, in {pipeline.root}: looking every {options.every:g} s", flush=True)
     names = [node.name for node in pipeline.components]
@@ -208,7 +213,7 @@ def _show(options: argparse.Namespace) -> int:
     else:
         print(f"Run {row['id']} of {row['pipeline']}: {row['state']}")
         for execution in store.executions(row["id"]):
-            print(_execution_in_words(execution))
+            print(printable(_execution_in_words(execution), "\n"))
     store.close()
     return EXIT_CODES.get(row["state"], 0)
 

@@ -9,6 +9,7 @@ import inspect
 import os
 import re
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -95,12 +96,14 @@ def metadata_url(root: Path) -> str:
     return f"sqlite:///{root.absolute() / 'metadata.db'}"
 
 
-def load(file: str | Path, settings: Mapping[str, str] = {}) -> Pipeline:
+def load(file: str | Path, settings: Mapping[str, str] = {}, root: Path | None = None) -> Pipeline:
     """Runs a program and asks its `create_pipeline` for the pipeline.
 
     Args:
         file: the program.
         settings: arguments for `create_pipeline` as text: Python literals, or else strings.
+        root: the folder of the pipeline. A `create_pipeline` with an argument of this name is told: what it
+            puts beside its artifacts (data, the models that it pushes) goes there too.
 
     Raises:
         NotFoundError: If there is no such file.
@@ -116,6 +119,8 @@ def load(file: str | Path, settings: Mapping[str, str] = {}) -> Pipeline:
         raise errors.invalid_argument(f"{file} defines no function {CREATE}, which would return a Pipeline")
     arguments = {name: _literal(text) for name, text in settings.items()}
     signature = inspect.signature(create)
+    if root is not None and "root" in signature.parameters:
+        arguments.setdefault("root", str(root))
     try:
         signature.bind(**arguments)
     except TypeError as error:
@@ -127,10 +132,16 @@ def load(file: str | Path, settings: Mapping[str, str] = {}) -> Pipeline:
             raise errors.invalid_argument(
                 f"{CREATE} of {file}: {name} is to be of type {kind}, not {value!r}"
             )
-    made = create(**arguments)
+    try:
+        made = create(**arguments)
+    except ValueError as error:  # of the program: its place is not in its words
+        line = traceback.extract_tb(error.__traceback__)[-1]
+        raise errors.invalid_argument(
+            f"{CREATE} of {file} failed at {line.filename}:{line.lineno}: {error}"
+        ) from error
     if not isinstance(made, Pipeline):
         raise errors.invalid_argument(f"{CREATE} of {file} is to return a Pipeline, and returned {made!r}")
-    return made
+    return made if root is None else dataclasses.replace(made, root=root)
 
 
 def _run(path: Path) -> Any:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tideflow.pipeline.data.whole_files import printable
 from tideflow.pipeline.orchestration import metadata
 from tideflow.pipeline.orchestration.runner import Event, Result
 
@@ -67,9 +68,9 @@ def verdict(result: Result) -> str:
 
 def _print(event: Event, width: int, write: Callable[[str], Any]) -> None:
     if event.state != metadata.RUNNING:
-        write(line_of(event, width))
+        write(printable(line_of(event, width), "\n"))
     elif event.words:
-        write("\n".join(f"  {event.node:<{width}}  {word}" for word in event.words))
+        write(printable("\n".join(f"  {event.node:<{width}}  {word}" for word in event.words), "\n"))
 
 
 def _bars(width: int) -> Any:

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from tideflow.pipeline.data.faults import Faults
+from tideflow.pipeline.data.sources import Source, find_sources
 from tideflow.pipeline.statistics import StatsOptions, generate_statistics, load_statistics
 from tideflow.pipeline.statistics.stats_command import vocabularies
 
@@ -32,6 +33,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="the file of a vocabulary that a natural_language_domain of the schema names. May be repeated",
     )
+    parser.add_argument("--delimiter", help="what separates the fields of CSV files (a comma; in .tsv a tab)")
     parser.add_argument("--ray", metavar="ADDRESS", help="compute statistics by a Ray cluster")
     parser.add_argument("--workers", type=int, help="processes that compute statistics")
 
@@ -43,6 +45,17 @@ def is_statistics(data: str) -> bool:
       data: The file's name.
     """
     return data.endswith(_SUFFIXES)
+
+
+def sources_of(data: str, options: argparse.Namespace) -> list[Source]:
+    """The sources of data.
+
+    Args:
+      data: Files, a folder or a pattern.
+      options: The command's, as `add_data_arguments` describes them.
+    """
+    csv_options = {"delimiter": options.delimiter} if options.delimiter else {}
+    return find_sources(data, options.format, **csv_options)
 
 
 def statistics_of(data: str, schema: Any | None, options: argparse.Namespace) -> Any:
@@ -60,13 +73,12 @@ def statistics_of(data: str, schema: Any | None, options: argparse.Namespace) ->
         return load_statistics(data)
     faults = Faults()
     statistics = generate_statistics(
-        data,
+        sources_of(data, options),
         StatsOptions(
             schema=schema,
             weight_feature=options.weights,
             vocab_paths=vocabularies(options.vocabulary),
         ),
-        format=options.format,
         workers=options.workers,
         ray=options.ray,
         faults=faults,

@@ -73,6 +73,7 @@ def fit_bool_domain(view: FeatureView, feature: Any) -> list[Reason]:
     if view.type == INT and view.counts:  # counted as categories, which integers with this domain are
         found = _integers(view)
         low, high = found if isinstance(found, tuple) else (low, high)
+    reason: Reason | None
     if named:
         kind = "INT type." if view.type == INT else "FLOAT type: converting to float_domain."
         why = f"User-defined boolean values are not permitted for features of {kind}"

@@ -10,6 +10,7 @@ from typing import Any
 from google.protobuf import text_format
 
 from tideflow.io.local_files import as_tensorflow_errors
+from tideflow.pipeline.data.whole_files import write_whole
 from tideflow.pipeline.messages import schema as messages
 from tideflow.pipeline.schema.feature_paths import path_text
 
@@ -101,14 +102,8 @@ def write_schema_text(schema: Any, output_path: str | os.PathLike[str]) -> None:
       schema: A `Schema`.
       output_path: The file. It is replaced at once: a reader sees the old one or the new one.
     """
-    path = Path(output_path)
-    written = path.with_name(f".{path.name}.{os.getpid()}")
     with as_tensorflow_errors(os.fspath(output_path)):
-        try:
-            written.write_text(schema_text(schema), encoding="utf-8")
-            written.replace(path)
-        finally:
-            written.unlink(missing_ok=True)
+        write_whole(output_path, schema_text(schema))
 
 
 def get_feature(schema: Any, feature_path: FeaturePath) -> Any:

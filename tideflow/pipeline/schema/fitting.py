@@ -104,8 +104,13 @@ class FittedSchema:
         """Paths of required features that the statistics do not have."""
         return [path for path in self._required_paths((), view.environment) if view.find(path) is None]
 
+    def _within(self, path: Steps) -> Any:
+        """The descriptions of the features within one; of all, for no path."""
+        feature = self.find(path) if path else None
+        return self.schema.feature if feature is None else feature.struct_domain.feature
+
     def _required_paths(self, within: Steps, environment: str | None) -> Iterator[Steps]:
-        features = self.find(within).struct_domain.feature if within else self.schema.feature
+        features = self._within(within)
         for feature in features:
             path = (*within, feature.name)
             if self._required(feature, environment):
@@ -122,7 +127,9 @@ class FittedSchema:
 
     def drop(self, path: Steps) -> None:
         """Deprecates a feature that is completely missing."""
-        self.find(path).lifecycle_stage = _DEPRECATED
+        feature = self.find(path)
+        assert feature is not None, path
+        feature.lifecycle_stage = _DEPRECATED
 
     def fit_recursively(self, view: FeatureView) -> list[Reason]:
         """Fits a feature and the features within it."""
@@ -172,8 +179,7 @@ class FittedSchema:
 
     def _create(self, view: FeatureView) -> None:
         """Adds a feature, described as loosely as its statistics allow."""
-        siblings = self.find(view.path[:-1]).struct_domain.feature if view.path[1:] else self.schema.feature
-        feature = siblings.add(name=view.path[-1], type=view.schema_type)
+        feature = self._within(view.path[:-1]).add(name=view.path[-1], type=view.schema_type)
         constraints.set_presence_and_shape(view, feature, infer_shape=self._infer_feature_shape)
         if view.data.HasField("validation_derived_source"):
             _mark_derived(view, feature)
@@ -209,7 +215,7 @@ class FittedSchema:
                 why = "The feature was not present in any examples."
                 reasons.append(Reason("FEATURE_TYPE_NOT_PRESENT", "Column dropped", why))
             return reasons, None
-        if not self.in_environment(feature, environment):
+        if environment is not None and not self.in_environment(feature, environment):
             reasons.append(self._add_environment(view, feature, environment))
         reasons += constraints.fit_value_counts(view, feature)
         reasons += constraints.fit_shape(view, feature)

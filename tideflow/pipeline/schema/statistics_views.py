@@ -190,9 +190,9 @@ class FeatureView:
     def total_values(self) -> float:
         common = self.common
         if self.dataset.by_weight:
-            return common.weighted_common_stats.tot_num_values
+            return float(common.weighted_common_stats.tot_num_values)
         # Statistics of early versions lack the total.
-        return common.tot_num_values or common.num_non_missing * common.avg_num_values
+        return float(common.tot_num_values or common.num_non_missing * common.avg_num_values)
 
     @property
     def has_weights(self) -> bool:
@@ -213,7 +213,7 @@ class FeatureView:
 
     @property
     def has_invalid_utf8(self) -> bool:
-        return self.data.string_stats.invalid_utf8_count > 0
+        return bool(self.data.string_stats.invalid_utf8_count > 0)
 
     @property
     def num_unique(self) -> int | None:

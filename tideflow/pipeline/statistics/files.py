@@ -10,7 +10,9 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from tideflow.graph import errors
+from tideflow.io.local_files import as_tensorflow_errors
 from tideflow.io.records import RecordFile, TFRecordWriter
+from tideflow.pipeline.data.whole_files import write_whole, written_whole
 from tideflow.pipeline.messages.statistics import DatasetFeatureStatisticsList
 
 _TEXT = (".pbtxt", ".txt", ".textproto")
@@ -25,21 +27,14 @@ def write_statistics(statistics: Any, path: str | os.PathLike[str]) -> None:
       path: The file, which appears whole or not at all.
     """
     path = os.fspath(path)
-    beside = f"{path}.{os.getpid()}.tmp"
-    try:
+    with as_tensorflow_errors(path):
         if path.endswith(_TEXT):
-            with open(beside, "w") as file:
-                file.write(text_format.MessageToString(statistics))
+            write_whole(path, text_format.MessageToString(statistics))
         elif path.endswith(_BINARY):
-            with open(beside, "wb") as file:
-                file.write(statistics.SerializeToString())
+            write_whole(path, statistics.SerializeToString())
         else:
-            with TFRecordWriter(beside) as writer:
+            with written_whole(path) as place, TFRecordWriter(place) as writer:
                 writer.write(statistics.SerializeToString())
-        os.replace(beside, path)
-    finally:
-        if os.path.exists(beside):
-            os.remove(beside)
 
 
 def load_statistics(path: str | os.PathLike[str]) -> Any:

@@ -12,6 +12,7 @@ from tideflow.graph import errors
 from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.slice_queries import slice_query
 from tideflow.pipeline.data.sources import find_sources
+from tideflow.pipeline.data.whole_files import printable
 from tideflow.pipeline.statistics.files import write_statistics
 from tideflow.pipeline.statistics.generate import generate_statistics
 from tideflow.pipeline.statistics.options import StatsOptions
@@ -164,9 +165,14 @@ def _table(dataset: Any) -> str:
         for row in rows
     ]
     name = f"{dataset.name}: " if dataset.name else ""
-    lines.insert(0, f"{name}{dataset.num_examples} rows, {len(dataset.features)} features")
+    size = f"{_counted(dataset.num_examples, 'row')}, {_counted(len(dataset.features), 'feature')}"
+    lines.insert(0, name + size)
     lines += [_top(feature) for feature in dataset.features if feature.string_stats.top_values]
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(printable(line.rstrip()) for line in lines)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _row(feature: Any, rows: int) -> tuple[str, ...]:

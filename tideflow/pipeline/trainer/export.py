@@ -60,7 +60,7 @@ def export_keras_model(
         themselves, or, for a model with one input, the columns of all of them side by side.
     """
     config, weights = model.get_config(), model.get_weights()
-    with tf.Graph().as_default(), tf.Session().as_default() as session:
+    with tf.Graph().as_default(), tf.Session() as session:
         # The model's own graph has training in it: what is exported is a copy with the same weights.
         copy = type(model).from_config(config)
         serialized, features = _raw_to_transformed(transformed, labels)

@@ -162,7 +162,7 @@ def resolved_graph(traced: Trace, results: Results) -> Any:
     # A result that nothing takes cannot be replaced, nor does it have to be.
     used = {tensor.name for op in traced.graph.get_operations() for tensor in op.inputs}
     with tf.Graph().as_default() as graph:
-        known = {}
+        known: dict[str, Any] = {}
         with tf.name_scope("analyzer_results"):
             for name, value in results.values.items():
                 if name in used:
@@ -225,7 +225,7 @@ class Step:
     def run(self, block: pa.RecordBatch, fetches: Any) -> Any:
         """The values of tensors, by their names, for the rows of a block."""
         session = _session(self.graph_def, self.initializers, self.files)
-        feeds = {}
+        feeds: dict[str, Any] = {}
         for name, value in feeds_of(block, self.feature_spec).items():
             names = dict(self.inputs)[name]
             feeds.update(zip(names, value if len(names) > 1 else [value], strict=True))
@@ -291,7 +291,7 @@ class AnalyzerPass(Accumulator):
 
     def extract(self, state: list[Any]) -> list[tuple[np.ndarray, ...] | File]:
         return [
-            reduction.extract(own, *extras)  # type: ignore[call-arg]
+            reduction.extract(own, *extras)
             for reduction, own, extras in zip(self.reductions, state, self.extras, strict=True)
         ]
 

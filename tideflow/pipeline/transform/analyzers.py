@@ -318,7 +318,7 @@ def quantiles(
     with tf.name_scope(name, "quantiles"):
         if not epsilon > 0:
             raise ValueError(f"epsilon must be positive, but it is {epsilon}")
-        inner = [] if reduce_instance_dims else x.get_shape().as_list()[1:]
+        inner: list[Any] = [] if reduce_instance_dims else x.get_shape().as_list()[1:]
         features = None if reduce_instance_dims else int(np.prod(inner, dtype=int))
         inputs = [x] if weights is None else [x, weights]
         (boundaries,) = analyzed(
@@ -507,16 +507,16 @@ def vocabulary(
     x: Any,
     *,
     top_k: int | None = None,
-    frequency_threshold: int | None = None,
+    frequency_threshold: float | None = None,
     vocab_filename: str | None = None,
     store_frequency: bool | None = False,
     reserved_tokens: Any = None,
     weights: tf.Tensor | None = None,
     labels: Any = None,
     use_adjusted_mutual_info: bool = False,
-    min_diff_from_avg: int | None = None,
+    min_diff_from_avg: float | None = None,
     coverage_top_k: int | None = None,
-    coverage_frequency_threshold: int | None = None,
+    coverage_frequency_threshold: float | None = None,
     key_fn: Callable[[Any], Any] | None = None,
     fingerprint_shuffle: bool | None = False,
     file_format: str = "text",

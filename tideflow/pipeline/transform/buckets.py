@@ -179,7 +179,7 @@ def estimated_probability_density(
     with tf.name_scope(name, "estimated_probability_density"):
         if not isinstance(x, tf.Tensor):
             raise NotImplementedError("estimated probability density does not support Composite Tensors")
-        rank = x.get_shape().ndims
+        rank = x.get_shape().rank or 1
         if rank > 1 and x.shape[-1] > 1:
             raise NotImplementedError("estimated probability density does not support multiple dimensions")
         counts, limits = analyzers.histogram(x, boundaries=boundaries, categorical=categorical)

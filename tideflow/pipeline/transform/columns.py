@@ -18,7 +18,7 @@ _NUMBERS = {tf.int64: np.int64, tf.float32: np.float32}
 
 def placeholders(feature_spec: Mapping[str, Any]) -> dict[str, Any]:
     """Adds a placeholder for each feature to the default graph."""
-    inputs = {}
+    inputs: dict[str, Any] = {}
     with tf.name_scope("inputs"):
         for name, spec in feature_spec.items():
             label = "".join(c if c.isalnum() else "_" for c in name).lstrip("_") or "feature"

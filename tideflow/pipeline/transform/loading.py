@@ -77,11 +77,14 @@ def apply_saved_transform(
         assets = {name: tf.constant(path) for name, path in saved.assets.items()}
     for tensor in assets.values():
         graph.add_to_collection(tf.GraphKeys.ASSET_FILEPATHS, tensor)
-    found = tf.import_graph_def(
-        saved.graph_def,
-        input_map=_used(saved.graph_def, {**given, **assets}),
-        return_elements=[*saved.initializers, *(part for parts in outputs.values() for part in parts)],
-        name="transform",
+    found: list[Any] = (
+        tf.import_graph_def(
+            saved.graph_def,
+            input_map=_used(saved.graph_def, {**given, **assets}),
+            return_elements=[*saved.initializers, *(part for parts in outputs.values() for part in parts)],
+            name="transform",
+        )
+        or []
     )
     count = len(saved.initializers)
     for initializer in found[:count]:

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tideflow as tf
+from tideflow.io.saved_models import read_saved_model, write_saved_model
 from tideflow.pipeline.messages import schema as messages
 from tideflow.pipeline.schema.editing import load_schema_text, write_schema_text
 from tideflow.pipeline.transform.analyze import Results, resolved_graph
@@ -25,6 +26,7 @@ from tideflow.pipeline.transform.feature_specs import (
 )
 from tideflow.pipeline.transform.loading import SIGNATURE, TAG, apply_saved_transform
 from tideflow.pipeline.transform.trace import Trace, components, values_of
+from tideflow.saved_model.loader import asset_paths
 
 _SCHEMA = "schema.pbtxt"
 
@@ -56,6 +58,7 @@ def write_output(folder: str, traced: Trace, results: Results, raw_schema: Any) 
             main_op=tf.tables_initializer(),
         )
         builder.save()
+    _forget_temporary_files(os.path.join(folder, TFTransformOutput.TRANSFORM_FN_DIR))
     metadata = os.path.join(folder, TFTransformOutput.TRANSFORMED_METADATA_DIR)
     os.makedirs(metadata)
     write_schema_text(schema, os.path.join(metadata, _SCHEMA))
@@ -65,6 +68,20 @@ def write_output(folder: str, traced: Trace, results: Results, raw_schema: Any) 
     raw_metadata = os.path.join(folder, TFTransformOutput.RAW_METADATA_DIR)
     os.makedirs(raw_metadata)
     write_schema_text(raw_schema, os.path.join(raw_metadata, _SCHEMA))
+
+
+def _forget_temporary_files(folder: str) -> None:
+    """Names assets in the graph by their names alone: whoever loads it puts their paths in.
+
+    They were written to a folder with a random name, and the same transform is to be the same bytes.
+    """
+    message = read_saved_model(folder)
+    for meta_graph in message.meta_graphs:
+        nodes = {node.name: node for node in meta_graph.graph_def.node}
+        for tensor, path in asset_paths(folder, meta_graph).items():
+            constant = nodes[tensor.partition(":")[0]].attr["value"].tensor
+            constant.string_val[:] = [os.path.basename(path).encode()]
+    write_saved_model(message, folder, as_text=False)
 
 
 def _same_in(graph: Any, value: Any) -> Any:
@@ -282,7 +299,7 @@ class TFTransformOutput:
         self.transform_raw_features({}, drop_unused_features=False)
 
 
-class TransformFeaturesLayer(tf.keras.layers.Layer):
+class TransformFeaturesLayer(tf.keras.layers.Layer):  # type: ignore[misc]
     """A Keras layer that transforms a dictionary of raw features.
 
     Args:

@@ -242,7 +242,7 @@ class Covariance(Accumulator):
     def add(self, state: Arrays, block: Any) -> Arrays:
         (rows,) = block
         rows = rows.astype(np.float64)
-        return self.merge([state, (rows.T @ rows, rows.sum(axis=0), np.float64(len(rows)))])
+        return self.merge([state, (rows.T @ rows, rows.sum(axis=0), np.asarray(float(len(rows))))])
 
     def merge(self, states: Sequence[Arrays]) -> Arrays:
         return tuple(np.sum(parts, axis=0) for parts in zip(*states, strict=True))

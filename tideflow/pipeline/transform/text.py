@@ -25,7 +25,7 @@ def word_count(tokens: Any, name: str | None = None) -> tf.Tensor:
         if not isinstance(tokens, tf.SparseTensor):
             raise ValueError("Invalid token tensor")
         ones = with_values(tokens, tf.ones_like(tokens.values, tf.int64))
-        counts = tf.sparse.reduce_sum(ones, axis=list(range(1, tokens.get_shape().ndims)))
+        counts = tf.sparse.reduce_sum(ones, axis=list(range(1, tokens.get_shape().rank or 2)))
         counts.set_shape([tokens.get_shape()[0]])
         return counts
 

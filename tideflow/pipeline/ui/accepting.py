@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 import threading
 from pathlib import Path
 
@@ -63,11 +61,6 @@ class Accepting:
             if load_schema_text(str(file)) != expected:
                 raise errors.aborted(f"{file} was changed since this run: run the pipeline again")
             now = sorted({*before, number})
-            partial = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
-            try:
-                write_schema_text(validation.accept(anomalies, now), str(partial))
-                os.replace(partial, file)
-            finally:
-                partial.unlink(missing_ok=True)
+            write_schema_text(validation.accept(anomalies, now), file)
             self._accepted[artifact, split] = now
             return f"{file} is changed. The next run uses it."

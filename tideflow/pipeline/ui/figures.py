@@ -114,9 +114,9 @@ def verdict(run: Mapping[str, Any], executions: Mapping[str, Mapping[str, Any]])
     return {"kind": kind, "words": f"The run is {run['state']}", "reasons": reasons}
 
 
-def _statistics(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
+def _statistics(artifacts: Sequence[Any]) -> list[dict[str, Any]]:
     """One entry for each split of this run and of the span before."""
-    found = []
+    found: list[dict[str, Any]] = []
     for artifact in artifacts:
         span = artifact.properties.get("span")
         for split in artifact.splits:
@@ -132,8 +132,8 @@ def _statistics(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
     return found
 
 
-def _anomalies(artifacts: Sequence[Artifact]) -> list[dict[str, Any]]:
-    found = []
+def _anomalies(artifacts: Sequence[Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
     for artifact in artifacts:
         for split in artifact.splits:
             try:

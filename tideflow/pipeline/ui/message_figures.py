@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from tideflow.pipeline.evaluation.validation import sentence
 from tideflow.pipeline.messages import statistics
 
 _TOP_VALUES = 20
@@ -35,9 +36,9 @@ def statistics_figures(found: Any) -> list[dict[str, Any]]:
 
 def _feature(feature: Any) -> dict[str, Any]:
     kind = feature.WhichOneof("stats")
-    stats = getattr(feature, kind) if kind else None
+    stats: Any = getattr(feature, kind) if kind else None
     common = stats.common_stats if stats is not None else statistics.CommonStatistics()
-    figures = {
+    figures: dict[str, Any] = {
         "name": ".".join(feature.path.step) or feature.name,
         "type": _TYPES[feature.type],
         "present": common.num_non_missing,
@@ -141,7 +142,7 @@ def failures_figures(result: Any) -> list[dict[str, str]]:
                 {
                     "slice": slice_name(validation),
                     "metric": _metric_name(failure.metric_key),
-                    "message": failure.message.strip(),
+                    "message": sentence(failure),
                 }
             )
     return found
@@ -179,7 +180,7 @@ def _model_name(key: Any) -> str:
     return "difference" if key.is_diff else key.model_name or "candidate"
 
 
-def _bounded(each: Any) -> dict[str, float] | None:
+def _bounded(each: Any) -> dict[str, float | str] | None:
     """A value with its bounds; None for metrics that are no number."""
     kind = each.value.WhichOneof("type")
     if kind == "double_value":
@@ -194,7 +195,8 @@ def _bounded(each: Any) -> dict[str, float] | None:
         interval = each.confidence_interval
         figures["lower"] = interval.lower_bound.double_value.value
         figures["upper"] = interval.upper_bound.double_value.value
-    return {name: value for name, value in figures.items() if math.isfinite(value)} or None
+    bounds = {name: value for name, value in figures.items() if name != "value" and math.isfinite(value)}
+    return {"value": _finite(figures["value"]), **bounds}
 
 
 def _rate(part: float, rest: float) -> float:

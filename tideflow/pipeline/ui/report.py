@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from tideflow.pipeline.data.whole_files import write_whole
 from tideflow.pipeline.orchestration.metadata import Metadata
 from tideflow.pipeline.ui.figures import run_figures
 
@@ -38,4 +39,4 @@ def write_report(store: Metadata, run: int, path: Path) -> None:
         path: the file.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(page_with(run_figures(store, store.run(run))), encoding="utf-8")
+    write_whole(path, page_with(run_figures(store, store.run(run))))

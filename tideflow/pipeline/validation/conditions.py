@@ -78,7 +78,7 @@ class _Evaluation:
             found = _TOKEN.match(self._text, at)
             if found is None:
                 raise ValueError(f"{self._text!r} is not understood at {self._text[at:].strip()[:20]!r}")
-            yield found.lastgroup, found.group(found.lastgroup)
+            yield found.lastgroup, found.group(found.lastgroup or 0)
             at = found.end()
 
     def run(self) -> Any:
@@ -95,7 +95,7 @@ class _Evaluation:
         """The next token if it is one of these."""
         if self._at < len(self._tokens):
             kind, text = self._tokens[self._at]
-            word = text.upper() if kind == "name" else text
+            word = str(text.upper() if kind == "name" else text)
             if kind != "string" and word in words:
                 self._at += 1
                 return word
@@ -137,7 +137,7 @@ class _Evaluation:
             word = self._take("NULL", "TRUE", "FALSE")
             if word is None:
                 self._refuse()
-            return (value is _CONSTANTS[word]) != negated
+            return (value is _CONSTANTS[word or ""]) != negated
         negated = bool(self._take("NOT"))
         if self._take("IN"):
             found = self._within(value)

@@ -113,7 +113,7 @@ def find_anomalous_examples(
     Returns:
       The rows, in their order.
     """
-    given = [data] if not isinstance(data, Sequence) or isinstance(data, str) else list(data)
+    given: list[Any] = [data] if not isinstance(data, Sequence) or isinstance(data, str) else list(data)
     sources = given if all(isinstance(each, Source) for each in given) else find_sources(given)
     while True:
         found: list[AnomalousExample] = []

@@ -11,6 +11,7 @@ from typing import Any
 from google.protobuf import text_format
 
 from tideflow.io.local_files import as_tensorflow_errors
+from tideflow.pipeline.data.whole_files import write_whole
 from tideflow.pipeline.messages.anomalies import Anomalies, AnomalyInfo
 from tideflow.pipeline.messages.schema import Schema
 from tideflow.pipeline.schema.editing import schema_text
@@ -179,7 +180,7 @@ def write_anomalies_text(anomalies: Any, output_path: str | os.PathLike[str]) ->
       output_path: The file.
     """
     with as_tensorflow_errors(os.fspath(output_path)):
-        Path(output_path).write_text(text_format.MessageToString(anomalies, as_utf8=False))
+        write_whole(output_path, text_format.MessageToString(anomalies, as_utf8=False))
 
 
 def load_anomalies_text(input_path: str | os.PathLike[str]) -> Any:

@@ -180,7 +180,7 @@ def _numbers(values: Any) -> Any:
 
 
 def _holds_bytes(values: Any) -> bool:
-    return pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type)
+    return bool(pa.types.is_binary(values.type) or pa.types.is_large_binary(values.type))
 
 
 def _is_utf8(value: bytes | None) -> bool:

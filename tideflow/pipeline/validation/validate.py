@@ -154,7 +154,7 @@ class _Validation:
                 if AnomalyInfo.Type.Name(override.type) == reason.type:
                     severity = override.severity
             severities.append(severity)
-        return max(severities)
+        return int(max(severities))
 
     def _describe(self, info: Any, reasons: Sequence[Reason], fitted_schema: Any, severity: int) -> None:
         if all(reason.type == "SCHEMA_NEW_COLUMN" for reason in reasons):

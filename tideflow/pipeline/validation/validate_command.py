@@ -10,10 +10,15 @@ from typing import Any
 from google.protobuf import text_format
 
 from tideflow.io.local_files import as_tensorflow_errors
-from tideflow.pipeline.data.sources import find_sources
+from tideflow.pipeline.data.whole_files import printable, write_whole
 from tideflow.pipeline.messages.anomalies import CustomValidationConfig, ValidationConfig
 from tideflow.pipeline.schema import load_schema_text, write_schema_text
-from tideflow.pipeline.schema.command_statistics import add_data_arguments, is_statistics, statistics_of
+from tideflow.pipeline.schema.command_statistics import (
+    add_data_arguments,
+    is_statistics,
+    sources_of,
+    statistics_of,
+)
 from tideflow.pipeline.validation.fixes import Fix, accept, fixes, has_errors, write_anomalies_text
 from tideflow.pipeline.validation.rows import Row, find_rows
 from tideflow.pipeline.validation.validate import validate_statistics
@@ -123,7 +128,7 @@ def _number(text: str) -> int:
 def _write(anomalies: Any, out: str) -> None:
     if out.endswith((".pb", ".binpb")):
         with as_tensorflow_errors(out):
-            Path(out).write_bytes(anomalies.SerializeToString())
+            write_whole(out, anomalies.SerializeToString())
     else:
         write_anomalies_text(anomalies, out)
 
@@ -137,7 +142,7 @@ def _show(anomalies: Any, options: argparse.Namespace) -> None:
         print("The data fit the schema.")
     rows: dict[int, list[Row]] = {}
     if found and options.rows > 0 and not is_statistics(options.data):
-        rows = find_rows(find_sources(options.data, options.format), anomalies, found, options.rows)
+        rows = find_rows(sources_of(options.data, options), anomalies, found, options.rows)
     for fix in found:
         print(_text(fix, rows.get(fix.number, [])))
 
@@ -159,5 +164,4 @@ def _text(fix: Fix, rows: Sequence[Row]) -> str:
 
 def _printable(line: str) -> str:
     """A line as a terminal may get it: values from data can be long, and can hold what commands terminals."""
-    shown = line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} …"
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in shown)
+    return printable(line if len(line) <= _LONGEST_LINE else f"{line[:_LONGEST_LINE]} …")
