@@ -104,6 +104,46 @@ class DenseColumn(FeatureColumn):
         """The tensor of all examples."""
 
 
+class ForeignDenseColumn(DenseColumn):
+    """A base class for dense columns that programs define, in TensorFlow's first protocol: `_transform_feature`,
+    `_get_dense_tensor`, `_variable_shape` and `_parse_example_spec`.
+    """
+
+    @property
+    def parse_example_spec(self) -> dict[str, Any]:
+        """What `tf.io.parse_example` must be asked for."""
+        return self._parse_example_spec  # type: ignore[attr-defined]
+
+    @property
+    def variable_shape(self) -> TensorShape:
+        """The shape for one example."""
+        return TensorShape(self._variable_shape)  # type: ignore[attr-defined]
+
+    def transform_feature(self, inputs: Inputs) -> Any:
+        """The tensor of the column, from other columns and features of `inputs`."""
+        return self._transform_feature(inputs)  # type: ignore[attr-defined]
+
+    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
+        """The tensor of all examples."""
+        return self._get_dense_tensor(  # type: ignore[attr-defined]
+            inputs, weight_collections=weights.collections, trainable=weights.trainable
+        )
+
+
+def transformed(column: FeatureColumn, inputs: Inputs) -> Any:
+    """The tensor of a column; a class that a program defines may also have TensorFlow's second protocol."""
+    if isinstance(column, ForeignDenseColumn):
+        return ForeignDenseColumn.transform_feature(column, inputs)
+    return column.transform_feature(inputs)
+
+
+def dense_tensor(column: Any, inputs: Inputs, weights: Weights) -> Tensor:
+    """The tensor of all examples, of any dense column."""
+    if isinstance(column, ForeignDenseColumn):
+        return ForeignDenseColumn.get_dense_tensor(column, inputs, weights)
+    return column.get_dense_tensor(inputs, weights)
+
+
 class CategoricalColumn(FeatureColumn):
     """A column that gives sparse ids."""
 
@@ -150,7 +190,7 @@ class Inputs:
             raise ValueError(f"Feature {key} is not in features dictionary.")
         if not isinstance(key, FeatureColumn):
             raise TypeError(f'"key" must be either a "str" or "_FeatureColumn". Provided: {key}')
-        tensor = key.transform_feature(self)
+        tensor = transformed(key, self)
         if tensor is None:
             raise ValueError(f"Column {key.name} is not supported.")
         return tensor

@@ -15,6 +15,7 @@ from tideflow.feature_column.base import (
     Weights,
     check_batch_sizes,
     checked_columns,
+    dense_tensor,
 )
 from tideflow.feature_column.dense import EmbeddingColumn
 from tideflow.graph.operation import Tensor
@@ -72,7 +73,7 @@ def input_layer(
         inputs, tensors = Inputs(features), []
         for column in columns:
             with variable_scope(None, default_name=column.variable_scope_name):
-                tensors.append(_as_matrix(column, column.get_dense_tensor(inputs, weights)))
+                tensors.append(_as_matrix(column, dense_tensor(column, inputs, weights)))
                 if cols_to_vars is not None:
                     cols_to_vars[column] = _variables_in(get_variable_scope().name)
                 if cols_to_output_tensors is not None:
@@ -93,7 +94,7 @@ def dense_features(features: Mapping[str, Any], feature_columns: Iterable[Featur
         inputs, tensors = Inputs(features), []
         for column in columns:
             with variable_scope(column.variable_scope_name, reuse=AUTO_REUSE):
-                tensors.append(_as_matrix(column, column.get_dense_tensor(inputs, weights)))
+                tensors.append(_as_matrix(column, dense_tensor(column, inputs, weights)))
         check_batch_sizes(tensors, columns)
         return joining.concat(tensors, 1)
 
@@ -199,7 +200,7 @@ def _variable(name: str, shape: Sequence[int], weights: Weights) -> Any:
 def _weighted_sum(column: Any, inputs: Inputs, units: int, combiner: str, weights: Weights) -> Tensor:
     if not isinstance(column, CategoricalColumn):
         table = _variable("weights", [column.variable_shape.num_elements(), units], weights)
-        tensor = _as_matrix(column, column.get_dense_tensor(inputs, weights))
+        tensor = _as_matrix(column, dense_tensor(column, inputs, weights))
         return matmul.matmul(tensor, table, name="weighted_sum")
     table = _variable("weights", (column.num_buckets, units), weights)
     ids, id_weights = column.get_sparse_tensors(inputs)

@@ -316,9 +316,9 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tpu",
         "python.tpu",
-        ".",
+        ". tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
         "async_checkpoint bfloat16 device_assignment functional keras_support tpu tpu_config tpu_estimator "
-        "tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "topology tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     ("tpu", _OPS, ".", "tpu_ops"),
     (

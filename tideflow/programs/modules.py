@@ -49,13 +49,20 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tideflow.programs.debugger",
         "dumping_wrapper framework hooks local_cli_wrapper",
     ),
-    "python.autograph": ("tf.autograph tf.autograph.experimental", "impl"),
+    "python.autograph": ("tf.autograph tf.autograph.experimental", "converters core impl pyct"),
+    "python.autograph.converters": ("", "break_statements continue_statements return_statements"),
+    "python.autograph.core": ("", "converter naming"),
+    "python.autograph.pyct": (
+        "tideflow.programs.syntax_trees",
+        "anno common_transformers compiler inspect_utils parser qual_names templates transformer",
+    ),
+    "python.autograph.pyct.common_transformers": ("", "anf"),
     "python.autograph.impl": ("tf.autograph tf.autograph.experimental", "api"),
     "python.distribute": (
         "tf.distribute tf.distribute.experimental tf.contrib.distribute",
         "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_lib "
         "distribution_strategy_context mirrored_strategy one_device_strategy parameter_server_strategy "
-        "reduce_util values",
+        "reduce_util summary_op_util values",
     ),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
@@ -64,7 +71,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
-        "backprop context def_function function test wrap_function",
+        "backprop context def_function function monitoring test wrap_function",
     ),
     "python.estimator": (
         "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
@@ -143,8 +150,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.ops.linalg": (
         "tf.linalg",
-        "linalg linalg_impl linear_operator linear_operator_adjoint linear_operator_algebra "
-        "linear_operator_block_diag linear_operator_circulant linear_operator_composition "
+        "linalg linalg_impl linear_operator linear_operator_addition linear_operator_adjoint "
+        "linear_operator_algebra linear_operator_block_diag linear_operator_circulant linear_operator_composition "
         "linear_operator_diag linear_operator_full_matrix linear_operator_householder "
         "linear_operator_identity linear_operator_inversion linear_operator_kronecker "
         "linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz "
@@ -170,8 +177,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.saved_model": (
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
-        "builder builder_impl constants load loader loader_impl main_op main_op_impl save "
-        "signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants utils "
+        "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
+        "save signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants utils "
         "utils_impl",
     ),
     "python.saved_model.model_utils": (
@@ -189,6 +196,12 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "session_manager session_run_hook slot_creator supervisor sync_replicas_optimizer training "
         "training_ops training_util warm_starting_util",
     ),
+    "python.tpu": (
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
+        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
+        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+    ),
+    "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
         "tf.train.experimental",
         "loss_scale loss_scale_optimizer mixed_precision",
@@ -196,11 +209,11 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
         "tideflow.variables.trackable",
-        "base python_state tracking util",
+        "base data_structures python_state tracking util",
     ),
     "python.util": (
         "tf tf.compat tf.nest",
-        "compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
+        "all_util compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
         "tf_inspect tf_should_use",
     ),
     **contrib_modules.PACKAGES,
@@ -219,6 +232,7 @@ _MODULES: dict[str, str] = {
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
     "python.client.device_lib": "tideflow.platform.device_lib",
+    "python.client.session": "tf tideflow.session.fetches",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors tideflow.graph.errors",
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
@@ -227,12 +241,15 @@ _MODULES: dict[str, str] = {
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
+    "python.framework.composite_tensor": "tideflow.programs.composite_names",
+    "python.framework.type_spec": "tf tideflow.graph.type_spec",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.ops.control_flow.defun tf",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.context": "tf tideflow.eager.context",
+    "python.eager.monitoring": "tideflow.programs.monitoring",
     "python.eager.test": "tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
@@ -280,7 +297,11 @@ _MODULES: dict[str, str] = {
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers",
     "python.ops.sets": "tf.sets",
-    "python.ops.summary_ops_v2": "tf.contrib.summary",
+    "python.distribute.summary_op_util": "tideflow.programs.summary_names",
+    "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
+    "python.feature_column.feature_column_v2": "tf.feature_column tideflow.feature_column.base",
+    "python.ops.summary_op_util": "tideflow.programs.summary_names",
+    "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names",
     "python.ops.sets_impl": "tf.sets",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
     "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned "
@@ -314,12 +335,18 @@ _MODULES: dict[str, str] = {
     "python.training.distribution_strategy_context": "tf.distribute",
     "python.training.saving": "",
     "python.training.saving.saveable_object": "tideflow.train.saveables",
+    "python.saved_model.nested_structure_coder": "tideflow.programs.structure_coder "
+    "tideflow.saved_model.structured_values",
+    "python.training.tracking.data_structures": "tideflow.variables.trackable tideflow.contrib.checkpoint",
+    "core.protobuf.tpu": "",
+    "core.protobuf.tpu.topology_pb2": "tideflow.contrib.tpu.topology",
     "python.tf2": "tideflow.programs.version_names",
     "python.training.summary_io": "tideflow.programs.inner_names tf.train",
     "python.training.training_ops": "gen",
     "python.training.training_util": "tf.train tideflow.programs.inner_names",
+    "python.util.all_util": "tideflow.programs.documented_names",
     "python.util.compat": "tf.compat",
-    "python.util.nest": "tf.contrib.framework.nest tf.nest",
+    "python.util.nest": "tf.contrib.framework.nest tf.nest tideflow.programs.utilities",
     "user_ops": "tf.user_ops",
     "core": "",
     "core.framework": "",
@@ -346,7 +373,7 @@ _MODULES: dict[str, str] = {
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",
     "python.util.tf_export": "tideflow.programs.utilities",
-    "python.util.tf_inspect": "inspect",
+    "python.util.tf_inspect": "tideflow.programs.inspection",
     "python.util.tf_should_use": "tideflow.programs.utilities",
 }
 
@@ -490,6 +517,11 @@ def look_up(module: str, name: str) -> Any:
 
 # What TensorFlow's modules call otherwise than its public namespace does.
 _RENAMED = {
+    "DatasetV2": "Dataset",
+    "DatasetV1Adapter": "Dataset",
+    "FixedLengthRecordDatasetV2": "FixedLengthRecordDataset",
+    "TFRecordDatasetV2": "TFRecordDataset",
+    "TextLineDatasetV2": "TextLineDataset",
     "TensorFlowBenchmark": "Benchmark",
     "TensorFlowTestCase": "TestCase",
     "eager_py_func": "py_function",

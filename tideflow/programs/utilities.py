@@ -79,3 +79,9 @@ class LazyLoader(types.ModuleType):
 def get_registered_ops() -> dict[str, Any]:
     """The OpDef of every op type, by name."""
     return {name: op_def_proto(op) for name, op in definitions().items()}
+
+
+def _is_namedtuple(instance: Any, strict: bool = False) -> bool:
+    """Whether a value is a named tuple; with `strict`, one of a class that `namedtuple` itself has made."""
+    named = isinstance(instance, tuple) and hasattr(instance, "_fields")
+    return named and (not strict or type(instance).__base__ is tuple)

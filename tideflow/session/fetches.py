@@ -41,6 +41,8 @@ def register_session_run_conversion_functions(
     """Values of this type can be fetched: `fetch_function(value)` gives (tensors, function of their values);
     and fed: `feed_function(key, value)` gives pairs of tensors and values, the third function the tensors.
     """
+    if any(issubclass(expansion.kind, tensor_type) for expansion in _expansions):
+        raise ValueError(f"{tensor_type} has already been registered so ignore it.")
     _expansions.insert(
         0, Expansion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run)
     )

@@ -35,6 +35,11 @@ class Module(AutoTrackable):
       ValueError: If the name is not a Python identifier.
     """
 
+    # Attributes in which nothing is looked for; a subclass may add to them.
+    _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(
+        ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names")
+    )
+
     def __init__(self, name: str | None = None):
         name = snake_case(type(self).__name__) if name is None else name
         if not name.isidentifier():
@@ -98,7 +103,7 @@ def _found(root: Module, wanted: Callable[[Any], bool]) -> Iterator[Any]:
 
     def among(module: Module) -> Iterator[Any]:
         inner = []
-        for name in sorted(vars(module).keys() - module._untracked):
+        for name in sorted(vars(module).keys() - module._untracked - module._TF_MODULE_IGNORED_PROPERTIES):
             for value in _leaves(vars(module)[name]):
                 if id(value) in seen:
                     continue

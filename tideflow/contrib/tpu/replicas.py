@@ -7,18 +7,27 @@ import threading
 from collections.abc import Iterator
 
 
-class _Building(threading.local):
+class TpuContext(threading.local):
     """The number of replicas of the innermost computation of a thread; None outside of any."""
 
-    count: int | None = None
+    number_of_shards: int | None = None
+
+    def set_number_of_shards(self, number_of_shards: int | None) -> None:
+        """Says how many replicas there are."""
+        self.number_of_shards = number_of_shards
 
 
-_building = _Building()
+_building = TpuContext()
+
+
+def get_tpu_context() -> TpuContext:
+    """What is known of the computation that this thread builds."""
+    return _building
 
 
 def number_of_shards() -> int | None:
     """The number of replicas of the computation that is being built; None outside of any."""
-    return _building.count
+    return _building.number_of_shards
 
 
 @contextlib.contextmanager
@@ -34,10 +43,10 @@ def tpu_shard_context(number_of_shards: int) -> Iterator[None]:
     Raises:
       NotImplementedError: Inside of another one.
     """
-    if _building.count is not None:
+    if _building.number_of_shards is not None:
         raise NotImplementedError("tpu_shard_context cannot be nested.")
-    _building.count = number_of_shards
+    _building.number_of_shards = number_of_shards
     try:
         yield
     finally:
-        _building.count = None
+        _building.number_of_shards = None

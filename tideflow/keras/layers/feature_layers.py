@@ -15,6 +15,7 @@ from tideflow.feature_column.base import (
     SequenceDenseColumn,
     Weights,
     check_batch_sizes,
+    dense_tensor,
 )
 from tideflow.graph.dtypes import DType
 from tideflow.layers.argument_docs import described
@@ -141,7 +142,7 @@ class DenseFeatures(_Features):
         inputs, tensors = self._inputs(features), []
         for column in self._feature_columns:
             with tf.name_scope(column.name):
-                made = column.get_dense_tensor(inputs, self._weights_of_columns)
+                made = dense_tensor(column, inputs, self._weights_of_columns)
                 tensors.append(self._flat(column, made))
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = tensors[-1]
