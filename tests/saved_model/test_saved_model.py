@@ -180,5 +180,9 @@ def test_what_is_no_object_or_no_signature_is_not_saved(tmp_path):
         tf.saved_model.save(3, str(tmp_path / "m"))
     with tf.Graph().as_default(), tf.Session(), pytest.raises(ValueError, match="generate a signature"):
         tf.saved_model.save(tf.Module(), str(tmp_path / "m"), signatures=lambda x: x)
-    with tf.Graph().as_default(), pytest.raises(ValueError, match="needs a session"):
+
+
+def test_an_object_of_a_graph_is_saved_without_a_session(tmp_path):
+    with tf.Graph().as_default():
         tf.saved_model.save(tf.Module(), str(tmp_path / "m"))
+    assert tf.saved_model.contains_saved_model(str(tmp_path / "m"))

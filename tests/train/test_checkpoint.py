@@ -88,9 +88,12 @@ def test_rings_of_objects_are_no_trouble(tmp_path):
         a.restore(a.save(tmp_path / "m")).assert_consumed().run_restore_ops()
 
 
-def test_a_session_is_asked_for(tmp_path):
-    with pytest.raises(ValueError, match="needs a session"):
-        tf.train.Checkpoint(v=tf.Variable(1.0)).save(tmp_path / "m")
+def test_without_a_session_a_graph_is_saved_in_that_of_keras(tmp_path):
+    checkpoint = tf.train.Checkpoint(v=tf.Variable(1.0))
+    with pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value"):
+        checkpoint.save(tmp_path / "m")
+    tf.keras.backend.get_session().run(checkpoint.v.initializer)
+    assert tf.train.list_variables(checkpoint.write(str(tmp_path / "n")))
 
 
 def test_names_of_a_saver_are_restored_without_the_counter(tmp_path):

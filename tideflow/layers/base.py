@@ -40,7 +40,15 @@ from tideflow.variables.base import Variable, VariableAggregation, VariableSynch
 from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
-from tideflow.variables.trackable import Trackable, is_left_out, is_trackable, objects_made, unwrapped
+from tideflow.variables.trackable import (
+    NoDependency,
+    Trackable,
+    is_left_out,
+    is_trackable,
+    is_tracking,
+    objects_made,
+    unwrapped,
+)
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, RegularizerLike, ShapeLike
@@ -454,9 +462,12 @@ class Layer(Connected, Additions, Module):
             object.__setattr__(self, name, value)
             return
         value = unwrapped(self, name, value)
-        if not isinstance(value, (str, int, float, bool, type(None))):
+        if not isinstance(value, (str, int, float, bool, type(None))) and is_tracking(self):
             self._track(value)
         object.__setattr__(self, name, value)
+
+    def _no_dependency(self, value: Any) -> Any:
+        return NoDependency(value)
 
     def _track(self, value: Any) -> None:
         self._start_tracking()

@@ -222,6 +222,9 @@ class Layer(base.Layer):
         if isinstance(initializer, str):
             initializer = keras_initializers.get(initializer)
         regularizer, constraint = regularizers.get(regularizer), constraints.get(constraint)
+        dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
+        if self._dtype is None:  # built before any call: the first variable says it
+            self._dtype = dtype.base_dtype.name
         self._set_scope()
         reuse = True if self.built else self._reuse
         with scopes.variable_scope(self._scope, reuse=reuse, auxiliary_name_scope=False) as scope:
@@ -231,7 +234,7 @@ class Layer(base.Layer):
                 variable = scopes.get_variable(
                     name,
                     shape=shape,
-                    dtype=dtypes.as_dtype(dtype or self._dtype or dtypes.float32),
+                    dtype=dtype,
                     initializer=initializer if initializer is not None else scope.initializer,
                     trainable=trainable and self.trainable,
                     constraint=constraint,

@@ -195,8 +195,9 @@ class Assertions(absltest.TestCase):
           err: The largest distance.
           msg: What a failure says besides.
         """
+        a, b, distance = (np.asarray(each).item() for each in (f1, f2, err))  # they may be arrays of one
         self.assertTrue(
-            f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}"
+            a == b or abs(a - b) <= distance, f"{a:f} != {b:f} +/- {distance:f}{f' ({msg})' if msg else ''}"
         )
 
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:

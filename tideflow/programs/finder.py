@@ -38,7 +38,7 @@ class Facade(types.ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return modules.names(_path(self.__name__))
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _BUILDS:
             raise AttributeError(name)
         value = _look_up(self.__name__, name)
         if value is _NOTHING:
@@ -83,6 +83,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
 
 _NOTHING = object()
+_BUILDS = ("__git_version__", "__compiler_version__", "__cxx11_abi_flag__", "__monolithic_build__")
 
 
 def _path(module: str) -> str:

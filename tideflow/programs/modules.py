@@ -116,6 +116,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local "
         "merge noise normalization pooling recurrent wrappers",
     ),
+    "python.keras.saving": (
+        "tf.keras.models tideflow.programs.keras_saving_names",
+        "hdf5_format model_config save",
+    ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
         "data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
@@ -242,6 +246,7 @@ _MODULES: dict[str, str] = {
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
+    "python.framework.tensor_spec": "tf tideflow.graph.bounded_spec",
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",
@@ -369,6 +374,8 @@ _MODULES: dict[str, str] = {
     "python.util.deprecation": "tideflow.platform.deprecation",
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
+    "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
+    "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
     "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",

@@ -36,6 +36,7 @@ from tideflow.io.object_graph import (
 )
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.lookup.mutable import SaveSpec
+from tideflow.layers.keras_session import get_session
 from tideflow.ops.arrays import constants
 from tideflow.train import restoring
 from tideflow.train.eager_saving import restore_now, save_now
@@ -91,14 +92,9 @@ class PythonState(Trackable, abc.ABC):
 
 
 def session_or_default(session: Any) -> Any:
-    """The session given, or the default one."""
+    """The session given, or the default one, or in a graph that of Keras."""
     session = session or get_default_session()
-    if session is None and not executing_eagerly():
-        raise ValueError(
-            "A checkpoint of a graph's variables needs a session: give `session=`, or call inside of "
-            "`with tf.Session() as sess:`"
-        )
-    return session
+    return get_session() if session is None and not executing_eagerly() else session
 
 
 # ------------------------------------------------------------------------------------------- walking objects

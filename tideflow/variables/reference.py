@@ -48,7 +48,8 @@ class RefVariable(Variable):
             self._caching_device = None
             return
         base.check_arguments(name, initial_value, collections, constraint)
-        self._synchronization, self._aggregation = synchronization, aggregation
+        self._synchronization = synchronization or VariableSynchronization.AUTO
+        self._aggregation = aggregation or VariableAggregation.NONE
         self._trainable = base.is_trainable(trainable, synchronization)
         self._constraint = constraint
         self._caching_device = caching_device

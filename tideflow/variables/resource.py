@@ -302,7 +302,8 @@ class ResourceVariable(BaseResourceVariable):
             self._init_from_def(variable_def, import_scope)
             return
         base.check_arguments(name, initial_value, collections, constraint)
-        self._synchronization, self._aggregation = synchronization, aggregation
+        self._synchronization = synchronization or VariableSynchronization.AUTO
+        self._aggregation = aggregation or VariableAggregation.NONE
         self._trainable = base.is_trainable(trainable, synchronization)
         self._constraint = constraint
         dtype = None if dtype is None else dtypes.as_dtype(dtype)

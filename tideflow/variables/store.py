@@ -77,7 +77,7 @@ class VariableStore:
         """The variable of this name, made or shared, by way of the custom getter where there is one."""
         if custom_getter is not None and not callable(custom_getter):
             raise ValueError(f"Passed a custom_getter which is not callable: {custom_getter}")
-        _check_modes(name, synchronization, aggregation)
+        synchronization, aggregation = _checked_modes(name, synchronization, aggregation)
         arguments.update(
             name=name,
             dtype=getattr(dtype, "base_dtype", dtype),
@@ -426,11 +426,14 @@ def _regularize(variable: Variable, name: str, regularizer: RegularizerLike) -> 
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, loss)
 
 
-def _check_modes(name: str, synchronization: Any, aggregation: Any) -> None:
+def _checked_modes(name: str, synchronization: Any, aggregation: Any) -> tuple[Any, Any]:
+    synchronization = synchronization or VariableSynchronization.AUTO
+    aggregation = aggregation or VariableAggregation.NONE
     if not isinstance(synchronization, VariableSynchronization):
         raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
     if not isinstance(aggregation, VariableAggregation):
         raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+    return synchronization, aggregation
 
 
 def _made_at(variable: Any) -> str:

@@ -4,7 +4,10 @@ values it keeps itself. A child's name is an edge of the graph of objects; paths
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import weakref
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from tideflow.export import export
@@ -30,6 +33,38 @@ class Trackable:
         """Values by name: a variable, or a function from a key to what is saved under it."""
         return {}
 
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        """Makes an object a child of this one, under a name.
+
+        Args:
+          trackable: The object.
+          name: Its name among the children.
+          overwrite: Whether it may take the place of another.
+
+        Returns:
+          The object.
+
+        Raises:
+          TypeError: If no checkpoint can follow it.
+          ValueError: If another child has that name.
+        """
+        if not isinstance(trackable, Trackable):
+            raise TypeError(
+                f"Trackable._track_trackable() passed type {type(trackable)}, not a Trackable."
+            )
+        named = self.__dict__.setdefault(_NAMED, {})
+        if not overwrite and named.get(name, trackable) is not trackable:
+            raise ValueError(
+                f"Called Trackable._track_trackable() with name='{name}', but a Trackable with this name is "
+                "already declared as a dependency. Names must be unique (or overwrite=True)."
+            )
+        named[name] = trackable
+        return trackable
+
+    def _no_dependency(self, value: Any) -> Any:
+        """A value for an attribute that checkpoints do not follow."""
+        return value
+
     def _children_to_export(self) -> Children:
         """Children by name that a SavedModel has, and a checkpoint has not."""
         return []
@@ -51,17 +86,22 @@ class AutoTrackable(Trackable):
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, unwrapped(self, name, value))
 
+    def _no_dependency(self, value: Any) -> Any:
+        """A value for an attribute that checkpoints do not follow."""
+        return NoDependency(value)
+
     @property
     def _checkpoint_dependencies(self) -> Children:
-        left_out = self._untracked | self.__dict__.get(_LEFT_OUT, frozenset())
         return [
             (name, value)
             for name, value in vars(self).items()
-            if name not in left_out and is_trackable(value)
+            if name not in self._untracked and not is_left_out(self, name) and is_trackable(value)
         ]
 
 
 _LEFT_OUT = "_names_without_dependency"
+_NAMED = "_children_by_name"
+_TRACKING = "_self_setattr_tracking"
 
 
 @export("contrib.checkpoint.NoDependency")
@@ -82,14 +122,58 @@ def unwrapped(owner: Any, name: str, value: Any) -> Any:
     if isinstance(value, NoDependency):
         owner.__dict__[_LEFT_OUT] = left_out | {name}
         return value.value
+    if not is_tracking(owner):
+        owner.__dict__[_LEFT_OUT] = left_out | {name}
+        return value
     if name in left_out:
         owner.__dict__[_LEFT_OUT] = left_out - {name}
     return value
 
 
+def is_tracking(owner: Any) -> bool:
+    """Whether attributes that an object gets now are followed."""
+    return owner.__dict__.get(_TRACKING, True)
+
+
+@contextlib.contextmanager
+def no_automatic_dependency_tracking_scope(obj: Any) -> Iterator[None]:
+    """A block in which checkpoints do not follow the attributes that an object gets.
+
+    Args:
+      obj: The object.
+
+    Yields:
+      None.
+    """
+    before = is_tracking(obj)
+    obj.__dict__[_TRACKING] = False
+    try:
+        yield
+    finally:
+        obj.__dict__[_TRACKING] = before
+
+
+def no_automatic_dependency_tracking(method: Callable) -> Callable:
+    """Decorator: checkpoints do not follow the attributes that a method sets.
+
+    Args:
+      method: The method.
+
+    Returns:
+      The method, which has its object not tracked meanwhile.
+    """
+
+    @functools.wraps(method)
+    def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with no_automatic_dependency_tracking_scope(self):
+            return method(self, *args, **kwargs)
+
+    return untracked
+
+
 def is_left_out(owner: Any, name: str) -> bool:
     """Whether checkpoints do not follow this attribute."""
-    return name in owner.__dict__.get(_LEFT_OUT, ())
+    return name == _NAMED or name in owner.__dict__.get(_LEFT_OUT, ())
 
 
 def is_trackable(value: Any) -> bool:
@@ -100,7 +184,9 @@ def is_trackable(value: Any) -> bool:
 def children_of(value: Any) -> Children:
     """The children of an object by name; those of a list by their positions, of a dictionary by its keys."""
     if isinstance(value, Trackable):
-        return list(value._checkpoint_dependencies)
+        children = list(value._checkpoint_dependencies)
+        named = value.__dict__.get(_NAMED)
+        return [*((n, c) for n, c in children if n not in named), *named.items()] if named else children
     items = enumerate(value) if isinstance(value, list) else value.items()
     return [(str(key), child) for key, child in items if is_trackable(child)]
 

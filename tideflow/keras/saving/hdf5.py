@@ -61,7 +61,8 @@ def _ordered_weights(layer: Any) -> list[Any]:
     return [*layer.trainable_weights, *layer.non_trainable_weights]
 
 
-def _write_weights(group: Any, layers: list[Any]) -> None:
+def write_group(group: Any, layers: list[Any]) -> None:
+    """Writes the weights of layers."""
     _write_names(group, "layer_names", [layer.name for layer in layers])
     group.attrs["backend"] = b"tensorflow"
     group.attrs["keras_version"] = b"2.2.4-tf"
@@ -77,7 +78,7 @@ def _write_weights(group: Any, layers: list[Any]) -> None:
 def write_weights(path: str, model: Any) -> None:
     """Writes the weights of a model."""
     with require_h5py().File(path, "w") as file:
-        _write_weights(file, model.layers)
+        write_group(file, model.layers)
 
 
 def write_model(path: str, model: Any, include_optimizer: bool) -> None:
@@ -89,7 +90,7 @@ def write_model(path: str, model: Any, include_optimizer: bool) -> None:
         file.attrs["backend"] = b"tensorflow"
         config = {"class_name": plain["class_name"], "config": plain["config"]}
         file.attrs["model_config"] = json.dumps(config).encode("utf8")
-        _write_weights(file.create_group("model_weights"), model.layers)
+        write_group(file.create_group("model_weights"), model.layers)
         if include_optimizer and model.optimizer is not None:
             _write_training(file, model)
 
