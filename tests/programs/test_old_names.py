@@ -17,6 +17,7 @@ from tensorflow.python.keras import backend
 from tensorflow.python.keras.utils import tf_utils
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
+assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]
 assert np.asscalar(np.ones(1)) == 1 and np.zeros(2, np.float).dtype == np.float64
 assert isinstance(tf.ones(2), ops._TensorLike) and ops.is_dense_tensor_like(tf.Variable(1.0))
 assert backend.get_graph() is tf.get_default_graph() and tf.ones(2).shape._dims[0].value == 2

@@ -194,13 +194,18 @@ def define(graph: Graph, name: str, body: FunctionBody) -> None:
 
 def call(name: str, body: FunctionBody, inputs: list[Any]) -> list[Tensor]:
     """Adds the call of a function to the default graph; returns its outputs."""
+    return list(call_node(name, body, inputs).outputs)
+
+
+def call_node(name: str, body: FunctionBody, inputs: list[Any]) -> Operation:
+    """Adds the call of a function to the default graph."""
     graph = get_default_graph()
     define(graph, name, body)
     types = [tensor.dtype.base_dtype for tensor in body.outputs]
     node = call_op_for(body).node(list(inputs), Tout=types, f=NameAttrList(name=name))
     for tensor, known in zip(node.outputs, body.outputs, strict=True):
         tensor.set_shape(known.shape)
-    return list(node.outputs)
+    return node
 
 
 register_gradients(call_gradient=_call_gradient)

@@ -78,7 +78,7 @@ def py_function(
       name: The name of the operation.
 
     Returns:
-      A list of tensors, or a tensor if `Tout` is a single type.
+      A list of tensors, or a tensor if `Tout` is a single type; in a graph, the operation if there are none.
     """
     single = not isinstance(Tout, (list, tuple))
     wanted = [dtypes.as_dtype(dtype) for dtype in ([Tout] if single else Tout)]  # type: ignore[union-attr]
@@ -86,5 +86,8 @@ def py_function(
         results = _converted(func(*map(convert_to_tensor, inp)), wanted)
     else:
         taped = _TapedFunction(func)
-        results = eager_py_func(taped.forward, taped.backward, list(inp), wanted, name)
+        node = eager_py_func(taped.forward, taped.backward, list(inp), wanted, name)
+        if not wanted:
+            return node
+        results = list(node.outputs)
     return results[0] if single else results

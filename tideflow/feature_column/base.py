@@ -105,8 +105,8 @@ class DenseColumn(FeatureColumn):
 
 
 class ForeignDenseColumn(DenseColumn):
-    """A base class for dense columns that programs define, in TensorFlow's first protocol: `_transform_feature`,
-    `_get_dense_tensor`, `_variable_shape` and `_parse_example_spec`.
+    """A base class for dense columns that programs define, in TensorFlow's first protocol:
+    `_transform_feature`, `_get_dense_tensor`, `_variable_shape` and `_parse_example_spec`.
     """
 
     @property

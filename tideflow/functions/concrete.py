@@ -17,7 +17,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
@@ -228,7 +228,8 @@ class ConcreteFunction:
         captured = self.captured_inputs
         tensors += captured
         if not graph.is_eager:
-            return self._pack(self._call_in_graph(tensors))
+            node = self._call_in_graph(tensors)
+            return node if self.structured_outputs is None else self._pack(node.outputs)
         check_eager(tensors)
         outputs = self._executable(tensors)
         if self._quick_captured is None:
@@ -240,7 +241,7 @@ class ConcreteFunction:
             self._quick_captured = [now[i]._value for i in places]  # type: ignore[attr-defined]
         return self._pack(outputs)
 
-    def _call_in_graph(self, tensors: list[Tensor]) -> list[Tensor]:
+    def _call_in_graph(self, tensors: list[Tensor]) -> Operation:
         for i, (tensor, known) in enumerate(zip(tensors, self.inputs, strict=True)):
             if not known.shape.is_compatible_with(tensor.shape):
                 names = self._arg_keywords
@@ -251,4 +252,4 @@ class ConcreteFunction:
                     "called get_concrete_function, you may need to pass a tf.TensorSpec(..., shape=...) with "
                     "a less specific shape, having None on axes which can vary."
                 )
-        return function_gradients.call(self._name, self._body, tensors)
+        return function_gradients.call_node(self._name, self._body, tensors)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.graph.typing import DTypeLike, ShapeLike
 
@@ -28,7 +27,7 @@ class BoundedTensorSpec(TensorSpec):
     """
 
     __slots__ = ("_maximum", "_minimum")
-    __hash__ = None  # type: ignore[assignment] - arrays have none
+    __hash__ = None  # type: ignore[assignment]  # arrays have none
 
     def __init__(
         self, shape: ShapeLike, dtype: DTypeLike, minimum: Any, maximum: Any, name: str | None = None
@@ -40,9 +39,8 @@ class BoundedTensorSpec(TensorSpec):
         self._maximum = self._bound("maximum", maximum)
 
     def _bound(self, which: str, value: Any) -> np.ndarray:
-        own = TensorShape(np.shape(value))
-        sizes = zip(own.as_list()[::-1], self.shape.as_list()[::-1], strict=False)
-        if own.ndims > self.shape.ndims or any(a not in (1, b) and b not in (1, None) for a, b in sizes):
+        own, shape = np.shape(value), self.shape.tuple
+        if shape is not None and not _broadcasts(own, shape):
             problem = ValueError(f"Incompatible shapes for broadcasting: {own} and {self.shape}")
             raise ValueError(f"{which} is not compatible with shape. Message: {problem!r}.")
         array = np.array(value, dtype=self.dtype.as_numpy_dtype)
@@ -101,3 +99,9 @@ class BoundedTensorSpec(TensorSpec):
         )
 
     __str__ = __repr__
+
+
+def _broadcasts(own: tuple[int, ...], shape: tuple[int | None, ...]) -> bool:
+    """Whether an array of one shape may stand for one of another, whose sizes may be unknown."""
+    pairs = zip(own[::-1], shape[::-1], strict=False)
+    return len(own) <= len(shape) and all(a in (1, b) or b in (1, None) for a, b in pairs)

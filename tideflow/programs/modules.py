@@ -155,8 +155,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.ops.linalg": (
         "tf.linalg",
         "linalg linalg_impl linear_operator linear_operator_addition linear_operator_adjoint "
-        "linear_operator_algebra linear_operator_block_diag linear_operator_circulant linear_operator_composition "
-        "linear_operator_diag linear_operator_full_matrix linear_operator_householder "
+        "linear_operator_algebra linear_operator_block_diag linear_operator_circulant "
+        "linear_operator_composition linear_operator_diag linear_operator_full_matrix linear_operator_householder "
         "linear_operator_identity linear_operator_inversion linear_operator_kronecker "
         "linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz "
         "linear_operator_util linear_operator_zeros",
@@ -182,8 +182,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
         "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants utils "
-        "utils_impl",
+        "save signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants "
+        "utils utils_impl",
     ),
     "python.saved_model.model_utils": (
         "tf.estimator.export tf.estimator",

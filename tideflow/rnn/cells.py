@@ -372,10 +372,10 @@ class GRUCell(UnitsCell):
         rows, units = input_depth(inputs_shape) + self._num_units, self._num_units
         _check_dtype(self._dtype)
         given = self._bias_initializer
-        open_gates = initializers.Constant(1.0, dtype=self._dtype) if given is None else given
         self._gate_kernel = self.add_weight(
             "gates/kernel", [rows, 2 * units], initializer=self._kernel_initializer
         )
+        open_gates = initializers.Constant(1.0, dtype=self._dtype) if given is None else given
         self._gate_bias = self.add_weight("gates/bias", [2 * units], initializer=open_gates)
         self._candidate_kernel = self.add_weight(
             "candidate/kernel", [rows, units], initializer=self._kernel_initializer

@@ -35,8 +35,8 @@ from tideflow.io.object_graph import (
     slot_path,
 )
 from tideflow.io.old_checkpoints import open_checkpoint
-from tideflow.lookup.mutable import SaveSpec
 from tideflow.layers.keras_session import get_session
+from tideflow.lookup.mutable import SaveSpec
 from tideflow.ops.arrays import constants
 from tideflow.train import restoring
 from tideflow.train.eager_saving import restore_now, save_now

@@ -49,9 +49,7 @@ class Trackable:
           ValueError: If another child has that name.
         """
         if not isinstance(trackable, Trackable):
-            raise TypeError(
-                f"Trackable._track_trackable() passed type {type(trackable)}, not a Trackable."
-            )
+            raise TypeError(f"Trackable._track_trackable() passed type {type(trackable)}, not a Trackable.")
         named = self.__dict__.setdefault(_NAMED, {})
         if not overwrite and named.get(name, trackable) is not trackable:
             raise ValueError(

@@ -39,7 +39,8 @@ def _serialized(value: Any) -> Any:
 
 
 def _classes(base: type) -> dict[str, type]:
-    found = {base.__name__: base}
+    """The classes of `tf.feature_column` by name: those of contrib have the same names."""
+    found = {base.__name__: base} if base.__module__.startswith("tideflow.feature_column.") else {}
     for inner in base.__subclasses__():
         found.update(_classes(inner))
     return found

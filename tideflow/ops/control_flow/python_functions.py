@@ -13,7 +13,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import as_array
 from tideflow.graph.op import Op
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.runtime.values import to_numpy, to_torch
@@ -152,13 +152,13 @@ eager_py_func_op.samples(covered_by="tests/eager/test_python_functions.py")
 
 def eager_py_func(
     forward: Callable, backward: Callable, inp: list[Any], types: list[dtypes.DType], name: str | None
-) -> list[Tensor]:
+) -> Operation:
     """An EagerPyFunc node. Both functions take runtime values, their types and the types of the results."""
     token = f"pyfunc_{next(_tokens)}"
     for key, function in ((token, forward), (f"{token}{_BACKWARD}", backward)):
         _functions[key] = function
         weakref.finalize(get_default_graph(), _functions.pop, key, None)
-    return list(eager_py_func_op(inp, token=token, Tout=types, name=name))
+    return eager_py_func_op.node(inp, token=token, Tout=types, name=name)
 
 
 @export("py_func")

@@ -1,0 +1,162 @@
+"""What libraries of TensorFlow 1's time take from its inner modules."""
+
+import collections
+import functools
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+from tideflow.feature_column.base import ForeignDenseColumn
+from tideflow.graph.bounded_spec import BoundedTensorSpec
+from tideflow.programs import composite_names, documented_names, inspection, monitoring, old_messages
+from tideflow.programs.keras_names import is_dense_tensor_like, register_dense_tensor_like_type
+from tideflow.programs.structure_coder import StructureCoder
+from tideflow.programs.summary_names import collect, summary_scope
+from tideflow.session.fetches import register_session_run_conversion_functions
+
+
+def test_specs_of_functions_are_those_of_what_decorators_stand_around():
+    assert inspection.getfullargspec(tf.cast) == inspection.getfullargspec(lambda x, dtype, name=None: 0)
+    found = inspection.getargspec(tf.compat.v2.reduce_sum)
+    assert found.args == ["input_tensor", "axis", "keepdims", "name"]
+    assert found.defaults == (None, False, None)
+    assert inspection.getargspec(functools.partial(lambda a, b, c=1: 0, 2)).args == ["b", "c"]
+    with pytest.raises(ValueError, match="do not have default value"):
+        inspection.getargspec(functools.partial(lambda a, b: 0, a=1))
+    assert inspection.getcallargs(tf.cast, 1, tf.int32) == {"x": 1, "dtype": tf.int32, "name": None}
+
+
+def test_modules_show_what_they_document(monkeypatch):
+    module = types.ModuleType("documented", "Words.\n@@kept\n@@absent\n")
+    module.kept, module.other, module.hidden, module._own = 1, 2, 3, 4
+    monkeypatch.setitem(sys.modules, "documented", module)
+    assert documented_names.make_all("documented") == ["kept"]
+    documented_names.remove_undocumented("documented", ["other"])
+    assert (module.kept, module.other, module._own) == (1, 2, 4) and not hasattr(module, "hidden")
+    documented_names.reveal_undocumented("documented.hidden")
+    assert module.hidden == 3
+    with pytest.raises(LookupError, match="not a hidden symbol"):
+        documented_names.reveal_undocumented("documented.nothing")
+
+
+def test_metrics_have_a_cell_for_each_label():
+    counter = monitoring.Counter("/test/counter", "Words.", "who")
+    counter.get_cell("a").increase_by(3)
+    assert [counter.get_cell(who).value() for who in "ab"] == [3, 0]
+    with pytest.raises(tf.errors.AlreadyExistsError, match="same name already exists"):
+        monitoring.BoolGauge("/test/counter", "Words.")
+    with pytest.raises(ValueError, match="expects taking 1 labels"):
+        counter.get_cell()
+    sampler = monitoring.Sampler("/test/sampler", monitoring.ExponentialBuckets(1, 2, 3), "Words.")
+    sampler.get_cell().add(3.0)
+    assert sampler.get_cell().value() == [0, 0, 1, 0]
+
+
+def test_bounds_belong_to_a_spec():
+    spec = BoundedTensorSpec([2, 3], tf.float32, 0, [1, 2, 3], name="q")
+    assert spec == BoundedTensorSpec.from_spec(spec) and spec != tf.TensorSpec([2, 3], tf.float32, "q")
+    assert BoundedTensorSpec.from_spec(tf.TensorSpec([1], tf.int32)).maximum == 2**31 - 1
+    assert not spec.minimum.flags.writeable
+    with pytest.raises(ValueError, match="maximum is not compatible with shape"):
+        BoundedTensorSpec([2, 3], tf.float32, 0, [1, 2])
+
+
+def test_structures_are_coded():
+    Point = collections.namedtuple("Point", "x y")
+    coder, point = StructureCoder(), Point(tf.float32, [tf.TensorShape([None, 2])])
+    again = coder.decode_proto(coder.encode_structure(point))
+    assert again.x == tf.float32 and again.y[0].as_list() == [None, 2]
+    assert coder.can_encode({"a": 1}) and not coder.can_encode(object())
+
+
+def test_classes_of_programs_stand_for_tensors():
+    class Pair:
+        name = dtype = property(lambda self: None)
+
+        def __init__(self, tensor):
+            self.tensor = tensor
+
+    register_dense_tensor_like_type(Pair)
+    assert is_dense_tensor_like(Pair(None)) and not is_dense_tensor_like(1)
+    with pytest.raises(TypeError, match="does not define a `name` property"):
+        register_dense_tensor_like_type(int)
+    register_session_run_conversion_functions(Pair, lambda pair: ([pair.tensor], lambda values: values * 2))
+    with tf.Session() as session:
+        assert session.run(Pair(tf.constant(3))) == [3, 3]
+    with pytest.raises(ValueError, match="already been registered"):
+        register_session_run_conversion_functions(Pair, lambda pair: None)
+    assert issubclass(tf.SparseTensor, composite_names.CompositeTensor)
+
+
+def test_summaries_have_scopes_and_collections():
+    with summary_scope("loss", family="train") as (tag, scope):
+        assert (tag, scope) == ("train/train/loss", "train/loss/")
+    collect("summary", None, ["mine"])
+    assert tf.get_collection("mine") == ["summary"]
+
+
+def test_columns_of_programs_are_columns():
+    class Doubled(ForeignDenseColumn, collections.namedtuple("Doubled", "key")):
+        name = property(lambda self: f"{self.key}_doubled")
+        _parse_example_spec = property(lambda self: {self.key: tf.io.FixedLenFeature([1], tf.float32)})
+        _variable_shape = property(lambda self: tf.TensorShape([1]))
+
+        def _transform_feature(self, inputs):
+            return inputs.get(self.key) * 2
+
+        def _get_dense_tensor(self, inputs, weight_collections=None, trainable=None):
+            return inputs.get(self)
+
+        def get_dense_tensor(self, transformation_cache, state_manager):  # TensorFlow's second protocol
+            raise AssertionError
+
+    layer = tf.feature_column.input_layer({"x": tf.constant([[1.0], [4.0]])}, [Doubled("x")])
+    with tf.Session() as session:
+        assert session.run(layer).tolist() == [[2], [8]]
+    assert list(tf.feature_column.make_parse_example_spec([Doubled("x")])) == ["x"]
+
+
+OLD_MESSAGES = """
+import sys
+_b=sys.version_info[0]<3 and (lambda x:x) or (lambda x:x.encode('latin1'))
+from google.protobuf import descriptor as _descriptor
+DESCRIPTOR = _descriptor.FileDescriptor(
+  name='old_test.proto', package='tideflow_old_test', syntax='proto3',
+  serialized_pb=_b(%r)
+)
+_POINT = _descriptor.Descriptor(name='Point', full_name='tideflow_old_test.Point')
+"""
+
+
+def test_old_generated_messages_are_loaded(tmp_path, monkeypatch):
+    from google.protobuf import descriptor_pb2
+
+    file = descriptor_pb2.FileDescriptorProto(
+        name="old_test.proto", package="tideflow_old_test", syntax="proto3"
+    )
+    message = file.message_type.add(name="Point")
+    message.field.add(name="x", number=1, type=5, label=1)
+    source = OLD_MESSAGES % file.SerializeToString().decode("latin1")
+    (tmp_path / "old_test_pb2.py").write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
+    old_messages.install()
+    import old_test_pb2
+
+    point = old_test_pb2.Point(x=3)
+    assert old_test_pb2.Point.FromString(point.SerializeToString()).x == 3
+
+
+def test_a_mesh_of_devices_knows_where_they_stand():
+    from tideflow.contrib.tpu.topology import Topology
+
+    places = np.array([[[0, 0], [0, 1]], [[1, 0], [1, 1]]])
+    mesh = Topology(Topology(mesh_shape=[2, 2], device_coordinates=places).serialized())
+    assert (mesh.num_tasks, mesh.num_tpus_per_task, mesh.mesh_rank) == (2, 2, 2)
+    assert mesh.tpu_device_name_at_coordinates([1, 0], job="w") == "/job:w/task:1/device:TPU:0"
+    assert mesh.cpu_device_name_at_coordinates([0, 1]) == "/task:0/device:CPU:0"
+    with pytest.raises(ValueError, match="rank 3 int32 array"):
+        Topology(mesh_shape=[2, 2], device_coordinates=places[0])
