@@ -156,10 +156,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.linalg",
         "linalg linalg_impl linear_operator linear_operator_addition linear_operator_adjoint "
         "linear_operator_algebra linear_operator_block_diag linear_operator_circulant "
-        "linear_operator_composition linear_operator_diag linear_operator_full_matrix linear_operator_householder "
-        "linear_operator_identity linear_operator_inversion linear_operator_kronecker "
-        "linear_operator_low_rank_update linear_operator_lower_triangular linear_operator_toeplitz "
-        "linear_operator_util linear_operator_zeros",
+        "linear_operator_composition linear_operator_diag linear_operator_full_matrix "
+        "linear_operator_householder linear_operator_identity linear_operator_inversion "
+        "linear_operator_kronecker linear_operator_low_rank_update linear_operator_lower_triangular "
+        "linear_operator_toeplitz linear_operator_util linear_operator_zeros",
     ),
     "python.ops.losses": ("tf.losses", "loss_reduction losses losses_impl util"),
     "python.ops.parallel_for": ("tf", "control_flow_ops gradients"),
@@ -524,11 +524,7 @@ def look_up(module: str, name: str) -> Any:
 
 # What TensorFlow's modules call otherwise than its public namespace does.
 _RENAMED = {
-    "DatasetV2": "Dataset",
     "DatasetV1Adapter": "Dataset",
-    "FixedLengthRecordDatasetV2": "FixedLengthRecordDataset",
-    "TFRecordDatasetV2": "TFRecordDataset",
-    "TextLineDatasetV2": "TextLineDataset",
     "TensorFlowBenchmark": "Benchmark",
     "TensorFlowTestCase": "TestCase",
     "eager_py_func": "py_function",
@@ -557,6 +553,8 @@ def _public_names(name: str) -> Iterator[str]:
     """
     if name in _RENAMED:
         yield _RENAMED[name]
+    if name.endswith("DatasetV2"):
+        yield name.removesuffix("V2")
     if name.endswith(("_v1", "V1")):
         yield name.removesuffix("V1").removesuffix("_v1")
     if name.startswith("Ref"):
