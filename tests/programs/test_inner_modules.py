@@ -160,3 +160,13 @@ def test_a_mesh_of_devices_knows_where_they_stand():
     assert mesh.cpu_device_name_at_coordinates([0, 1]) == "/task:0/device:CPU:0"
     with pytest.raises(ValueError, match="rank 3 int32 array"):
         Topology(mesh_shape=[2, 2], device_coordinates=places[0])
+
+
+def test_lists_of_tensors_take_python_arguments():
+    from tideflow.programs.list_names import empty_tensor_list
+
+    made = empty_tensor_list([None, 2], tf.float32)
+    pushed = tf.raw_ops.TensorListPushBack(input_handle=made, tensor=tf.ones([3, 2]))
+    with tf.Session() as session:
+        assert session.run(tf.raw_ops.TensorListLength(input_handle=pushed)) == 1
+    assert empty_tensor_list(tf.TensorShape(None), tf.int32, 4).dtype == tf.variant

@@ -288,6 +288,7 @@ _MODULES: dict[str, str] = {
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers",
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.losses.util": "tf.losses",
+    "python.ops.list_ops": "tideflow.programs.list_names gen",
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
