@@ -30,6 +30,34 @@ def empty_tensor_list(
     )
 
 
+def tensor_list_stack(
+    input_handle: Any,
+    element_dtype: Any,
+    num_elements: int = -1,
+    element_shape: Any = None,
+    name: str | None = None,
+) -> Any:
+    """The elements of a list as one tensor.
+
+    Args:
+      input_handle: The list.
+      element_dtype: The type of the elements.
+      num_elements: How many there must be; -1 for any number.
+      element_shape: Their shape; None where it is unknown.
+      name: A name for the operation.
+
+    Returns:
+      The tensor.
+    """
+    return raw_ops.TensorListStack(
+        input_handle=input_handle,
+        element_shape=_sizes(element_shape),
+        element_dtype=element_dtype,
+        num_elements=num_elements,
+        name=name,
+    )
+
+
 def _sizes(shape: Any) -> Any:
     """A shape as op types of lists take it, with -1 for what is unknown."""
     if shape is None:
