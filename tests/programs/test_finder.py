@@ -355,3 +355,51 @@ def test_devices_and_timelines():
 def test_nothing_is_answered_unasked():
     code = "import sys, tideflow; sys.exit(any('Finder' == type(f).__name__ for f in sys.meta_path))"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
+
+
+def test_modules_have_the_modules_that_they_import():
+    from tensorflow.contrib.framework.python.ops import variables
+    from tensorflow.python.framework import ops
+    from tensorflow.python.ops import rnn, rnn_cell_impl
+    from tensorflow.python.ops.rnn import rnn_cell_impl as as_imported
+
+    assert as_imported is rnn_cell_impl and rnn.ops is ops and rnn.vs.get_variable is tideflow.get_variable
+    assert variables.resource_variable_ops.ResourceVariable is rnn.resource_variable_ops.ResourceVariable
+    assert modules.module_named("", "rnn_cell_impl") is None
+
+
+def test_everything_that_an_inner_module_shows_can_be_imported():
+    space = {}
+    exec("from tensorflow.contrib.framework.python.ops.arg_scope import *", space)
+    assert space["arg_scope"] is tideflow.contrib.framework.arg_scope and "app" not in space
+
+
+def test_names_inside_modules_of_operations():
+    from tensorflow.python.ops.array_ops import shape_internal
+    from tensorflow.python.ops.rnn_cell_impl import _concat
+
+    with tideflow.Graph().as_default():
+        x = tideflow.placeholder(tideflow.float32, [None, 2])
+        assert shape_internal(tideflow.zeros([2]), optimize=False).op.type == "Shape"
+        assert _concat(x.shape[0], 3, static=True) == [None, 3]
+        assert tideflow.Session().run(_concat(tideflow.constant(4), [2, 3])).tolist() == [4, 2, 3]
+
+
+def test_files_by_their_old_functions(tmp_path):
+    from tensorflow.python.lib.io import file_io
+
+    folder = str(tmp_path / "a" / "b")
+    file_io.recursive_create_dir(folder)
+    first, second = f"{folder}/first", f"{folder}/second"
+    file_io.write_string_to_file(first, "text")
+    assert file_io.read_file_to_string(first) == "text"
+    assert file_io.read_file_to_string(first, binary_mode=True) == b"text"
+    file_io.atomic_write_string_to_file(second, "text")
+    assert file_io.filecmp(first, second) and file_io.file_crc32(first) == "0x3b8ba7c7"
+    with pytest.raises(tideflow.errors.AlreadyExistsError):
+        file_io.atomic_write_string_to_file(second, "other", overwrite=False)
+    assert sorted(file_io.list_directory(folder)) == ["first", "second"]
+    assert file_io.get_matching_files(f"{folder}/f*") == [first]
+    file_io.delete_file(first)
+    assert file_io.is_directory(folder) and not file_io.file_exists(first)
+    assert file_io.FileIO(second, "r").read() == "text" and file_io.stat(second).length == 4

@@ -7,7 +7,7 @@ import tideflow as tf
 from tideflow.programs import keras_names
 
 PROGRAM = """
-import collections, inspect
+import base64, collections, fractions, inspect, threading, time
 import numpy as np
 import tensorflow as tf
 from collections import Iterable, Mapping
@@ -19,6 +19,13 @@ assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
 assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]
 assert np.asscalar(np.ones(1)) == 1 and np.zeros(2, np.float).dtype == np.float64
+assert np.string_ is np.bytes_ and np.alltrue([1]) and not np.sometrue([0]) and np.NINF < 0
+assert np.asfarray([1]).dtype == np.float64 and list(np.in1d([[1, 2]], [2])) == [False, True]
+assert np.find_common_type([np.float32], [np.int64, np.float64]) == np.float32
+assert np.find_common_type([np.int32], [np.float64]) == np.float64
+assert np.find_common_type([], [np.int8]) == np.int8
+assert fractions.gcd(4, 6) == 2 and base64.encodestring(b"a") == b"YQ==\\n"
+assert time.clock() <= time.clock() and threading.current_thread().isAlive()
 assert isinstance(tf.ones(2), ops._TensorLike) and ops.is_dense_tensor_like(tf.Variable(1.0))
 assert backend.get_graph() is tf.get_default_graph() and tf.ones(2).shape._dims[0].value == 2
 with context.eager_mode():

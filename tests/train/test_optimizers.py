@@ -243,3 +243,9 @@ def test_slots_of_a_partitioned_variable_are_parts_too():
 def test_bad_hyperparameters(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_optimizers_are_subclasses_of_optimizer_itself():
+    """Programs list `tf.train`'s optimizers by their `__base__`."""
+    kinds = [getattr(tf.train, name) for name in dir(tf.train) if name.endswith("Optimizer")]
+    assert {kind.__base__ for kind in kinds if kind is not tf.train.Optimizer} == {tf.train.Optimizer}

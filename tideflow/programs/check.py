@@ -245,10 +245,11 @@ def _resolve(path: str) -> _Found:
             value = modules.look_up(module, name)
         except Missing:
             value = None
-            if not modules.is_module(inner):
+            if modules.module_named(module, name) is None:
                 return _Found(f"{ROOT}.{inner}", fault=f"missing. {modules.why_not(module, name)}")
-        if (value is None or isinstance(value, types.ModuleType)) and modules.is_module(inner):
-            module = inner
+        found = modules.module_named(module, name)
+        if found is not None and (value is None or isinstance(value, types.ModuleType)):
+            module = found
             continue
         return _member(f"{ROOT}.{inner}", value, names[i + 1 :])
     return _Found(f"{ROOT}.{module}".rstrip("."), is_module=True)

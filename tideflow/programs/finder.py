@@ -92,13 +92,14 @@ def _path(module: str) -> str:
 
 def _look_up(module: str, name: str) -> Any:
     """A symbol, or a module of the table, or nothing. Our own modules show themselves as TensorFlow's."""
-    is_module = modules.is_module(f"{_path(module)}.{name}".lstrip("."))
+    root = module.partition(".")[0]
+    found = modules.module_named(_path(module), name)
     try:
         value = modules.look_up(_path(module), name)
     except Missing:
-        return importlib.import_module(f"{module}.{name}") if is_module else _NOTHING
-    if isinstance(value, types.ModuleType) and is_module:
-        return importlib.import_module(f"{module}.{name}")
+        return importlib.import_module(f"{root}.{found}") if found else _NOTHING
+    if isinstance(value, types.ModuleType) and found:
+        return importlib.import_module(f"{root}.{found}")
     return value
 
 

@@ -239,6 +239,7 @@ _MODULES: dict[str, str] = {
     "python.client.session": "tf tideflow.session.fetches",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors tideflow.graph.errors",
+    "python.ops.array_ops": "tf tideflow.programs.operation_names",
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
     "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors",
@@ -267,7 +268,7 @@ _MODULES: dict[str, str] = {
     "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
     "python.layers.base": "tf.layers tideflow.layers.base",
     "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",
-    "python.lib.io.file_io": "tideflow.platform.gfile tf.gfile tf.io.gfile",
+    "python.lib.io.file_io": "tideflow.programs.file_names",
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
     "tideflow.ops.control_flow.contexts tideflow.programs.control_flow_names",
@@ -301,7 +302,8 @@ _MODULES: dict[str, str] = {
     "python.ops.rnn": "tf.nn tideflow.rnn.loops",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
-    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers",
+    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
+    "tideflow.programs.operation_names",
     "python.ops.sets": "tf.sets",
     "python.distribute.summary_op_util": "tideflow.programs.summary_names",
     "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
@@ -595,12 +597,47 @@ def names(module: str) -> list[str]:
         else:
             found.update(dir(importlib.import_module(place)))
     package = _PACKAGES.get(module, ("", ""))[1].split()
-    return sorted(name for name in found.union(package) if not name.startswith("_"))
+    return sorted(name for name in found.union(package) if not name.startswith("_") and _has(module, name))
+
+
+def _has(module: str, name: str) -> bool:
+    try:
+        look_up(module, name)
+    except Missing:
+        return is_module(f"{module}.{name}".lstrip("."))
+    return True
 
 
 def is_module(path: str) -> bool:
     """Whether `tensorflow.<path>` can be imported."""
     return path not in _REFUSED and places(path) is not None
+
+
+def module_named(module: str, name: str) -> str | None:
+    """The module that a module has under a name: one of its own or, inside TensorFlow, one it imports."""
+    own = f"{module}.{name}".lstrip(".")
+    if is_module(own):
+        return own
+    return _imported().get(name) if "python" in module.split(".") else None
+
+
+# The packages whose modules TensorFlow's other modules import, the likelier first, and what they call some.
+_IMPORTED = "python.framework python.ops python.util python.eager python.platform python.training"
+_CALLED = {
+    "logging": "python.platform.tf_logging",
+    "tf_variables": "python.ops.variables",
+    "vs": "python.ops.variable_scope",
+}
+
+
+@functools.cache
+def _imported() -> dict[str, str]:
+    """Modules by the names that modules importing them have them under."""
+    found = dict(_CALLED)
+    for package in _IMPORTED.split():
+        for name in _PACKAGES[package][1].split():
+            found.setdefault(name, f"{package}.{name}")
+    return found
 
 
 def why_not(module: str, name: str) -> str:

@@ -4,13 +4,28 @@ and packages beside TensorFlow such as keras 2.3, take them for granted.
 
 from __future__ import annotations
 
+import base64
 import collections
 import collections.abc
+import fractions
 import inspect
-from collections.abc import Callable
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+
+
+def _find_common_type(array_types: Sequence[Any], scalar_types: Sequence[Any]) -> np.dtype:
+    """The type of arrays and scalars together: scalars count only where they are of a higher kind."""
+    kinds = "buifcO"
+    arrays, scalars = (np.result_type(*types) if types else None for types in (array_types, scalar_types))
+    if arrays is None or scalars is not None and kinds.find(scalars.kind) > kinds.find(arrays.kind):
+        return scalars if scalars is not None else arrays  # type: ignore[return-value]
+    return arrays
+
 
 _OF_NUMPY = {
     "bool": bool,
@@ -19,26 +34,48 @@ _OF_NUMPY = {
     "int": int,
     "object": object,
     "str": str,
-    "Inf": np.inf,
-    "NaN": np.nan,
+    "unicode": str,
+    **dict.fromkeys(("Inf", "Infinity", "PINF", "infty"), np.inf),
+    **dict.fromkeys(("NAN", "NaN"), np.nan),
     "NINF": -np.inf,
-    "PINF": np.inf,
+    "AxisError": np.exceptions.AxisError,
+    "ComplexWarning": np.exceptions.ComplexWarning,
+    "RankWarning": np.exceptions.RankWarning,
+    "VisibleDeprecationWarning": np.exceptions.VisibleDeprecationWarning,
     "alltrue": np.all,
-    "asfarray": lambda a, dtype=np.float64: np.asarray(a, dtype=dtype),
-    "asscalar": lambda array: array.item(),
+    "asfarray": lambda a, dtype=np.float64: np.asarray(
+        a, dtype if np.issubdtype(dtype, np.inexact) else np.float64
+    ),
+    "asscalar": lambda a: a.item(),
+    "bool8": np.bool_,
     "cfloat": np.complex128,
     "complex_": np.complex128,
     "cumproduct": np.cumprod,
+    "find_common_type": _find_common_type,
     "float_": np.float64,
-    "in1d": lambda ar1, ar2, *args, **kwargs: np.isin(ar1, ar2, *args, **kwargs).ravel(),
-    "infty": np.inf,
+    "in1d": lambda ar1, ar2, assume_unique=False, invert=False: np.isin(
+        np.ravel(ar1), ar2, assume_unique, invert
+    ),
+    "issubsctype": lambda arg1, arg2: np.issubdtype(np.dtype(arg1), np.dtype(arg2).type),
+    "longfloat": np.longdouble,
     "mat": np.asmatrix,
+    "msort": lambda a: np.sort(a, axis=0),
+    "obj2sctype": lambda rep: np.dtype(rep).type,
     "product": np.prod,
     "round_": np.round,
     "row_stack": np.vstack,
+    "sctypes": {
+        "int": [np.int8, np.int16, np.int32, np.int64],
+        "uint": [np.uint8, np.uint16, np.uint32, np.uint64],
+        "float": [np.float16, np.float32, np.float64, np.longdouble],
+        "complex": [np.complex64, np.complex128, np.clongdouble],
+        "others": [bool, object, bytes, str, np.void],
+    },
+    "singlecomplex": np.complex64,
     "sometrue": np.any,
     "string_": np.bytes_,
-    "trapz": getattr(np, "trapezoid", None),
+    "trapz": np.trapezoid,
+    "typeDict": np.sctypeDict,
     "unicode_": np.str_,
 }
 
@@ -61,7 +98,12 @@ def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
     for name in collections.abc.__all__:
         _put(collections, name, getattr(collections.abc, name))
+    _put(base64, "decodestring", base64.decodebytes)
+    _put(base64, "encodestring", base64.encodebytes)
+    _put(fractions, "gcd", math.gcd)
     _put(inspect, "getargspec", _getargspec)
+    _put(threading.Thread, "isAlive", threading.Thread.is_alive)
+    _put(time, "clock", time.perf_counter)
     for name, value in _OF_NUMPY.items():
         _put(np, name, value)
 

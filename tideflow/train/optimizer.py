@@ -55,8 +55,37 @@ if TYPE_CHECKING:
 GradientsAndVariables = Sequence[tuple[Any, Any]]
 
 
+class Updates(Trackable):
+    """How an optimizer updates variables: what its kind has to say.
+
+    A kind takes these from a class beside `Optimizer`, behind it: its base is Optimizer and nothing else, as
+    programs that look at `__base__` expect.
+    """
+
+    _update_variable: Callable[..., Any]
+
+    def _updates(self, pairs: GradientsAndVariables) -> list[Any]:
+        """The updates of variables by their gradients."""
+        return [self._update_variable(grad, variable) for grad, variable in pairs]
+
+    def _prepare(self) -> None:
+        """Makes the tensors that all updates share, such as the learning rate."""
+
+    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+        raise NotImplementedError()
+
+    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+        raise NotImplementedError()
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        raise NotImplementedError()
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        raise NotImplementedError()
+
+
 @export("train.Optimizer")
-class Optimizer(Trackable):
+class Optimizer(Updates):
     """The base of optimizers: they add operations that change variables so that a loss falls.
 
         train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
@@ -310,10 +339,6 @@ class Optimizer(Trackable):
 
     # -------------------------------------------------------------------------------- one variable's update
 
-    def _updates(self, pairs: GradientsAndVariables) -> list[Any]:
-        """The updates of variables by their gradients."""
-        return [self._update_variable(grad, variable) for grad, variable in pairs]
-
     def _update_variable(self, grad: Any, variable: Any) -> Any:
         with name_scope(f"update_{_op_name(variable)}"), colocate_with(variable):
             if not isinstance(variable, Variable):
@@ -336,24 +361,9 @@ class Optimizer(Trackable):
     def _create_slots(self, var_list: list[Any]) -> None:
         """Makes the slots that the updates of these variables will need. Kinds without slots need not say."""
 
-    def _prepare(self) -> None:
-        """Makes the tensors that all updates share, such as the learning rate."""
-
     def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         """The operation that stands for all updates."""
         return grouping.group(*update_ops, name=name_scope)
-
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        raise NotImplementedError()
-
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        raise NotImplementedError()
-
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        raise NotImplementedError()
-
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        raise NotImplementedError()
 
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         """A sparse update in which an index may come more than once: those rows are summed first."""

@@ -23,7 +23,7 @@ from tideflow.ops.helpers.update_laws import Law
 from tideflow.ops.math import casting, unary
 from tideflow.ops.state import reference_variables, training, variable_rows
 from tideflow.ops.state.grouped_training import apply_together, can_run_together
-from tideflow.train.optimizer import GradientsAndVariables, Optimizer
+from tideflow.train.optimizer import GradientsAndVariables, Optimizer, Updates
 from tideflow.variables.base import Variable
 from tideflow.variables.initializers import Constant, Ones
 from tideflow.variables.resource import BaseResourceVariable
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-class LawOptimizer(Optimizer):
-    """An optimizer whose updates are the ops of one law: ApplyX, SparseApplyX, and resource variables' own.
+class LawUpdates(Updates):
+    """Updates that are the ops of one law: ApplyX, SparseApplyX, and resource variables' own.
 
     `_numbers` and `_states` say where an op's inputs come from: hyperparameters and slots, by input name.
     """
@@ -95,8 +95,8 @@ class LawOptimizer(Optimizer):
             executing_eagerly()
             and can_run_together(self._law.resource, self._attributes())
             and kind._update_variable is Optimizer._update_variable
-            and kind._resource_apply_dense is LawOptimizer._resource_apply_dense
-            and kind._apply is LawOptimizer._apply
+            and kind._resource_apply_dense is LawUpdates._resource_apply_dense
+            and kind._apply is LawUpdates._apply
         )
 
     def _apply_dense(self, grad: Tensor, var: Variable) -> Any:
@@ -136,7 +136,7 @@ def _check_positive(name: str, value: float) -> None:
 
 
 @export("train.GradientDescentOptimizer")
-class GradientDescentOptimizer(LawOptimizer):
+class GradientDescentOptimizer(Optimizer, LawUpdates):
     """Gradient descent: `var -= learning_rate * gradient`.
 
     Args:
@@ -171,7 +171,7 @@ class GradientDescentOptimizer(LawOptimizer):
 
 
 @export("train.ProximalGradientDescentOptimizer")
-class ProximalGradientDescentOptimizer(LawOptimizer):
+class ProximalGradientDescentOptimizer(Optimizer, LawUpdates):
     """Gradient descent with a proximal step for l1 and l2 penalties after each update.
 
     Args:
@@ -204,7 +204,7 @@ class ProximalGradientDescentOptimizer(LawOptimizer):
 
 
 @export("train.MomentumOptimizer")
-class MomentumOptimizer(LawOptimizer):
+class MomentumOptimizer(Optimizer, LawUpdates):
     """Gradient descent with momentum.
 
     The update is `accumulation = momentum * accumulation + gradient; var -= learning_rate * accumulation`.
@@ -247,7 +247,7 @@ class MomentumOptimizer(LawOptimizer):
 
 
 @export("train.AdagradOptimizer")
-class AdagradOptimizer(LawOptimizer):
+class AdagradOptimizer(Optimizer, LawUpdates):
     """Adagrad: each step is divided by the root of the sum of squared gradients (Duchi and others, 2011).
 
     Args:
@@ -295,7 +295,7 @@ class AdagradOptimizer(LawOptimizer):
 
 
 @export("train.ProximalAdagradOptimizer")
-class ProximalAdagradOptimizer(LawOptimizer):
+class ProximalAdagradOptimizer(Optimizer, LawUpdates):
     """Adagrad with a proximal step for l1 and l2 penalties after each update.
 
     Args:
@@ -341,7 +341,7 @@ class ProximalAdagradOptimizer(LawOptimizer):
 
 
 @export("train.AdagradDAOptimizer")
-class AdagradDAOptimizer(LawOptimizer):
+class AdagradDAOptimizer(Optimizer, LawUpdates):
     """Adagrad with dual averaging: variables follow from the sums of all gradients.
 
     With an l1 penalty many variables are exactly zero.
@@ -412,7 +412,7 @@ class AdagradDAOptimizer(LawOptimizer):
 
 
 @export("train.AdadeltaOptimizer")
-class AdadeltaOptimizer(LawOptimizer):
+class AdadeltaOptimizer(Optimizer, LawUpdates):
     """Adadelta: steps scaled by running means of squared gradients and of squared steps (Zeiler, 2012).
 
     Args:
@@ -448,7 +448,7 @@ class AdadeltaOptimizer(LawOptimizer):
 
 
 @export("train.RMSPropOptimizer")
-class RMSPropOptimizer(LawOptimizer):
+class RMSPropOptimizer(Optimizer, LawUpdates):
     """RMSProp: each step is divided by the root of a running mean of squared gradients.
 
     Args:
@@ -505,7 +505,7 @@ def _in_type_of(var: Variable, number: Variable) -> Any:
 
 
 @export("train.AdamOptimizer")
-class AdamOptimizer(LawOptimizer):
+class AdamOptimizer(Optimizer, LawUpdates):
     """Adam: steps from running means of gradients and of their squares (Kingma and Ba, 2014).
 
     Both means are corrected for their start at zero.
@@ -617,7 +617,7 @@ def _check_not_negative(name: str, value: float) -> None:
 
 
 @export("train.FtrlOptimizer")
-class FtrlOptimizer(LawOptimizer):
+class FtrlOptimizer(Optimizer, LawUpdates):
     """Follow the regularized leader, with l1, l2 and shrinkage penalties (McMahan and others, 2013).
 
     Args:

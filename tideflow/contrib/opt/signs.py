@@ -15,14 +15,15 @@ from tideflow.ops.arrays import constants, indexing, shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import binary, casting, powers, unary
 from tideflow.ops.state import reference_variables, training
-from tideflow.train.optimizers import LawOptimizer
+from tideflow.train.optimizer import Optimizer
+from tideflow.train.optimizers import LawUpdates
 from tideflow.variables.base import Variable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-class _SignOptimizer(LawOptimizer):
+class _SignOptimizer(Optimizer, LawUpdates):
     _states = {"m": "m"}
     _tensor_suffix = "_t"
     _tensor_names: dict[str, str] = {}  # of the hyperparameters, in the order in which they are made

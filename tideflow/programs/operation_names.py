@@ -1,0 +1,19 @@
+"""Names that programs take from inside TensorFlow's modules of operations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tideflow.graph.operation import Tensor
+from tideflow.ops.arrays.shapes import shape_of
+from tideflow.rnn.cells import joined_sizes, known_sizes
+
+shape_internal = shape_of
+
+
+def _concat(prefix: Any, suffix: Any, static: bool = False) -> Tensor | list[int | None] | None:
+    """Sizes behind sizes, each a number, a shape or a tensor: as a tensor, or, if `static`, what is known."""
+    if not static:
+        return joined_sizes(prefix, suffix)
+    known = known_sizes(prefix, suffix)
+    return None if known.ndims is None else known.as_list()
