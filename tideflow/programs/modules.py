@@ -380,6 +380,8 @@ _MODULES: dict[str, str] = {
     "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
     "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
     "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
+    "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
+    "python.keras.testing_utils": "tideflow.programs.keras_testing",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",
     "python.util.tf_export": "tideflow.programs.utilities",

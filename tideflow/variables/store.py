@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import (
     GraphKeys,
     add_to_collection,
@@ -221,8 +222,8 @@ class VariableStore:
                 f"{name}.  Perhaps a variable of the same name was already created without partitioning?"
             )
         shape, dtype = as_shape(shape), dtypes.as_dtype(dtype)
-        if initializer is not None and not callable(initializer):
-            shape = shape.merge_with(initializer.shape)
+        if isinstance(initializer, Tensor):
+            shape, dtype = shape.merge_with(initializer.shape), initializer.dtype.base_dtype
         needed = reuse is not True or partitioner is not None and shape.is_fully_defined()
         partitions = _partitions(partitioner, shape, dtype) if needed else None
         if name in self._partitioned_vars:
@@ -239,7 +240,10 @@ class VariableStore:
         for i, (info, size) in enumerate(slices):
             part_name, part_shape, part_initializer = f"{name}/part_{i}", size, initializer
             if initializer is not None and not callable(initializer):
-                part_initializer, part_shape = _part_of(initializer, info.var_offset, size, part_name), None
+                part_initializer, part_shape = (
+                    _part_of(initializer, dtype, info.var_offset, size, part_name),
+                    None,
+                )
             part = self._get_single_variable(
                 part_name,
                 shape=part_shape,
@@ -372,9 +376,9 @@ def _slices(shape: list[int], partitions: list[int]) -> list[tuple[list[int], li
     return parts
 
 
-def _part_of(value: Any, offset: list[int], size: list[int], name: str) -> Any:
+def _part_of(value: Any, dtype: dtypes.DType, offset: list[int], size: list[int], name: str) -> Any:
     with name_scope(f"{name}/PartitionedInitializer/"):
-        return slicing.slice(convert_to_tensor(value), offset, size)
+        return slicing.slice(convert_to_tensor(value, dtype), offset, size)
 
 
 def default_initializer(name: str, dtype: dtypes.DType) -> Any:

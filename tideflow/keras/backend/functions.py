@@ -64,7 +64,7 @@ class GraphFunction:
             fetches = [*self.outputs, *self.fetches, self.updates_op]
             self._callable = session.make_callable(fetches, fed)
             self._made_for = key
-        found = self._callable(*[_fed(value) for value in values if value is not None])
+        found = self._callable(*_computed([_fed(value) for value in values if value is not None], session))
         number = len(self.outputs)
         for fetch, value in zip(self.fetches, found[number:-1], strict=True):
             if fetch in self.fetch_callbacks:
@@ -82,6 +82,15 @@ def _is_list_of_arrays(inputs: Any) -> bool:
 
 def _fed(value: Any) -> Any:
     return value if hasattr(value, "dtype") else np.asarray(value)
+
+
+def _computed(values: list[Any], session: tf.Session) -> list[Any]:
+    """The values to feed: of tensors of a graph, what they are in this step."""
+    tensors = [value for value in values if type(value) is tf.Tensor]
+    if not tensors:
+        return values
+    found = iter(session.run(tensors))
+    return [next(found) if type(value) is tf.Tensor else value for value in values]
 
 
 @export("keras.backend.function")
