@@ -29,6 +29,7 @@ symbols: dict[str, Any] = {}
 _waiting: set[str] = set()  # exported, and not hung on a namespace yet
 _rooms: dict[str, str] = {}  # a name, or a namespace -> the room that its first use loads
 _loaded = False  # whether all rooms are loaded that every program needs
+_published: tuple[int, int, int] | None = None  # the state in which everything was published last
 
 
 def export(*paths: str, ragged: str | None = None, operator: str | None = None) -> Callable[[T], T]:
@@ -75,7 +76,7 @@ def load(path: str) -> None:
     for space in _prefixes(path):
         if space in _rooms:
             _import(_rooms[space])
-    if _loaded:
+    if _loaded and _published != _state():
         publish()
 
 
@@ -104,7 +105,7 @@ def publish() -> None:
 
     What belongs to the namespace of a room that is not loaded waits for it.
     """
-    global _loaded
+    global _loaded, _published
     _loaded = True
     for path in (*_rooms, *_waiting):
         space, _, name = path.rpartition(".")
@@ -113,6 +114,12 @@ def publish() -> None:
             if path in _waiting:
                 setattr(namespace, name, symbols[path])
                 _waiting.remove(path)
+    _published = _state()
+
+
+def _state() -> tuple[int, int, int]:
+    """What decides whether there is anything to publish: it grows, but for what waits."""
+    return len(_rooms), len(_waiting), sum(map(_is_loaded, set(_rooms.values())))
 
 
 def _is_loaded(room: str) -> bool:

@@ -595,19 +595,14 @@ def names(module: str) -> list[str]:
         if place == "gen":
             found.update(_generated())
         elif place == "tf" or place.startswith("tf."):
-            found.update(namespace.names(place[3:]))
+            symbols = namespace.symbols(place[3:])
+            inner = {*namespace.names(place[3:])} - symbols
+            found.update(symbols)
+            found.update(space for space in inner if is_module(f"{module}.{space}".lstrip(".")))
         else:
             found.update(dir(importlib.import_module(place)))
     package = _PACKAGES.get(module, ("", ""))[1].split()
-    return sorted(name for name in found.union(package) if not name.startswith("_") and _has(module, name))
-
-
-def _has(module: str, name: str) -> bool:
-    try:
-        look_up(module, name)
-    except Missing:
-        return is_module(f"{module}.{name}".lstrip("."))
-    return True
+    return sorted(name for name in found.union(package) if not name.startswith("_"))
 
 
 def is_module(path: str) -> bool:

@@ -78,6 +78,11 @@ def names(path: str) -> list[str]:
     return sorted({*tree.get(path, ()), *inner})
 
 
+def symbols(path: str) -> set[str]:
+    """What stands in a namespace, but for namespaces."""
+    return set(_whole_tree().get(path, ()))
+
+
 def _is_below(space: str, path: str) -> bool:
     return space.startswith(f"{path}.") if path else bool(space)
 

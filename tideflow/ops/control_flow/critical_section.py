@@ -13,7 +13,13 @@ from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import colocate_with, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.control_flow.tensor_array import TensorArray
@@ -89,13 +95,21 @@ class CriticalSection:
             )
         with name_scope(name, "CriticalSection", []) as scope, control_dependencies(None):
             self._handle = mutex_op(shared_name=shared_name or scope, name=scope)
-        self._graph = self._handle.graph
-        self._graph.add_to_collection(_SECTIONS, self)
+        self._graph = get_default_graph()
+        if not executing_eagerly():
+            self._graph.add_to_collection(_SECTIONS, self)
 
     @property
     def name(self) -> str:
         """The name of the operation that holds the mutex."""
         return self._handle.op.name
+
+    def _execute_now(self, fn: Callable) -> Any:
+        lock = mutex_lock_op(self._handle)
+        try:
+            return fn()
+        finally:
+            consume_mutex_lock_op(lock)
 
     def execute(self, fn: Callable, exclusive_resource_access: bool = True, name: str | None = None) -> Any:
         """What a function returns, computed while no other step is in this section.
@@ -113,6 +127,8 @@ class CriticalSection:
           ValueError: If `fn` executes something in this section itself, or uses a resource that another
             section has for itself.
         """
+        if executing_eagerly():
+            return self._execute_now(fn)
         graph = get_default_graph()
         with name_scope(name, "critical_section_execute", []):
             lock = mutex_lock_op(self._handle)

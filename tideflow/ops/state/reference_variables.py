@@ -192,7 +192,7 @@ def assign(
     """Gives a variable a new value.
 
     Args:
-      ref: A variable, or a tensor that refers to one.
+      ref: A variable, a tensor that refers to one, or a slice of one.
       value: A tensor of the variable's type.
       validate_shape: Whether `value` must have the variable's shape (the default). Otherwise the variable
         takes on the shape of `value`.
@@ -206,7 +206,7 @@ def assign(
       AttributeError: If `ref` is a tensor that refers to no variable.
       ValueError: If the shapes are known and differ.
     """
-    if isinstance(ref, Tensor) and not is_reference(ref):
+    if isinstance(ref, Tensor) and not is_reference(ref) and not hasattr(ref, "assign"):
         raise AttributeError(
             f"'Tensor' object has no attribute 'assign': '{ref.name}' refers to no variable, so nothing can "
             "be assigned to it."
