@@ -385,6 +385,17 @@ def test_names_inside_modules_of_operations():
         assert tideflow.Session().run(_concat(tideflow.constant(4), [2, 3])).tolist() == [4, 2, 3]
 
 
+def test_shapes_by_rank():
+    from tensorflow.python.framework import tensor_shape
+
+    assert tensor_shape.scalar().as_list() == [] and tensor_shape.vector(3).as_list() == [3]
+    assert tensor_shape.matrix(2, None).as_list() == [2, None]
+    assert tensor_shape.unknown_shape(ndims=2).as_list() == [None, None]
+    assert tensor_shape.unknown_shape().ndims is None
+    with pytest.raises(TypeError, match="Unknown argument"):
+        tensor_shape.unknown_shape(rank=1, ndims=2)
+
+
 def test_files_by_their_old_functions(tmp_path):
     from tensorflow.python.lib.io import file_io
 

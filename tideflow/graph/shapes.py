@@ -544,9 +544,28 @@ def as_dimension(value: SizeLike) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-def unknown_shape(rank: int | None = None) -> TensorShape:
-    """A shape of unknown sizes; its rank is unknown too where `rank` is None."""
+def unknown_shape(rank: int | None = None, **ndims: int | None) -> TensorShape:
+    """A shape of unknown sizes; its rank, or `ndims` as it was once called, may be unknown too."""
+    if rank is None and "ndims" in ndims:
+        rank = ndims.pop("ndims")
+    if ndims:
+        raise TypeError(f"Unknown argument: {next(iter(ndims))}. It takes rank, or ndims.")
     return from_sizes(None if rank is None else (None,) * rank)
+
+
+def scalar() -> TensorShape:
+    """The shape of a scalar."""
+    return from_sizes(())
+
+
+def vector(length: SizeLike) -> TensorShape:
+    """The shape of a vector."""
+    return TensorShape([length])
+
+
+def matrix(rows: SizeLike, cols: SizeLike) -> TensorShape:
+    """The shape of a matrix."""
+    return TensorShape([rows, cols])
 
 
 @export("dimension_value", "compat.dimension_value")

@@ -37,6 +37,7 @@ _HERE = nullcontext()  # for variables of eager mode, which any graph can captur
 class BaseResourceVariable(Variable):
     """A handle, and what may be done with the variable behind it."""
 
+    _is_resource_variable = True
     _handle: Tensor
     _dtype: dtypes.DType
     _cached_value: Tensor | None = None

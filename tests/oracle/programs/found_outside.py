@@ -1,5 +1,8 @@
 """What programs written elsewhere do that nothing here did before."""
 
+import shutil
+import tempfile
+
 from kit import cases, graph, product, raises, run
 
 _SLICES = {
@@ -44,6 +47,44 @@ def parts_of_a_variable_from_values(tf, np, key, count):
 def bases_of_optimizers(tf, np):
     kinds = {name: getattr(tf.train, name) for name in dir(tf.train) if name.endswith("Optimizer")}
     return {name: kind.__base__.__name__ for name, kind in kinds.items() if name != "Optimizer"}
+
+
+def casts_of_variables(tf, np):
+    v = tf.get_variable("v", [2], use_resource=True, initializer=tf.zeros_initializer())
+    r = tf.get_variable("r", [2], use_resource=False, initializer=tf.zeros_initializer())
+    return [
+        [tf.cast(v, tf.float32) is v, tf.to_float(v) is v, tf.cast(r, tf.float32) is r],
+        tf.cast(r, tf.float32),
+        tf.cast(v, tf.float64),
+        graph(tf),
+    ]
+
+
+def objects_are_tracked_by_name(tf, np):
+    class Owner(tf.keras.optimizers.Optimizer):
+        def __init__(self):
+            super(Owner, self).__init__("owner")
+            self.inner = self._track_trackable(tf.train.Checkpoint(v=tf.Variable(2.0, name="v")), "named")
+
+        def get_config(self):
+            return {}
+
+    root = tf.train.Checkpoint(owner=Owner())
+    refused = [
+        raises(lambda: root._track_trackable(1, "a")),
+        raises(
+            lambda: (
+                root._track_trackable(tf.Variable(1.0), "a") and root._track_trackable(tf.Variable(1.0), "a")
+            )
+        ),
+    ]
+    folder = tempfile.mkdtemp()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = root.save(folder + "/checkpoint", session=session)
+    names = sorted(name for name, _ in tf.train.list_variables(path))
+    shutil.rmtree(folder)
+    return [refused, names]
 
 
 def keras_models_take_tensors(tf, np):

@@ -121,7 +121,8 @@ def cast(x: TensorOrRagged | SparseTensor, dtype: DTypeLike, name: str | None = 
       name: A name for the operation.
 
     Returns:
-      What `x` was, with elements of type `dtype`; `x` itself where it is a tensor of that type.
+      What `x` was, with elements of type `dtype`; `x` itself where it is a tensor, or a resource variable,
+      of that type.
     """
     target = dtypes.as_dtype(dtype).base_dtype
     if isinstance(x, Tensor):
@@ -130,6 +131,8 @@ def cast(x: TensorOrRagged | SparseTensor, dtype: DTypeLike, name: str | None = 
         graph = get_eager_graph()
         if graph is not None and x.is_eager and not x.dtype.is_complex:
             return graph.execute(cast_op, (x,), {"DstT": target}, name, (cast_op, x._key, target))
+    elif getattr(x, "_is_resource_variable", False) and x.dtype is target:
+        return x
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)
