@@ -375,12 +375,17 @@ def test_everything_that_an_inner_module_shows_can_be_imported():
 
 
 def test_names_inside_modules_of_operations():
+    from tensorflow.python.framework.constant_op import _tensor_shape_tensor_conversion_function
     from tensorflow.python.ops.array_ops import shape_internal
     from tensorflow.python.ops.rnn_cell_impl import _concat
 
     with tideflow.Graph().as_default():
         x = tideflow.placeholder(tideflow.float32, [None, 2])
         assert shape_internal(tideflow.zeros([2]), optimize=False).op.type == "Shape"
+        sizes = _tensor_shape_tensor_conversion_function(tideflow.TensorShape([2, 3]))
+        assert sizes.op.name == "shape_as_tensor" and sizes.dtype == tideflow.int32
+        with pytest.raises(ValueError, match="Cannot convert a partially known TensorShape to a Tensor"):
+            _tensor_shape_tensor_conversion_function(x.shape)
         assert _concat(x.shape[0], 3, static=True) == [None, 3]
         assert tideflow.Session().run(_concat(tideflow.constant(4), [2, 3])).tolist() == [4, 2, 3]
 
@@ -414,3 +419,30 @@ def test_files_by_their_old_functions(tmp_path):
     file_io.delete_file(first)
     assert file_io.is_directory(folder) and not file_io.file_exists(first)
     assert file_io.FileIO(second, "r").read() == "text" and file_io.stat(second).length == 4
+
+
+def test_sizes_around_convolutions():
+    from tensorflow.python.keras.utils import conv_utils, tf_utils
+    from tensorflow.python.layers import utils
+
+    paddings = ("same", "valid", "full", "causal")
+    assert [utils.conv_output_length(10, 3, padding, 2, 2) for padding in paddings] == [5, 3, 7, 5]
+    assert [utils.conv_input_length(4, 3, padding, 2) for padding in paddings[:3]] == [7, 9, 5]
+    assert [utils.deconv_output_length(4, 3, padding, 2) for padding in paddings[:3]] == [8, 9, 5]
+    assert conv_utils.deconv_output_length(4, 3, "valid", output_padding=1, stride=2) == 10
+    assert conv_utils.conv_output_length(None, 3, "same", 1) is None
+    assert conv_utils.convert_data_format("channels_first", 4) == "NCHW"
+    assert conv_utils.normalize_tuple(2, 3, "k") == (2, 2, 2) and utils.normalize_padding("SAME") == "same"
+    with pytest.raises(ValueError, match=r"The `k` argument must be a tuple of 2 integers\. Received: 1\.5"):
+        conv_utils.normalize_tuple(1.5, 2, "k")
+    assert conv_utils.convert_kernel([[[1]], [[2]]]).tolist() == [[[2]], [[1]]]
+
+    class Layer:
+        @tf_utils.shape_type_conversion
+        def output_shape(self, shape):
+            assert shape in ((None, 3), [(1,), (2,)])
+            return shape
+
+    assert Layer().output_shape(tideflow.TensorShape([None, 3])).as_list() == [None, 3]
+    assert [each.as_list() for each in Layer().output_shape([(1,), (2,)])] == [[1], [2]]
+    assert tf_utils.constant_value(tideflow.constant(True)) is True

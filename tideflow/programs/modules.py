@@ -122,7 +122,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
-        "data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
+        "conv_utils data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
     ),
     "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
     "python.lib": ("tf", ""),
@@ -243,6 +243,7 @@ _MODULES: dict[str, str] = {
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
     "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors",
+    "python.framework.constant_op": "tf tideflow.programs.operation_names",
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
@@ -267,7 +268,7 @@ _MODULES: dict[str, str] = {
     "tideflow.graph.partial tideflow.programs.tensor_utilities",
     "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
     "python.layers.base": "tf.layers tideflow.layers.base",
-    "python.layers.utils": "tideflow.layers.shapes tf.contrib.framework",
+    "python.layers.utils": "tideflow.programs.layer_names tf.contrib.framework tideflow.programs.keras_names",
     "python.lib.io.file_io": "tideflow.programs.file_names",
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
@@ -381,6 +382,9 @@ _MODULES: dict[str, str] = {
     "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
     "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
     "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
+    "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",
+    "python.keras.utils.tf_utils": "tf.contrib.framework tideflow.programs.layer_names "
+    "tideflow.programs.keras_names",
     "python.keras.testing_utils": "tideflow.programs.keras_testing",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",

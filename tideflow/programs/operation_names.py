@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.shapes import shape_of
 from tideflow.rnn.cells import joined_sizes, known_sizes
 
@@ -17,3 +19,10 @@ def _concat(prefix: Any, suffix: Any, static: bool = False) -> Tensor | list[int
         return joined_sizes(prefix, suffix)
     known = known_sizes(prefix, suffix)
     return None if known.ndims is None else known.as_list()
+
+
+def _tensor_shape_tensor_conversion_function(
+    s: TensorShape, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    """The sizes of a shape, which must be known, as a tensor."""
+    return convert_to_tensor(s, dtype, "shape_as_tensor" if name is None else name)
