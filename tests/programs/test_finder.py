@@ -382,6 +382,7 @@ def test_names_inside_modules_of_operations():
     with tideflow.Graph().as_default():
         x = tideflow.placeholder(tideflow.float32, [None, 2])
         assert shape_internal(tideflow.zeros([2]), optimize=False).op.type == "Shape"
+        assert x._shape_tuple() == (None, 2) and tideflow.placeholder(tideflow.int32)._shape_tuple() is None
         sizes = _tensor_shape_tensor_conversion_function(tideflow.TensorShape([2, 3]))
         assert sizes.op.name == "shape_as_tensor" and sizes.dtype == tideflow.int32
         with pytest.raises(ValueError, match="Cannot convert a partially known TensorShape to a Tensor"):

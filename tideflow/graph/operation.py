@@ -363,6 +363,9 @@ class Tensor:
     def _shape_as_list(self) -> list[int | None] | None:
         return self._shape.as_list() if self._shape.ndims is not None else None
 
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
+        return None if (sizes := self._shape_as_list()) is None else tuple(sizes)
+
     def _rank(self) -> int | None:
         return self._shape.ndims
 
