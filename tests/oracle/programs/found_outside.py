@@ -87,6 +87,24 @@ def objects_are_tracked_by_name(tf, np):
     return [refused, names]
 
 
+def an_optimizer_without_a_learning_rate(tf, np):
+    class Halving(tf.keras.optimizers.Optimizer):
+        def _create_slots(self, var_list):
+            pass
+
+        def _resource_apply_dense(self, grad, var, apply_state=None):
+            return var.assign(var / 2.0)
+
+        def get_config(self):
+            return {}
+
+    x = tf.keras.Input((1,))
+    model = tf.keras.Model(x, tf.keras.layers.Dense(1, kernel_initializer="ones")(x))
+    model.compile(Halving("halving"), "mse")
+    model.fit(np.ones([2, 1]), np.zeros([2, 1]), verbose=0)
+    return model.get_weights()
+
+
 def keras_models_take_tensors(tf, np):
     x = tf.keras.Input((2,), name="feature")
     model = tf.keras.Model(x, tf.keras.layers.Dense(1, kernel_initializer="ones", name="out")(x))

@@ -302,7 +302,8 @@ class Optimizer(Trackable):
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
         """The numbers of an update for variables of a type, by name."""
-        return {"lr_t": tf.identity(self._decayed_lr(dtype))}
+        has_rate = "learning_rate" in self._hyper  # an optimizer of optimizers may have none of its own
+        return {"lr_t": tf.identity(self._decayed_lr(dtype))} if has_rate else {}
 
     def _prepare(self, var_list: Sequence[Any]) -> dict[Any, dict[str, Any]]:
         return {
