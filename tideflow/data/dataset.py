@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tideflow.data import generators, iterator, padding, structure
+from tideflow.data import generators, iterator, kept_state, padding, structure
 from tideflow.data.functions import Traced, factory, is_predicate, stateful, traced
-from tideflow.data.numbers import number, seeds
+from tideflow.data.numbers import number
 from tideflow.data.options import Options
 from tideflow.export import export
 from tideflow.graph import dtypes, nest, scopes
@@ -431,12 +431,9 @@ class Dataset(structure.OfElements):
           The dataset.
         """
         size = number(buffer_size, "buffer_size")
-        return self._same(
-            datasets.shuffle_dataset_op,
-            size,
-            *seeds(seed),
-            reshuffle_each_iteration=True if reshuffle_each_iteration is None else reshuffle_each_iteration,
-        )
+        again = True if reshuffle_each_iteration is None else reshuffle_each_iteration
+        op, inputs, attrs = kept_state.shuffling(size, seed, again)
+        return self._same(op, *inputs, **attrs)
 
     def cache(self, filename: TensorLike = "") -> Dataset:
         """Caches the elements during the first complete pass.
@@ -447,7 +444,7 @@ class Dataset(structure.OfElements):
         Returns:
           A dataset of the same elements.
         """
-        return self._same(datasets.cache_dataset_op, number(filename, "filename", dtypes.string))
+        return self._same(*kept_state.caching(number(filename, "filename", dtypes.string)))
 
     def take(self, count: TensorLike) -> Dataset:
         """Takes the first elements.

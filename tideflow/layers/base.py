@@ -589,7 +589,7 @@ class Layer(Connected, Additions, Module):
         """The variables by the names they were added under, and the attributes that hold more."""
         found = dict(self._weights_by_name)
         for name, value in vars(self).items():
-            followed = name not in _BOOKKEEPING and not is_left_out(self, name)
+            followed = name not in self._untracked and not is_left_out(self, name)
             if followed and is_trackable(value) and _holds_trackable(value):
                 found.setdefault(name, value)
         return list(found.items())

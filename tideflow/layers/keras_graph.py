@@ -17,7 +17,8 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph, graph_outside, init_scope
 from tideflow.ops.arrays import constants
-from tideflow.ops.state import resource_variables
+from tideflow.ops.helpers.session_objects import held
+from tideflow.ops.state import captured_objects, resource_variables
 from tideflow.runtime.resources import ResourceManager
 
 
@@ -48,9 +49,10 @@ class BesideEager(FunctionGraph):
         variable = tensor._value
         if tensor.dtype is not dtypes.resource:
             return constants.constant(tensor.numpy(), tensor.dtype, name="captured")
-        if not isinstance(variable, resource_variables.HandledVariable):
-            raise ValueError(f"A model in eager mode cannot use {variable!r} from outside of its functions.")
         shared = f"eager_{len(self.captured)}"
+        if not isinstance(variable, resource_variables.HandledVariable):
+            self.resources.get_or_create("", captured_objects.KIND, shared, lambda: held(variable))
+            return captured_objects.captured_object_op(shared_name=shared, name="captured")
         self.resources.get_or_create("", resource_variables.KIND, shared, lambda: variable)
         place = variable.value.device if isinstance(variable.value, torch.Tensor) else torch.device("cpu")
         with self.device(device_name(place)):

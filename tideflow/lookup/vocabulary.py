@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import graph_outside, init_scope, name_scope
 from tideflow.lookup.initializers import (
     KeyValueTensorInitializer,
     TextFileIdTableInitializer,
@@ -326,7 +327,8 @@ def index_table_from_tensor(
     if vocabulary_list is None:
         raise ValueError("vocabulary_list must be specified.")
     _check_keys(num_oov_buckets, dtype)
-    with name_scope(name, "string_to_index"):
+    outside = init_scope() if graph_outside().is_eager else contextlib.nullcontext()
+    with outside, name_scope(name, "string_to_index"):  # a table of eager mode is filled at once
         keys = convert_to_tensor(vocabulary_list)
         if keys.dtype.is_integer != dtype.is_integer:
             kind = "integer" if dtype.is_integer else "non-integer"

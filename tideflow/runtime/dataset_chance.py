@@ -59,21 +59,55 @@ class Random(Dataset):
         return INFINITE
 
 
+class SeedGenerator:
+    """Gives the seeds of one pass after the other."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self.seeds = seeds_or_chance(seed, seed2)
+        self._words = random_words(*self.seeds)
+
+    def following(self) -> tuple[int, int]:
+        """The seeds of the next pass."""
+        return next(self._words), next(self._words)
+
+
 class Shuffle(OfOne):
     """Elements in random order: each is drawn from a buffer of the next `size`.
 
-    Each pass has a different order if `reshuffle` is set.
+    Each pass has a different order if `reshuffle` is set; with seeds, the orders are the same for every
+    iterator.
     """
 
     def __init__(self, source: Dataset, size: int, seed: int, seed2: int, reshuffle: bool = True) -> None:
         super().__init__(source)
         self.size, self.reshuffle = _buffer_size(size), reshuffle
-        self.seeds = seeds_or_chance(seed, seed2)
-        self._next_seeds = random_words(*self.seeds)
+        self._by_chance = None if seed or seed2 else SeedGenerator(seed, seed2)
+        self.seeds = (seed, seed2) if self._by_chance is None else self._by_chance.seeds
 
     def iterate(self, iteration: Iteration) -> Pull:
-        seeds = (next(self._next_seeds), next(self._next_seeds)) if self.reshuffle else self.seeds
-        return _shuffled(self.source, 1, self.size, random_words(*seeds), iteration)
+        seeds = self._generator(iteration).following() if self.reshuffle else self.seeds
+        return _shuffled(self.source, 1, self.size, random_words(*seeds), iteration.inner("shuffled"))
+
+    def _generator(self, iteration: Iteration) -> SeedGenerator:
+        if self._by_chance is not None:
+            return self._by_chance
+        key = ("shuffle", iteration.place, self.seeds, self.size)
+        return iteration.whole.keep(key, lambda: SeedGenerator(*self.seeds))
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
+class ShuffleBySeeds(OfOne):
+    """Elements in random order, another in each pass, by the seeds of a generator that lives beside it."""
+
+    def __init__(self, source: Dataset, size: int, generator: SeedGenerator) -> None:
+        super().__init__(source)
+        self._size, self._generator = _buffer_size(size), generator
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        words = random_words(*self._generator.following())
+        return _shuffled(self.source, 1, self._size, words, iteration)
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -43,8 +43,11 @@ class End(Exception):
 class Iteration:
     """One pass over a dataset. The passes over the datasets inside it stop with it."""
 
-    def __init__(self, resources: ResourceManager, outer: Iteration | None = None) -> None:
+    def __init__(
+        self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
+    ) -> None:
         self.resources = resources
+        self.place = place  # of the datasets of this pass among those of the whole
         self.context = StepContext()  # of the threads of this pass
         self._outer = outer
         # Whether datasets that work in threads may return elements in any order.
@@ -71,9 +74,9 @@ class Iteration:
     def record(self, function: Callable[[str, float], None]) -> None:
         self._record = function
 
-    def inner(self) -> Iteration:
-        """A pass over a dataset inside this one."""
-        return Iteration(self.resources, self)
+    def inner(self, *step: Any) -> Iteration:
+        """A pass over a dataset inside this one; a step leads there where it is one of several."""
+        return Iteration(self.resources, self, self.place + step)
 
     @property
     def whole(self) -> Iteration:
@@ -661,16 +664,23 @@ def _key(value: Any) -> Any:
     return array.shape, tuple(array.ravel().tolist()) if array.dtype == object else array.tobytes()
 
 
+class CachedElements:
+    """The elements that a complete pass left in memory; None before the first one has ended."""
+
+    def __init__(self) -> None:
+        self.elements: list[Element] | None = None
+
+
 class MemoryCache(OfOne):
     """The source, cached in memory by the first complete pass."""
 
-    def __init__(self, source: Dataset) -> None:
+    def __init__(self, source: Dataset, cached: CachedElements | None = None) -> None:
         super().__init__(source)
-        self._cached: list[Element] | None = None
+        self._cached = CachedElements() if cached is None else cached
 
     def iterate(self, iteration: Iteration) -> Pull:
-        if self._cached is not None:
-            return iter_pull(self._cached)
+        if self._cached.elements is not None:
+            return iter_pull(self._cached.elements)
         following = self.source.iterate(iteration)
         seen: list[Element] = []
 
@@ -678,7 +688,7 @@ class MemoryCache(OfOne):
             try:
                 seen.append(following(context))
             except End:
-                self._cached = seen
+                self._cached.elements = seen
                 raise
             return seen[-1]
 
@@ -699,7 +709,7 @@ class Zip(Dataset):
         self.sources = list(sources)
 
     def iterate(self, iteration: Iteration) -> Pull:
-        pulls = [source.iterate(iteration) for source in self.sources]
+        pulls = [source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)]
         return lambda context: tuple([value for pull in pulls for value in pull(context)])
 
     def cardinality(self) -> int:
@@ -716,7 +726,7 @@ class Concatenate(Dataset):
         self.sources = list(sources)
 
     def iterate(self, iteration: Iteration) -> Pull:
-        rest = [source.iterate(iteration) for source in self.sources]
+        rest = [source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)]
 
         def pull(context: StepContext) -> Element:
             while rest:
@@ -744,7 +754,9 @@ class Directed(Dataset):
 
     def iterate(self, iteration: Iteration) -> Pull:
         choose = self._selector.iterate(iteration)
-        pulls: list[Pull | None] = [source.iterate(iteration) for source in self.sources]
+        pulls: list[Pull | None] = [
+            source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)
+        ]
 
         def pull(context: StepContext) -> Element:
             while any(pulls):

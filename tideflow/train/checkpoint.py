@@ -321,7 +321,7 @@ class CheckpointLoadStatus(LoadStatus):
         self._values_restored |= new.keys()
         self._restorer.restore(None, self._save_path, new)
         if self._unresolved:
-            restore_when_made(self)
+            restore_when_made(self, self._root)
 
     def run_restore_ops(self, session: SessionLike | None = None) -> None:
         if executing_eagerly():

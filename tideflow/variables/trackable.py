@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from tideflow.export import export
+from tideflow.graph.scopes import executing_eagerly
 
 VARIABLE_VALUE = "VARIABLE_VALUE"  # how a variable calls its value
 Children = list[tuple[str, Any]]
@@ -83,6 +84,8 @@ class AutoTrackable(Trackable):
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, unwrapped(self, name, value))
+        if _waiting and is_trackable(value) and executing_eagerly():
+            objects_made()
 
     def _no_dependency(self, value: Any) -> Any:
         """A value for an attribute that checkpoints do not follow."""
@@ -192,16 +195,20 @@ def children_of(value: Any) -> Children:
 # ------------------------------------------------------------------------------- restoring what is made later
 
 _waiting: list[weakref.ref[Any]] = []  # what restores the rest of a checkpoint, in eager mode
+_RESTORED_BY = "_restored_by"  # the attribute of the root under which it stays there
 
 
-def restore_when_made(status: Any) -> None:
-    """Has `status.restore_now()` called whenever objects have been made, as long as anybody holds it."""
+def restore_when_made(status: Any, root: Any) -> None:
+    """Has `status.restore_now()` called whenever objects have been made, as long as the root is there."""
+    object.__setattr__(root, _RESTORED_BY, status)  # programs seldom hold what `restore` returns
     if not any(known() is status for known in _waiting):
         _waiting.append(weakref.ref(status))
 
 
 def objects_made() -> None:
     """Restores what belongs to a checkpoint that was restored before these objects were made."""
+    if not _waiting:
+        return
     waiting, _waiting[:] = list(_waiting), []
     for known in waiting:
         status = known()

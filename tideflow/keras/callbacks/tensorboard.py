@@ -20,7 +20,8 @@ class TensorBoard(Callback):
 
     Args:
       log_dir: The folder of the event files.
-      histogram_freq: How many epochs lie between two histograms; none if 0. They need validation data.
+      histogram_freq: How many epochs lie between two histograms; none if 0. They need validation data,
+        and a graph: eager mode writes none.
       batch_size: The size of the batches of validation data that activations are computed with.
       write_graph: Whether the graph is written.
       write_grads: Whether histograms of gradients are written too.
@@ -67,10 +68,12 @@ class TensorBoard(Callback):
     def set_model(self, model: Any) -> None:
         super().set_model(model)
         self.writer = tf.summary.FileWriter(
-            self.log_dir, tf.get_default_graph() if self.write_graph else None
+            self.log_dir,
+            tf.get_default_graph() if self.write_graph else None,
+            filename_suffix=".v2" if tf.executing_eagerly() else None,
         )
         self.merged: Any = None
-        if self.histogram_freq:
+        if self.histogram_freq and not tf.executing_eagerly():
             self.merged = tf.summary.merge(self._summaries())
         self._saver: Any = None
         if self.embeddings_freq:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 
-def _array(value: Any) -> Any:
+def as_array(value: Any) -> Any:
+    """A value as an array with an axis of samples, and one more at least."""
     if getattr(value, "is_eager", False):
         value = value.numpy()
     if value is None or hasattr(value, "shape") and not hasattr(value, "iloc"):
@@ -51,7 +52,7 @@ def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
             found = [np.asarray(item) if isinstance(item, (list, tuple)) else item for item in data]
     else:
         found = [data]
-    found = [_array(item) for item in found]
+    found = [as_array(item) for item in found]
     if len(found) != len(names):
         if found and hasattr(found[0], "shape"):
             raise ValueError(

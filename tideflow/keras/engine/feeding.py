@@ -34,19 +34,20 @@ class Fed:
         """A model that has not been called yet learns its inputs from the first data."""
         if self.inputs is not None:
             return
-        flat = x if isinstance(x, (list, tuple)) else [x]
+        given = {key: x[key] for key in sorted(x)} if isinstance(x, dict) else x
+        names = list(given) if isinstance(x, dict) else None
+        flat = list(map(data.as_array, nest.flatten(given)))
         made = []
         for number, array in enumerate(flat):
-            array = np.asarray(array)
-            kept = array.shape[1:] if array.ndim > 1 else (1,)
-            dtype = keras_state.floatx() if array.dtype.kind == "f" else array.dtype
-            made.append(placeholder((None, *kept), dtype=dtype, name=f"input_{number + 1}"))
-        inputs = made if isinstance(x, (list, tuple)) else made[0]
+            dtype = _type_of_input(array)
+            name = names[number] if names else f"input_{number + 1}"
+            made.append(placeholder((None, *array.shape[1:]), dtype=dtype, name=name))
+        inputs = nest.pack_sequence_as(given, made)
         if not self.run_eagerly:
             self(inputs)
             return
-        first = [tf.constant(np.asarray(array)[:1], tensor.dtype) for array, tensor in zip(flat, made)]
-        self._set_inputs(inputs, self(first if isinstance(x, (list, tuple)) else first[0]))
+        first = [tf.constant(array[:1], tensor.dtype) for array, tensor in zip(flat, made, strict=True)]
+        self._set_inputs(inputs, self(nest.pack_sequence_as(given, first)))
 
     def _set_inputs(self, inputs: Any, outputs: Any) -> None:
         self._nested_inputs = inputs
@@ -55,7 +56,8 @@ class Fed:
         flat_out = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         self.inputs, self.outputs = flat_in, flat_out
         self._nested_outputs = outputs
-        self.input_names = [f"input_{number + 1}" for number in range(len(flat_in))]
+        numbered = [f"input_{number + 1}" for number in range(len(flat_in))]
+        self.input_names = list(inputs) if isinstance(inputs, dict) else numbered
         self.output_names = [f"output_{number + 1}" for number in range(len(flat_out))]
         if self._is_compiled and not in_keras_graph():  # there, the first step compiles them
             self._compile_outputs()
@@ -316,3 +318,10 @@ def _per_class(given: Any, names: list[str]) -> list[Any]:
     if isinstance(given, dict):
         return [given.get(name) for name in names]
     return list(given)
+
+
+def _type_of_input(array: Any) -> Any:
+    """The type of the input that a model has for an array."""
+    if array.dtype.kind in "OSU":
+        return tf.string
+    return keras_state.floatx() if array.dtype.kind == "f" else array.dtype

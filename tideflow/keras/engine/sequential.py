@@ -10,7 +10,7 @@ from tideflow.graph import nest
 from tideflow.keras.engine.input_layer import Input, InputLayer
 from tideflow.keras.engine.training import Model
 from tideflow.keras.layers import serialization
-from tideflow.layers.base import Layer
+from tideflow.layers.base import Layer, _default
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike
@@ -122,6 +122,7 @@ class Sequential(Model):
             self._take_stack()
         del layer
 
+    @_default
     def build(self, input_shape: ShapeLike | None = None) -> None:
         """Makes the variables for inputs of a shape.
 

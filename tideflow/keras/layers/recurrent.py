@@ -170,6 +170,7 @@ def _takes(cell: Any, argument: str) -> bool:
 @described("A recurrent layer: a cell that is called for each time step.")
 class RNN(Configured):
     _config = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+    _untracked = Configured._untracked | {"states_value"}  # they depend on the size of batches
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ from tideflow.ops.helpers.update_laws import Law
 from tideflow.ops.state import variable_rows
 from tideflow.train.optimizer import deduplicated
 from tideflow.variables import keras_initializers
-from tideflow.variables.trackable import Trackable
+from tideflow.variables.trackable import Trackable, objects_made
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
@@ -296,9 +296,14 @@ class Optimizer(Trackable):
 
     def _create_all_weights(self, var_list: Sequence[Any]) -> None:
         """Makes the count of updates, which comes first, the hyperparameters and the slots of variables."""
+        number = len(self._weights)
         self.iterations  # noqa: B018
         self._create_hypers()
         self._create_slots(var_list)
+        if len(self._weights) > number:
+            with tf.init_scope():
+                if tf.executing_eagerly():
+                    objects_made()
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
         """The numbers of an update for variables of a type, by name."""
