@@ -183,9 +183,8 @@ def hard_sigmoid(x: TensorLike) -> Tensor:
       A tensor of the same shape.
     """
     x = convert_to_tensor(x, preferred_dtype=dtypes.float32)
-    x = binary.multiply(x, _like(0.2, x))
-    x = binary.add(x, _like(0.5, x))
-    return clipping.clip_by_value(x, 0.0, 1.0)
+    slope, middle = _like(0.2, x), _like(0.5, x)
+    return clipping.clip_by_value(binary.add(binary.multiply(x, slope), middle), 0.0, 1.0)
 
 
 @export("keras.activations.linear")

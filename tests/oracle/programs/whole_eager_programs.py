@@ -853,7 +853,7 @@ def records_of_images(tf, np):
     model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
     history = model.fit(data, epochs=2, verbose=0)
     labels = [batch.numpy().tolist() for _, batch in data.map(lambda i, b: (i, b))]
-    return [recorded(history), len(labels), sorted(sum(labels, []))]
+    return [recorded(history), len(labels), sorted(n for batch in labels for n in batch)]
 
 
 def a_model_with_a_train_function(tf, np):

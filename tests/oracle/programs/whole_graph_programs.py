@@ -338,7 +338,9 @@ def an_estimator_of_a_keras_model(tf, np):
         [l.Dense(6, activation="relu", input_shape=(4,), name="a"), l.Dense(2, activation="softmax")]
     )
     model.compile("adam", "sparse_categorical_crossentropy", metrics=["accuracy"])
-    estimator = tf.keras.estimator.model_to_estimator(model, model_dir=tempfile.mkdtemp())
+    estimator = tf.keras.estimator.model_to_estimator(
+        model, config=tf.estimator.RunConfig(tempfile.mkdtemp(), tf_random_seed=3)
+    )
     x, y = _points(np)
 
     def given():

@@ -22,8 +22,10 @@ def _like(mask: Tensor, value: Tensor, fixed: int = 1) -> Tensor:
     """A mask with an element for each element of a value."""
     for _ in range(value.shape.ndims - mask.shape.ndims):
         mask = tf.expand_dims(mask, -1)
-    sizes = tf.shape(value)
-    return tf.tile(mask, tf.concat([[1] * fixed, sizes[fixed:]], 0))
+    sizes = value.shape.as_list()[fixed:]
+    if None in sizes:
+        return tf.tile(mask, tf.concat([[1] * fixed, tf.shape(value)[fixed:]], 0))
+    return tf.tile(mask, [1] * fixed + sizes)
 
 
 @export("keras.backend.rnn")
@@ -161,7 +163,7 @@ def _looped(
         tf.TensorArray(x.dtype, size=length, tensor_array_name=f"output_ta_{i}")
         for i, x in enumerate(flat_example)
     ]
-    masks = None
+    start, masks = tf.constant(0, tf.int32, name="time"), None
     if mask is not None:
         masks = tf.TensorArray(tf.bool, size=length, tensor_array_name="mask_ta").unstack(
             tf.reverse(mask, [0]) if backwards else mask
@@ -173,13 +175,13 @@ def _looped(
     def body(time: Any, outs: Any, before: Any, *now: Any) -> Any:
         read = [array.read(time) for array in flat_arrays]
         here = nest.pack_sequence_as(inputs, read) if nest.is_nested(inputs) else read[0]
+        present = None if masks is None else masks.read(time)
         packed = nest.pack_sequence_as(states, list(now))
         output, new = step(here, [*packed, *constants])
         flat_output, flat_new = nest.flatten(output), nest.flatten(new)
         for old, fresh in zip(now, flat_new, strict=True):
             fresh.set_shape(old.shape)
-        if masks is not None:
-            present = masks.read(time)
+        if present is not None:
             other = [tf.zeros_like(x) for x in flat_output] if zero else before
             flat_output = [tf.where(_like(present, a), a, b) for a, b in zip(flat_output, other, strict=True)]
             flat_new = [tf.where(_like(present, a), a, b) for a, b in zip(flat_new, now, strict=True)]
@@ -189,9 +191,8 @@ def _looped(
     found = tf.while_loop(
         lambda time, *_: time < length,
         body,
-        (tf.constant(0, tf.int32, name="time"), outputs, kept_before, *flat_states),
+        (start, outputs, kept_before, *flat_states),
         parallel_iterations=32,
-        maximum_iterations=length,
     )
     made = [array.stack() for array in found[1]]
     for array, x in zip(made, flat_example, strict=True):

@@ -184,7 +184,17 @@ class Model(Fed, Network):
     def metrics(self) -> list[Any]:
         """The metrics of the outputs, and those that layers added."""
         own = [metric for endpoint in self._endpoints for _, metric, _ in endpoint.metrics]
-        return own + self._metrics + self._of_inner_layers("metrics")
+        return own + self._added_metrics
+
+    @property
+    def _added_metrics(self) -> list[Any]:
+        """What the model and its layers added: those that a model inside was compiled with are its own."""
+        inner = self._inner_layers()
+        return self._metrics + [
+            metric
+            for layer in inner
+            for metric in (layer._added_metrics if isinstance(layer, Model) else layer.metrics)
+        ]
 
     @property
     def _reported_metrics(self) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -265,13 +266,14 @@ class LSTMCell(Cell):
         self._add_weights(input_shape)
         self.built = True
 
-    def _gates_of(self, inputs: Any, h: Any, training: Any) -> list[Any]:
+    def _gates_of(self, inputs: Any, h: Any, training: Any) -> list[Callable[[], Any]]:
+        """What makes each of the gates' inputs: the order of the nodes is TensorFlow's, and so are seeds."""
         masks, recurrent_masks = self._masks(inputs, h, training)
         if self.implementation == 2:
             z = tf.matmul(inputs * masks[0] if masks else inputs, self.kernel)
             z += tf.matmul(h * recurrent_masks[0] if recurrent_masks else h, self.recurrent_kernel)
             z = tf.nn.bias_add(z, self.bias) if self.use_bias else z
-            return tf.split(z, num_or_size_splits=4, axis=1)
+            return [lambda part=part: part for part in tf.split(z, num_or_size_splits=4, axis=1)]
         kernels = tf.split(self.kernel, num_or_size_splits=4, axis=1)
         parts = [
             tf.matmul(inputs * masks[i] if masks else inputs, kernel) for i, kernel in enumerate(kernels)
@@ -280,21 +282,20 @@ class LSTMCell(Cell):
             biases = tf.split(self.bias, num_or_size_splits=4, axis=0)
             parts = [tf.nn.bias_add(x, bias) for x, bias in zip(parts, biases, strict=True)]
         n = self.units
-        return [
-            x
-            + tf.matmul(
-                h * recurrent_masks[i] if recurrent_masks else h,
-                self.recurrent_kernel[:, n * i : n * (i + 1)],
-            )
-            for i, x in enumerate(parts)
-        ]
+
+        def gate(i: int) -> Any:
+            state = h * recurrent_masks[i] if recurrent_masks else h
+            return parts[i] + tf.matmul(state, self.recurrent_kernel[:, n * i : n * (i + 1)])
+
+        return [functools.partial(gate, i) for i in range(4)]
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         h, carry = states
-        i, f, c, o = self._gates_of(inputs, h, training)
-        i, f = self.recurrent_activation(i), self.recurrent_activation(f)
-        carry = f * carry + i * self.activation(c)
-        o = self.recurrent_activation(o)
+        input_gate, forget_gate, candidate, output_gate = self._gates_of(inputs, h, training)
+        i = self.recurrent_activation(input_gate())
+        f = self.recurrent_activation(forget_gate())
+        carry = f * carry + i * self.activation(candidate())
+        o = self.recurrent_activation(output_gate())
         h = o * self.activation(carry)
         return h, [h, carry]
 
@@ -312,11 +313,11 @@ class PeepholeLSTMCell(LSTMCell):
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         h, carry = states
-        i, f, c, o = self._gates_of(inputs, h, training)
-        i = self.recurrent_activation(i + self.input_gate_peephole_weights * carry)
-        f = self.recurrent_activation(f + self.forget_gate_peephole_weights * carry)
-        carry = f * carry + i * self.activation(c)
-        o = self.recurrent_activation(o + self.output_gate_peephole_weights * carry)
+        input_gate, forget_gate, candidate, output_gate = self._gates_of(inputs, h, training)
+        i = self.recurrent_activation(input_gate() + self.input_gate_peephole_weights * carry)
+        f = self.recurrent_activation(forget_gate() + self.forget_gate_peephole_weights * carry)
+        carry = f * carry + i * self.activation(candidate())
+        o = self.recurrent_activation(output_gate() + self.output_gate_peephole_weights * carry)
         h = o * self.activation(carry)
         return h, [h, carry]
 
@@ -397,8 +398,9 @@ class GRUCell(Cell):
                 product = tf.nn.bias_add(product, recurrent_bias[n * k : n * (k + 1)])
             return product
 
-        z = self.recurrent_activation(xs[0] + of_state(0, kept(0)))
-        r = self.recurrent_activation(xs[1] + of_state(1, kept(1)))
+        update, reset = of_state(0, kept(0)), of_state(1, kept(1))
+        z = self.recurrent_activation(xs[0] + update)
+        r = self.recurrent_activation(xs[1] + reset)
         inner = r * of_state(2, kept(2)) if self.reset_after else of_state(2, r * kept(2))
         hh = self.activation(xs[2] + inner)
         h = z * h + (1 - z) * hh
