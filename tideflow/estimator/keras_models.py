@@ -23,7 +23,7 @@ from tideflow.keras.optimizers import TFOptimizer
 from tideflow.keras.optimizers.optimizer import Optimizer
 from tideflow.keras.saving.models import load_model, model_from_json
 from tideflow.layers import keras_state
-from tideflow.layers.keras_session import track_variable
+from tideflow.layers.keras_session import any_initialized, track_variable
 from tideflow.platform import gfile, logging
 from tideflow.platform.deprecation import deprecated
 from tideflow.saved_model import constants
@@ -140,7 +140,7 @@ def _first_checkpoint(model: Any, custom_objects: Any, config: RunConfig, by_obj
     found = latest_checkpoint(folder)
     if found:
         return found
-    weights = model.get_weights()
+    weights = model.get_weights() if any_initialized(model.weights) else None
     gfile.makedirs(folder)
     path = os.path.join(folder, "keras_model.ckpt")
     with Graph().as_default():
@@ -150,7 +150,8 @@ def _first_checkpoint(model: Any, custom_objects: Any, config: RunConfig, by_obj
         function_of(made, "train")
         with Session(config=config.session_config) as session:
             session.run(tf.global_variables_initializer())
-            made.set_weights(weights)
+            if weights is not None:
+                made.set_weights(weights)
             saver = _saver_by_objects(made) if by_objects else Saver()
             saver.save(session, path)
     return path

@@ -44,6 +44,12 @@ def track_variable(variable: Any) -> None:
         known.append(variable)
 
 
+def any_initialized(variables: Sequence[Any]) -> bool:
+    """Whether one of these variables of Keras has a value, and does not wait for the next step."""
+    waiting = {id(variable) for known in _variables.values() for variable in known}
+    return any(id(variable) not in waiting for variable in variables)
+
+
 @export("keras.backend.get_session")
 def get_session(op_input_list: Sequence[Any] = ()) -> Session:
     """The session that Keras runs steps in: the default session, or else one of its own.
