@@ -13,7 +13,15 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
-from tideflow.autodiff.functions import Derivative, call, carries_gradient, define, derivative, with_outputs
+from tideflow.autodiff.functions import (
+    Derivative,
+    call,
+    carries_gradient,
+    define,
+    derivative,
+    source_of_gradients,
+    with_outputs,
+)
 from tideflow.graph import dtypes, functions
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody, FunctionGraph
@@ -93,7 +101,7 @@ def _choice_gradient(op: Operation, keys: Any, grads: Sequence[Any]) -> list[Any
     bodies = [functions.body_called(op.graph, name, op.inputs[1:]) for name in names]
     given = _given(op, grads)
     derived = [
-        derivative(body, [body.outputs[i] for i in given], name)
+        derivative(body, [body.outputs[i] for i in given], name, source_of_gradients())
         for body, name in zip(bodies, names, strict=True)
     ]
     _share_captures(op, bodies, 1)
@@ -207,7 +215,7 @@ def _loop_gradient(op: Operation, grads: Sequence[Any]) -> list[Any]:
     name, test_name = named(op.attrs["body"])[0], named(op.attrs["cond"])[0]
     body, test = (functions.body_called(op.graph, one, op.inputs) for one in (name, test_name))
     given = _given(op, grads)
-    derived = derivative(body, [body.outputs[i] for i in given], name)
+    derived = derivative(body, [body.outputs[i] for i in given], name, source_of_gradients())
     _share_captures(op, [body, test], 0)
     more_variables = len(body.inputs) - len(body.outputs)
     if more_variables:

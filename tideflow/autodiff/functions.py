@@ -76,21 +76,33 @@ class Derivative:
         ]
 
 
-def derivative(body: FunctionBody, ys: list[Tensor], name: str = "function") -> Derivative:
-    """The gradient of a body for gradients of these of its tensors. Each is made once."""
-    key = tuple(ys)
+def derivative(
+    body: FunctionBody, ys: list[Tensor], name: str = "function", source: str = "gradients"
+) -> Derivative:
+    """The gradient of a body for gradients of these of its tensors. Each is made once.
+
+    `source` is the name of the `tf.gradients` that it is a part of, where arrays from outside are shared.
+    """
+    key = (source, *ys)
     if key not in body.derivatives:
-        body.derivatives[key] = _new_derivative(body, ys, name)
+        body.derivatives[key] = _new_derivative(body, ys, name, source)
     found: Derivative = body.derivatives[key]
     return found
 
 
-def _new_derivative(body: FunctionBody, ys: list[Tensor], name: str) -> Derivative:
+def source_of_gradients() -> str:
+    """The name of the `tf.gradients` that is at work, with its scopes."""
+    parts = get_default_graph().get_name_scope().split("/")
+    found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
+    return "/".join(parts[: found[-1] + 1]) if found else "gradients"
+
+
+def _new_derivative(body: FunctionBody, ys: list[Tensor], name: str, source: str) -> Derivative:
     graph = BackwardGraph(body.graph)
     with graph.as_default():
-        given = [graph.add_input(y.dtype, y.shape, f"gradients_{i}") for i, y in enumerate(ys)]
+        given = [graph.add_input(y.dtype, y.shape, f"grad_ys_{i}") for i, y in enumerate(ys)]
         xs = list(body.inputs)
-        grads = gradients(ys, xs, given) if ys else [None] * len(xs)
+        grads = gradients(ys, xs, given, name=source) if ys else [None] * len(xs)
         for grad in grads:  # a gradient may be a tensor of the function itself, or of another
             for tensor in [] if grad is None else components(grad):
                 graph.capture(tensor)

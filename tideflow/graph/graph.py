@@ -68,7 +68,7 @@ class Graph(InnerNames):
     takes_eager_calls = False  # whether ops that eager mode meets with a tensor of this graph are added to it
     resources: Any = None  # the state that all sessions of the graph share; None where each has its own
 
-    functional_control_flow = False  # whether `tf.cond` and loops are calls of functions (traced functions)
+    functional_control_flow = False  # whether `tf.cond` and loops are calls of functions
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

@@ -11,6 +11,7 @@ from typing import Any
 from tideflow.eager.context import disable_eager_execution, enable_eager_execution
 from tideflow.export import export
 from tideflow.graph import traceback
+from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import graph_outside
 from tideflow.graph.shapes import disable_v2_tensorshape, enable_v2_tensorshape
@@ -22,7 +23,6 @@ _STANDARD_LIBRARY = os.path.dirname(os.__file__) + os.sep
 
 class _Chosen:
     v2_behavior = False
-    functional_control_flow = False
 
 
 def v2_behavior_enabled() -> bool:
@@ -32,20 +32,22 @@ def v2_behavior_enabled() -> bool:
 
 @export("control_flow_v2_enabled")
 def control_flow_v2_enabled() -> bool:
-    """Whether `tf.enable_control_flow_v2` was called. Conditionals and loops compute the same either way."""
-    return _Chosen.functional_control_flow
+    """Whether conditionals and loops are calls of functions: `tf.enable_control_flow_v2` makes them so."""
+    return Graph.functional_control_flow
 
 
 @export("enable_control_flow_v2")
 def enable_control_flow_v2() -> None:
-    """Notes that functional conditionals and loops are wanted, which compute the same as the others."""
-    _Chosen.functional_control_flow = True
+    """Makes `tf.cond`, `tf.case` and `tf.while_loop` add `If` and `While` operations to every graph, which
+    call a function for each branch and for an iteration, in place of Switch, Merge, Enter and Exit.
+    """
+    Graph.functional_control_flow = True
 
 
 @export("disable_control_flow_v2")
 def disable_control_flow_v2() -> None:
     """Takes `tf.enable_control_flow_v2` back."""
-    _Chosen.functional_control_flow = False
+    Graph.functional_control_flow = False
 
 
 @export("enable_v2_behavior")
