@@ -1,3 +1,3 @@
 """`tf.function`: Python functions traced to graphs, compiled to plans and called like functions."""
 
-from tideflow.functions import concrete, def_function, experimental, tracing, wrapping  # noqa: F401
+from tideflow.functions import batching, concrete, def_function, experimental, tracing, wrapping  # noqa: F401

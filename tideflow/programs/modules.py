@@ -440,8 +440,6 @@ _REFUSED = {
     "tf.saved_model.save, which TensorFlow's own converter reads.",
     "load_file_system_library": "Tideflow loads no file systems made for TensorFlow in C++: mount the files, "
     "or read them in tf.py_func.",
-    "nondifferentiable_batch_function": "Tideflow's operations do not gather the calls of several sessions "
-    "in batches: batch the inputs with tf.data or tf.train.batch.",
     **{
         f"{space}.{name}": f"{_NO_TPU} there is nothing to initialize, to assign or to shut down; leave the "
         "call away."

@@ -1,0 +1,111 @@
+"""Datasets of strategies and of rewritten pipelines: their elements, and what they refuse."""
+
+import numpy as np
+import pytest
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+import tideflow as tf
+from tests.ops.datasets.elements import elements_of, graph_of
+from tideflow.ops.control_flow.defun import Defun
+
+raw = tf.raw_ops
+experimental = tf.data.experimental
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def made(op, source, batches=False, spec=None, **arguments):
+    shape = [None] if batches else []
+    variant = op(
+        input_dataset=experimental.to_variant(source),
+        output_types=[tf.int64],
+        output_shapes=[shape],
+        **arguments,
+    )
+    return elements_of(graph_of(experimental.from_variant(variant, spec or tf.TensorSpec(shape, tf.int64))))
+
+
+@pytest.mark.parametrize("op", [raw.AutoShardDataset, raw.ExperimentalAutoShardDataset])
+@pytest.mark.parametrize(("index", "expected"), [(0, [0, 2, 4]), (1, [1, 3])])
+def test_workers_have_different_elements(op, index, expected):
+    given = {"num_workers": np.int64(2), "index": np.int64(index)}
+    assert made(op, tf.data.Dataset.range(5), **given) == expected
+
+
+@pytest.mark.parametrize("op", [raw.RebatchDataset, raw.ExperimentalRebatchDataset])
+def test_each_batch_has_a_part_for_each_replica(op):
+    batches = tf.data.Dataset.range(5).batch(4)
+    assert made(op, batches, True, num_replicas=np.int64(2)) == [[0, 1], [2, 3], [4], []]
+
+
+@pytest.mark.parametrize("op", [raw.ChooseFastestDataset, raw.ExperimentalChooseFastestDataset])
+def test_one_of_several(op):
+    given = [experimental.to_variant(tf.data.Dataset.range(3)) for _ in range(2)]
+    variant = op(input_datasets=given, num_experiments=1, output_types=[tf.int64], output_shapes=[[]])
+    dataset = experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    assert elements_of(graph_of(dataset)) == [0, 1, 2]
+
+
+def test_samples():
+    found = made(
+        raw.SamplingDataset,
+        tf.data.Dataset.range(50),
+        rate=np.float32(0.5),
+        seed=np.int64(3),
+        seed2=np.int64(4),
+    )
+    assert 10 < len(found) < 40
+    assert found == sorted(found)
+
+
+def test_elements_that_a_flag_lets_pass():
+    rows = tf.data.Dataset.range(4).map(lambda n: (n, n % 2 > 0))
+    variant = raw.FilterByLastComponentDataset(
+        input_dataset=experimental.to_variant(rows), output_types=[tf.int64], output_shapes=[[]]
+    )
+    dataset = experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    assert elements_of(graph_of(dataset)) == [1, 3]
+
+
+@pytest.mark.parametrize("op", [raw.SleepDataset, raw.ExperimentalSleepDataset])
+def test_pauses(op):
+    assert made(op, tf.data.Dataset.range(2), sleep_microseconds=np.int64(1)) == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["", "Experimental"])
+def test_threads_of_a_pool(kind):
+    pool = getattr(raw, f"{kind}ThreadPoolHandle")(num_threads=2, display_name="pool")
+    variant = getattr(raw, f"{kind}ThreadPoolDataset")(
+        input_dataset=experimental.to_variant(tf.data.Dataset.range(2)),
+        thread_pool=pool,
+        output_types=[tf.int64],
+        output_shapes=[[]],
+    )
+    iterator = tf.data.make_initializable_iterator(
+        experimental.from_variant(variant, tf.TensorSpec([], tf.int64))
+    )
+    value = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        assert [session.run(value) for _ in range(2)] == [0, 1]
+
+
+def test_a_function_of_rows():
+    @Defun(tf.int32)
+    def doubled(row):
+        return row * 2 + 1
+
+    doubled.add_to_graph(tf.get_default_graph())
+    found = raw.MapDefun(
+        arguments=[tf.constant([[1, 2], [3, 4]])],
+        captured_inputs=[],
+        f=NameAttrList(name=doubled.name),
+        output_types=[tf.int32],
+        output_shapes=[[2]],
+    )
+    with tf.Session() as session:
+        assert session.run(found)[0].tolist() == [[3, 5], [7, 9]]
