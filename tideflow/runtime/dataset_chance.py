@@ -92,7 +92,8 @@ class Shuffle(OfOne):
         if self._by_chance is not None:
             return self._by_chance
         key = ("shuffle", iteration.place, self.seeds, self.size)
-        return iteration.whole.keep(key, lambda: SeedGenerator(*self.seeds))
+        kept: SeedGenerator = iteration.whole.keep(key, lambda: SeedGenerator(*self.seeds))
+        return kept
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -57,9 +57,9 @@ class Sampling(OfOne):
         return pull
 
 
-def _as_fraction(word: int) -> np.float32:
+def _as_fraction(word: int) -> float:
     """A number from 0 up to 1, of the last bits of a word, as TensorFlow makes it."""
-    return np.uint32((127 << 23) | (word & 0x7FFFFF)).view(np.float32) - np.float32(1)
+    return float(np.uint32((127 << 23) | (word & 0x7FFFFF)).view(np.float32)) - 1.0
 
 
 class ByLast(OfOne):
