@@ -104,6 +104,7 @@ from tideflow.eager.context import disable_eager_execution as disable_eager_exec
 from tideflow.eager.context import enable_eager_execution as enable_eager_execution
 from tideflow.eager.python_functions import py_function as py_function
 from tideflow.eager.tape import GradientTape as GradientTape
+from tideflow.functions.batching import nondifferentiable_batch_function as nondifferentiable_batch_function
 from tideflow.functions.def_function import function as function
 from tideflow.functions.torch_functions import torch_function as torch_function
 from tideflow.functions.wrapping import wrap_function as wrap_function

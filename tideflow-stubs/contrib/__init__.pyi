@@ -1,6 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
 from tideflow.contrib import autograph as autograph
+from tideflow.contrib import batching as batching
 from tideflow.contrib import bayesflow as bayesflow
 from tideflow.contrib import checkpoint as checkpoint
 from tideflow.contrib import cluster_resolver as cluster_resolver
@@ -26,6 +27,7 @@ from tideflow.contrib import image as image
 from tideflow.contrib import input_pipeline as input_pipeline
 from tideflow.contrib import integrate as integrate
 from tideflow.contrib import kernel_methods as kernel_methods
+from tideflow.contrib import labeled_tensor as labeled_tensor
 from tideflow.contrib import layers as layers
 from tideflow.contrib import learn as learn
 from tideflow.contrib import legacy_seq2seq as legacy_seq2seq
@@ -40,10 +42,13 @@ from tideflow.contrib import model_pruning as model_pruning
 from tideflow.contrib import nearest_neighbor as nearest_neighbor
 from tideflow.contrib import nn as nn
 from tideflow.contrib import opt as opt
+from tideflow.contrib import optimizer_v2 as optimizer_v2
 from tideflow.contrib import periodic_resample as periodic_resample
 from tideflow.contrib import predictor as predictor
 from tideflow.contrib import proto as proto
 from tideflow.contrib import quantize as quantize
+from tideflow.contrib import receptive_field as receptive_field
+from tideflow.contrib import recurrent as recurrent
 from tideflow.contrib import resampler as resampler
 from tideflow.contrib import rnn as rnn
 from tideflow.contrib import saved_model as saved_model

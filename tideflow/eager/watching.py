@@ -11,7 +11,7 @@ from typing import Any
 
 from tideflow.eager import operators
 from tideflow.eager.context import EagerGraph
-from tideflow.eager.execute import call, execute
+from tideflow.eager.execute import execute
 from tideflow.eager.gradient_plans import GradientPlans
 from tideflow.graph import dtypes
 from tideflow.graph.op import Op
@@ -30,23 +30,18 @@ def set_callbacks(wanted: list[Callback]) -> None:
     is_watched = bool(wanted)
     EagerGraph.execute = _watched if is_watched else execute  # type: ignore[method-assign]
     operators.execute = _watched if is_watched else execute
-    operators.call = _watched_call if is_watched else call
     GradientPlans.computed = _no_plan if is_watched else _computed  # type: ignore[method-assign]
 
 
 def _watched(
-    graph: EagerGraph, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None
+    graph: EagerGraph,
+    op: Op,
+    args: tuple[Any, ...],
+    attrs: dict[str, Any],
+    name: str | None,
+    key: Any = None,
 ) -> Any:
-    return _seen(execute(graph, op, args, attrs, name), op, args, attrs, name)
-
-
-def _watched_call(
-    graph: EagerGraph, op: Op, key: Any, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None
-) -> Any:
-    return _seen(call(graph, op, key, args, attrs, name), op, args, attrs, name)
-
-
-def _seen(result: Any, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None) -> Any:
+    result = execute(graph, op, args, attrs, name, key)
     if op is not const_op and getattr(result, "is_eager", True):  # a constant is no operation of eager mode
         grouped, resolved = op.resolve(args, attrs)
         inputs = _flat(grouped)

@@ -482,8 +482,3 @@ def _searched(error: Exception) -> str:
         lines.append(f"Caused by: {op.name}")
         op = getattr(op, "_original_op", None)
     return "\n".join(lines)
-
-
-def _number(value: Any) -> float:
-    """The number that a value is, or has as its one element."""
-    return np.asarray(value).item()

@@ -74,7 +74,7 @@ _OF_NUMPY = {
     "singlecomplex": np.complex64,
     "sometrue": np.any,
     "string_": np.bytes_,
-    "trapz": np.trapezoid,
+    "trapz": getattr(np, "trapezoid", None),  # NumPy 1 has the name itself
     "typeDict": np.sctypeDict,
     "unicode_": np.str_,
 }

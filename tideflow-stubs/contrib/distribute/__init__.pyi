@@ -3,6 +3,14 @@
 from tideflow.contrib.distribute import CollectiveAllReduceStrategy as CollectiveAllReduceStrategy
 from tideflow.contrib.distribute import MirroredStrategy as MirroredStrategy
 from tideflow.contrib.distribute import ParameterServerStrategy as ParameterServerStrategy
+from tideflow.contrib.distribute_steps import DistributeConfig as DistributeConfig
+from tideflow.contrib.distribute_steps import Monitor as Monitor
+from tideflow.contrib.distribute_steps import MultiWorkerAllReduce as MultiWorkerAllReduce
+from tideflow.contrib.distribute_steps import StandardInputStep as StandardInputStep
+from tideflow.contrib.distribute_steps import StandardSingleLossStep as StandardSingleLossStep
+from tideflow.contrib.distribute_steps import Step as Step
+from tideflow.contrib.distribute_steps import UpdateContext as UpdateContext
+from tideflow.contrib.distribute_steps import run_standard_tensorflow_server as run_standard_tensorflow_server
 from tideflow.distribute.context import get_cross_replica_context as get_cross_replica_context
 from tideflow.distribute.context import get_replica_context as get_replica_context
 from tideflow.distribute.context import get_strategy as _get_distribution_strategy

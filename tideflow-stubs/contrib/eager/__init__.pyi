@@ -6,6 +6,14 @@ from tideflow.contrib.eager import Saver as Saver
 from tideflow.contrib.eager import get_optimizer_variables as get_optimizer_variables
 from tideflow.contrib.eager import metrics as metrics
 from tideflow.contrib.eager import run as run
+from tideflow.contrib.eager.callbacks import ExecutionCallback as ExecutionCallback
+from tideflow.contrib.eager.callbacks import add_execution_callback as add_execution_callback
+from tideflow.contrib.eager.callbacks import clear_execution_callbacks as clear_execution_callbacks
+from tideflow.contrib.eager.callbacks import errstate as errstate
+from tideflow.contrib.eager.callbacks import inf_callback as inf_callback
+from tideflow.contrib.eager.callbacks import inf_nan_callback as inf_nan_callback
+from tideflow.contrib.eager.callbacks import nan_callback as nan_callback
+from tideflow.contrib.eager.callbacks import seterr as seterr
 from tideflow.contrib.eager.modes import async_clear_error as async_clear_error
 from tideflow.contrib.eager.modes import async_wait as async_wait
 from tideflow.contrib.eager.modes import execution_mode as execution_mode

@@ -17,6 +17,7 @@ from tideflow.contrib.estimator.heads import poisson_regression_head as poisson_
 from tideflow.contrib.estimator.heads import regression_head as regression_head
 from tideflow.contrib.estimator.rnn import RNNClassifier as RNNClassifier
 from tideflow.contrib.estimator.rnn import RNNEstimator as RNNEstimator
+from tideflow.contrib.estimator.saved_models import SavedModelEstimator as SavedModelEstimator
 from tideflow.contrib.estimator.towers import TowerOptimizer as TowerOptimizer
 from tideflow.contrib.estimator.towers import replicate_model_fn as replicate_model_fn
 from tideflow.estimator.canned.dnn import dnn_logit_fn_builder as dnn_logit_fn_builder
