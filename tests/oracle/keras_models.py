@@ -74,3 +74,23 @@ def two_headed(tf):
 def two_headed_data(np):
     x, y = data(np)
     return [x, x[:, :2] * 2], [y, (np.arange(len(x)) % 3)]
+
+
+def seeded(tf, np):
+    """The same random numbers from here on, in both engines."""
+    tf.set_random_seed(11)
+    np.random.seed(5)
+
+
+def sentences(np, samples=24, length=7, vocabulary=20):
+    """Sentences of numbers, filled up with zeros, and a label of each."""
+    words = np.random.RandomState(3).randint(1, vocabulary, (samples, length))
+    for row, cut in enumerate(np.random.RandomState(4).randint(2, length + 1, samples)):
+        words[row, cut:] = 0
+    return words, (words.sum(axis=1) % 2).astype(np.float32)
+
+
+def points(np, samples=32, inputs=4):
+    """Points, and on which side of a cross they lie."""
+    x = np.random.RandomState(8).normal(size=(samples, inputs)).astype(np.float32)
+    return x, (x[:, 0] * x[:, 1] > 0).astype(np.int64)
