@@ -27,6 +27,7 @@ MAY_NAME = {
     "compile/calls.py": CONTROL_FLOW,
     "compile/frames.py": CONTROL_FLOW,
     "compile/group.py": REWRITES,
+    "compile/held.py": CONTROL_FLOW,
     "compile/ir.py": CONTROL_FLOW,
     "compile/mixed_precision.py": REWRITES,
     "compile/partition.py": CONTROL_FLOW,

@@ -40,7 +40,9 @@ def test_rows_are_looked_up_and_changed_where_they_are(cluster, strategy):
     with tf.Graph().as_default():
         setter = tf.train.replica_device_setter(cluster=tf.train.ClusterSpec(workers[0].server_def.cluster))
         with tf.device(setter):
-            table = tf.get_variable("table", initializer=start, partitioner=tf.fixed_size_partitioner(2))
+            table = tf.get_variable(
+                "table", start.shape, initializer=start, partitioner=tf.fixed_size_partitioner(2)
+            )
             rows = tf.placeholder(tf.int32, [None])
             found = tf.nn.embedding_lookup(table, rows, partition_strategy=strategy)
             train = tf.train.GradientDescentOptimizer(1.0).minimize(tf.reduce_sum(found))

@@ -11,7 +11,6 @@ batch_function_op = Op(
     "in_tensors: Tin, captured_tensors: Tcaptured -> out_tensors: Tout",
     on_host=True,
     blocking=True,
-    stateful=True,
     f=attr("func"),
     num_batch_threads=attr("int"),
     max_batch_size=attr("int"),
@@ -21,9 +20,27 @@ batch_function_op = Op(
     container="",
     shared_name="",
     batching_queue="",
+    low_priority_max_batch_size=0,
+    low_priority_batch_timeout_micros=0,
+    low_priority_allowed_batch_sizes=attr("list(int)", []),
+    low_priority_max_enqueued_batches=0,
+    mixed_priority_policy=attr(
+        "string",
+        "low_priority_padding_with_max_batch_size",
+        allowed=(
+            "low_priority_padding_with_max_batch_size",
+            "low_priority_padding_with_next_allowed_batch_size",
+            "priority_isolation",
+            "priority_merge",
+        ),
+    ),
+    batch_padding_policy=attr(
+        "string", "PAD_UP", allowed=("PAD_UP", "BATCH_DOWN", "MINIMIZE_TPU_COST_PER_REQUEST")
+    ),
     Tin=attr("list(type)", minimum=1),
     Tcaptured=attr("list(type)", minimum=0),
     Tout=attr("list(type)", minimum=1),
+    enable_large_batch_splitting=False,
 )
 batch_function_op.shape(lambda values, captured, *, Tout: [None for _ in Tout])
 
