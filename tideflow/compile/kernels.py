@@ -13,6 +13,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.errors import ResourceExhaustedError, UnimplementedError
 from tideflow.graph.memory import check_memory
 from tideflow.graph.tensor_proto import is_repeated
+from tideflow.ops.helpers import cpu_products
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import OP_STATE, ResourceManager
 from tideflow.runtime.values import is_out_of_memory, to_torch
@@ -48,7 +49,12 @@ ADD_PRODUCT: dict[tuple[bool, bool], Kernel] = {(False, False): torch.addmm} | {
     key: _add_product(*key) for key in ((False, True), (True, False), (True, True))
 }
 # Functions whose result is in memory of its own, shared with no other value.
-FRESH = frozenset((*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2d, torch.log_softmax))
+FRESH = frozenset(
+    (
+        *(*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2d, torch.log_softmax),
+        *(*cpu_products.PRODUCT.values(), *cpu_products.PRODUCT_ADDED.values()),
+    )
+)
 
 _LARGEST_HOST_CONSTANT = 64 << 20  # bytes
 

@@ -12,6 +12,7 @@ from tideflow.compile.kernels import ADD_PRODUCT, Kernel
 from tideflow.compile.rewrite import Sweep, rule
 from tideflow.graph.op import Op
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers import cpu_products
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.samples import f32
 
@@ -108,7 +109,8 @@ def _add_matmul_kernel(
 
 @add_matmul_op.specialize
 def _add_matmul_specialized(node: Node) -> tuple[Kernel, list[Value]]:
-    return ADD_PRODUCT[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
+    products = cpu_products.PRODUCT_ADDED if cpu_products.by_onednn(node) else ADD_PRODUCT
+    return products[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
 
 
 add_matmul_op.samples(

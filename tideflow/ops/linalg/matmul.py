@@ -17,7 +17,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import broadcasting, shapes
-from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers import cpu_products, unsigned
 from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.flops import full_shape, size
@@ -154,7 +154,8 @@ def _matmul_specialized(node):
     a, b = node.inputs
     if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
         return None
-    return _DIRECT[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
+    direct = cpu_products.PRODUCT if cpu_products.by_onednn(node) else _DIRECT
+    return direct[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
 
 
 @matmul_op.gradient

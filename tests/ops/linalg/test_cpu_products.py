@@ -1,0 +1,71 @@
+"""Large products by oneDNN, on CPUs where that is quicker: the same numbers, for every layout."""
+
+import numpy as np
+import pytest
+import torch
+
+import tideflow as tf
+from tideflow.ops.helpers import cpu_products
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(torch.ops.mkldnn, "_linear_pointwise"), reason="PyTorch was built without oneDNN"
+)
+TURNS = [(False, False), (False, True), (True, False), (True, True)]
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """The products that oneDNN computes, on whatever machine this is."""
+    monkeypatch.setattr(cpu_products, "is_quicker_by_onednn", lambda: True)
+    noted, multiplied = [], cpu_products._multiplied
+    monkeypatch.setattr(
+        cpu_products, "_multiplied", lambda *given: noted.append(len(given)) or multiplied(*given)
+    )
+    return noted
+
+
+def factors(turn_a, turn_b, rows=64, inner=256, columns=96):
+    chance = np.random.RandomState(2)
+    a, b = chance.normal(size=(rows, inner)), chance.normal(size=(inner, columns))
+    return (a.T if turn_a else a).astype(np.float32), (b.T if turn_b else b).astype(np.float32)
+
+
+@pytest.mark.parametrize("turns", TURNS)
+def test_large_products_are_those_of_numpy(calls, turns):
+    a, b = factors(*turns)
+    row = np.arange(96, dtype=np.float32)
+    whole = np.ones((64, 96), np.float32)
+    fed = tf.placeholder(tf.float32, a.shape)
+    sums = [tf.matmul(fed, b, *turns), row + tf.matmul(fed, b, *turns), whole + tf.matmul(fed, b, *turns)]
+    with tf.Session() as session:
+        found = [session.run(value, {fed: a}) for value in sums]
+    wanted = (a.T if turns[0] else a) @ (b.T if turns[1] else b)
+    for value, expected in zip(found, [wanted, wanted + row, wanted + whole]):
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4)
+    assert calls == [2, 3, 2]  # a row is added by oneDNN itself
+
+
+def test_small_products_and_other_types_stay_with_blas(calls):
+    small, double = tf.placeholder(tf.float32, [8, 8]), tf.placeholder(tf.float64, [128, 128])
+    with tf.Session() as session:
+        session.run(tf.matmul(small, small), {small: np.ones((8, 8))})
+        session.run(tf.matmul(double, double), {double: np.ones((128, 128))})
+    assert not calls
+
+
+def test_matrices_that_do_not_lie_densely_stay_with_blas(calls):
+    product, wide = cpu_products.PRODUCT[False, False], torch.randn(64, 512)
+    a, b = wide[:, ::2], torch.randn(1, 96).expand(256, 96)
+    torch.testing.assert_close(product(a, b), a @ b)
+    assert not calls
+    torch.testing.assert_close(product(a.contiguous(), b.contiguous()), a @ b, rtol=1e-4, atol=1e-4)
+    assert calls
+
+
+def test_compilers_see_the_product_that_they_know(calls):
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    with FakeTensorMode():
+        a, b = torch.empty(64, 256), torch.empty(256, 96)
+        assert cpu_products.PRODUCT[False, False](a, b).shape == (64, 96)
+    assert not calls
