@@ -1,8 +1,12 @@
-"""Settings of the whole process, made before torch is imported: how threads wait, how memory is freed."""
+"""Settings of the whole process, made before torch is imported: how threads wait, how memory is freed. And
+with whom a process ends.
+"""
 
 import contextlib
 import ctypes
 import os
+import signal
+import sys
 
 # Idle OpenMP threads spin before they sleep. The default, about a millisecond, makes two processes on two
 # cores twenty times slower; this is long enough for the gap between two kernels of a step.
@@ -13,6 +17,8 @@ _SPINS = "20000"
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT_BLOCK = 32 << 20  # bytes: the largest block that glibc's heap can hold
 _KEPT_HEAP = 512 << 20
+
+_PR_SET_PDEATHSIG = 1
 
 
 def _share_cores() -> None:
@@ -31,6 +37,14 @@ def return_freed_memory() -> None:
     """Gives the system back what is kept for later steps: something large has gone for good."""
     with contextlib.suppress(AttributeError, OSError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def end_with(parent: int) -> None:
+    """Makes the operating system kill this process when its parent ends, even if the parent is killed."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # the parent ended before that
+        os._exit(128 + signal.SIGKILL)
 
 
 _share_cores()

@@ -10,7 +10,6 @@ import pytest
 
 import tideflow as tf
 from tideflow.feature_column.base import ForeignDenseColumn
-from tideflow.graph.bounded_spec import BoundedTensorSpec
 from tideflow.programs import composite_names, documented_names, inspection, monitoring, old_messages
 from tideflow.programs.keras_names import is_dense_tensor_like, register_dense_tensor_like_type
 from tideflow.programs.structure_coder import StructureCoder
@@ -56,6 +55,7 @@ def test_metrics_have_a_cell_for_each_label():
 
 
 def test_bounds_belong_to_a_spec():
+    BoundedTensorSpec = tf.contrib.framework.BoundedTensorSpec
     spec = BoundedTensorSpec([2, 3], tf.float32, 0, [1, 2, 3], name="q")
     assert spec == BoundedTensorSpec.from_spec(spec) and spec != tf.TensorSpec([2, 3], tf.float32, "q")
     assert BoundedTensorSpec.from_spec(tf.TensorSpec([1], tf.int32)).maximum == 2**31 - 1

@@ -59,8 +59,11 @@ class Held:
     def __init__(self, ops: Set[Operation], before: Held | None = None) -> None:
         self.ops = ops  # all that may put something in
         self._put: dict[Value, dict[Operation | None, Element]] = {}
+        self._puts: dict[Value, set[Operation]] = {}  # what `_puts_into` found
+        self._commons: dict[Value, Element] = {}  # what elements have in common, until another is put in
         if before is not None:
             self._put = {handle: dict(elements) for handle, elements in before._put.items()}
+            self._puts = before._puts
 
     def see(self, node: Node) -> Element | None:
         """Notes what a node puts in. If it takes something out, returns what is known of that."""
@@ -71,7 +74,9 @@ class Held:
                 element = Element(value.shape[1:]) if value.shape.ndims else _UNKNOWN
             else:
                 element = Element(value.shape, partial_value(value) if value.dtype.is_integer else None)
-            self._put.setdefault(_origin(node.inputs[0]), {})[node.source] = element
+            handle = _origin(node.inputs[0])
+            self._put.setdefault(handle, {})[node.source] = element
+            self._commons.pop(handle, None)
         if op not in _TAKES:
             return None
         element = self._common(_origin(node.inputs[0]))
@@ -87,7 +92,14 @@ class Held:
             return Element(self._common(_origin(handle.op.inputs[0])).shape)
         if handle.op.definition not in _HOLDERS:
             return _UNKNOWN
-        puts, known = _puts_into(handle, self.ops), self._put.get(handle, {})
+        if handle not in self._commons:
+            self._commons[handle] = self._compared(handle)
+        return self._commons[handle]
+
+    def _compared(self, handle: Value) -> Element:
+        if handle not in self._puts:
+            self._puts[handle] = _puts_into(handle, self.ops)
+        puts, known = self._puts[handle], self._put.get(handle, {})
         if not puts or not puts <= known.keys():
             return _UNKNOWN
         first, *rest = (known[op] for op in puts)

@@ -5,7 +5,6 @@ It is `tideflow run` in a process that is killed when its launcher ends, and tha
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -13,17 +12,9 @@ import threading
 
 from tideflow.cli import main as tideflow
 from tideflow.launch.processes import PARENT
+from tideflow.process import end_with
 
-_PR_SET_PDEATHSIG = 1
 _MOMENT = 0.02  # seconds
-
-
-def end_with(parent: int) -> None:
-    """Makes the operating system kill this process when its parent ends, even if the parent is killed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # the parent ended before that
-        os._exit(128 + signal.SIGKILL)
 
 
 def leave_in_order(number: int, frame: object) -> None:

@@ -248,7 +248,7 @@ _MODULES: dict[str, str] = {
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
-    "python.framework.tensor_spec": "tf tideflow.graph.bounded_spec",
+    "python.framework.tensor_spec": "tf tf.contrib.framework",
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",

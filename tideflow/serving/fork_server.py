@@ -8,7 +8,6 @@ packet. It dies with its server, and its workers die with it.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import json
 import os
 import select
@@ -16,9 +15,9 @@ import signal
 import socket
 import sys
 
+from tideflow.process import end_with
 from tideflow.serving import worker
 
-_PR_SET_PDEATHSIG = 1
 _LARGEST_PACKET = 1 << 16
 _LEAST_PRIORITY = 19  # steps of `nice`
 
@@ -105,14 +104,6 @@ class ForkServer:
             self._channel.send(json.dumps(event).encode())
         except (BrokenPipeError, ConnectionResetError):  # the server is gone, and this process follows
             os._exit(0)
-
-
-def end_with(parent: int) -> None:
-    """Has the operating system kill this process when its parent ends, even if the parent is killed."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it ended before that
-        os._exit(128 + signal.SIGKILL)
 
 
 def main() -> None:

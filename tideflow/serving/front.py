@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
@@ -25,6 +25,10 @@ def unexpected(error: Exception) -> OpError:
     """The answer to a request that ran into a fault of the server, which is logged."""
     _logger.error("a request failed by a fault of the server", exc_info=error)
     return errors.internal(f"The server failed: {type(error).__name__}: {error}")
+
+
+WRITE_BUFFER = 1 << 20  # bytes of answers that a client may leave unread before it is read from no more
+OVERDUE = 1.0  # seconds after which a request is answered here, if its model has not answered in time
 
 
 @dataclass(frozen=True)
@@ -97,3 +101,21 @@ class Front:
             raise errors.resource_exhausted(
                 f"The server is answering {self.limits.in_flight} requests, which is as many as it may"
             )
+
+
+class Connections:
+    """The connections of one protocol. A connection adds and removes itself."""
+
+    def __init__(self, front: Front) -> None:
+        self.front = front
+        self.connections: set[Any] = set()
+
+    def sweep(self, now: float) -> None:
+        """Ends connections that are late, and answers requests whose deadline has passed."""
+        for connection in list(self.connections):
+            connection.sweep(now)
+
+    def drain(self) -> None:
+        """Closes connections as soon as they have no request under way. `front.is_draining` is set."""
+        for connection in list(self.connections):
+            connection.drain()

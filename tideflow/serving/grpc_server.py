@@ -20,7 +20,7 @@ from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.serving import http2
 from tideflow.serving.calls import Call
-from tideflow.serving.front import Front, unexpected
+from tideflow.serving.front import OVERDUE, WRITE_BUFFER, Connections, Front, unexpected
 from tideflow.serving.http2_frames import header_block
 
 # Gets the message, the deadline and a function for the answer; returns the calls that the answer waits for.
@@ -34,9 +34,7 @@ _UNITS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _TIMEOUT = re.compile(rb"(\d{1,8})([HMSmun])")
 _PREFIX = 5  # bytes before a message: whether it is compressed, and its length
 _LONGEST_MESSAGE = 4096  # of an error
-_WRITE_BUFFER = 1 << 20
 _WINDOW_BITS = {b"gzip": 31, b"deflate": zlib.MAX_WBITS}
-_OVERDUE = 1.0  # seconds after which a request is answered here, if its model has not answered in time
 
 _STATUS_OK = b"\x88"  # `:status 200` of HPACK's static table
 _HEADERS = _STATUS_OK + header_block(
@@ -46,7 +44,7 @@ _TRAILERS = header_block([(b"grpc-status", b"0")])
 _NOT_GRPC = header_block([(b":status", b"415"), (b"content-type", b"text/plain")])
 
 
-class GrpcServer:
+class GrpcServer(Connections):
     """The gRPC connections of a server. Calling it makes the protocol of a new one."""
 
     def __init__(
@@ -55,23 +53,12 @@ class GrpcServer:
         methods: Mapping[bytes, Method],
         streaming: Mapping[bytes, StreamingMethod] | None = None,
     ) -> None:
-        self.front = front
+        super().__init__(front)
         self.methods = methods
         self.streaming = streaming or {}
-        self.connections: set[GrpcConnection] = set()
 
     def __call__(self) -> GrpcConnection:
         return GrpcConnection(self)
-
-    def sweep(self, now: float) -> None:
-        """Ends connections that are late, and answers requests whose deadline has passed."""
-        for connection in list(self.connections):
-            connection.sweep(now)
-
-    def drain(self) -> None:
-        """Closes connections as soon as they have no request under way. `front.is_draining` is set."""
-        for connection in list(self.connections):
-            connection.drain()
 
 
 class _Exchange:
@@ -141,7 +128,7 @@ class GrpcConnection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self.server.connections.add(self)
         if len(self.server.connections) > self.server.front.limits.connections:
             self._machine.drain()
@@ -291,12 +278,12 @@ class GrpcConnection(asyncio.Protocol):
         if quiet > limits.idle_time and self._machine.is_idle:
             self.drain()
         for exchange in list(self.exchanges.values()):
-            if now > exchange.deadline + _OVERDUE:
+            if now > exchange.deadline + OVERDUE:
                 for call in exchange.calls:
                     call.is_cancelled = True
                 exchange.respond(errors.deadline_exceeded("Deadline Exceeded"))
         for streaming in list(self.streamings.values()):
-            if now > streaming.deadline + _OVERDUE:
+            if now > streaming.deadline + OVERDUE:
                 self._finish(streaming, errors.deadline_exceeded("Deadline Exceeded"))
 
     def drain(self) -> None:

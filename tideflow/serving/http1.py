@@ -20,13 +20,12 @@ import httptools
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.serving.calls import Call
-from tideflow.serving.front import Front, unexpected
+from tideflow.serving.front import OVERDUE, WRITE_BUFFER, Connections, Front, unexpected
 from tideflow.serving.rest import JSON, LIVE_PATH, PAGE_PATH, READY_PATH, Request, Respond, respond_error
 from tideflow.serving.tensors_json import error_json
 
 _GZIP = 31  # zlib's number for data with gzip's header
 _SMALLEST_GZIP = 1024  # bytes of an answer that is compressed
-_WRITE_BUFFER = 1 << 20
 _ANYBODY = frozenset({LIVE_PATH, READY_PATH, PAGE_PATH})  # paths that need no token
 _UPGRADING = frozenset({b"connection", b"http2-settings", b"upgrade"})
 _REASONS = {status.value: status.phrase for status in HTTPStatus} | {499: "Client Closed Request"}
@@ -34,31 +33,19 @@ _CORS = (
     b"Access-Control-Allow-Origin: *\r\nAccess-Control-Allow-Methods: GET, POST, OPTIONS\r\n"
     b"Access-Control-Allow-Headers: Authorization, Content-Type\r\n"
 )
-_OVERDUE = 1.0  # seconds after which a request is answered here, if its model has not answered in time
 
 Handler = Callable[[Request, Respond], Call | None]
 
 
-class HttpServer:
+class HttpServer(Connections):
     """The HTTP/1.1 connections of a server. Calling it makes the protocol of a new one."""
 
     def __init__(self, front: Front, handler: Handler) -> None:
-        self.front = front
+        super().__init__(front)
         self.handler = handler
-        self.connections: set[HttpConnection] = set()
 
     def __call__(self) -> HttpConnection:
         return HttpConnection(self)
-
-    def sweep(self, now: float) -> None:
-        """Ends connections that are late, and answers requests whose deadline has passed."""
-        for connection in list(self.connections):
-            connection.sweep(now)
-
-    def drain(self) -> None:
-        """Closes connections as soon as they have no request under way. `front.is_draining` is set."""
-        for connection in list(self.connections):
-            connection.drain()
 
 
 class _Exchange:
@@ -137,7 +124,7 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
-        transport.set_write_buffer_limits(high=_WRITE_BUFFER)
+        transport.set_write_buffer_limits(high=WRITE_BUFFER)
         self.server.connections.add(self)
         if len(self.server.connections) > self.server.front.limits.connections:
             self._refuse(503, "The server has as many connections as it may")
@@ -239,7 +226,7 @@ class HttpConnection(asyncio.Protocol):
             return
         front = self.server.front
         now = self._since = front.clock()
-        exchange = _Exchange(self, now + front.timeout + _OVERDUE)
+        exchange = _Exchange(self, now + front.timeout + OVERDUE)
         exchange.is_kept = self._parser.should_keep_alive()
         headers = self._headers
         encodings = headers.get(b"accept-encoding")

@@ -67,14 +67,7 @@ class WorkerReplica:
     def warm_up(self, calls: Iterable[tuple[str, Arrays, tuple[str, ...]]], done: Callable[[], None]) -> None:
         """Has the worker compute calls, whose answers are dropped."""
         messages = [_run_batch(*call) for call in calls]
-        left = len(messages)
-
-        def one_done(_: object) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                done()
-
+        one_done = _after(len(messages), done)
         for message in messages:
             self._process.request(message, one_done)
         if not messages:
@@ -216,14 +209,7 @@ class WorkerServable(BatchedServable):
     def warm_up(self, calls: Iterable[tuple[str, Arrays, tuple[str, ...]]], done: Callable[[], None]) -> None:
         """Has every worker compute recent calls of another version, as far as this one takes them."""
         fitting = [call for call in calls if takes(self.signatures, *call)]
-        left = len(self.workers)
-
-        def one_done() -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                done()
-
+        one_done = _after(len(self.workers), done)
         for worker in self.workers:
             worker.warm_up(fitting, one_done)
 
@@ -234,6 +220,19 @@ class WorkerServable(BatchedServable):
         for replica in self.replicas:
             replica.is_up = False
             replica.give_up(errors.unavailable(f"{self.name}:{self.version} has been unloaded."))
+
+
+def _after(calls: int, done: Callable[[], None]) -> Callable[..., None]:
+    """A function whose last call of so many calls `done`."""
+    left = calls
+
+    def one_done(*_: object) -> None:
+        nonlocal left
+        left -= 1
+        if left == 0:
+            done()
+
+    return one_done
 
 
 def _named(error: OpError, worker: WorkerReplica) -> OpError:
