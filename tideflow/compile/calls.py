@@ -10,7 +10,7 @@ import torch
 
 from tideflow.autodiff.gradients import gradients
 from tideflow.compile.ir import Guards, Node, Value, make_node, predicate_root
-from tideflow.graph import dtypes, functions
+from tideflow.graph import dtypes, errors, functions
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.graph import Graph
@@ -54,6 +54,11 @@ def _call(builder: Builder, op: Operation) -> None:
 def _gradient(builder: Builder, op: Operation) -> None:
     name, attrs = named(op.attrs["f"])
     body = gradient_body(op.graph, name, attrs)
+    if len(body.outputs) != len(op.outputs):
+        raise errors.invalid_argument(
+            f"SymGrad expects to return {len(op.outputs)} tensor(s), but get {len(body.outputs)} tensor(s) "
+            f"instead. {op.name} is the gradient of the function {name}."
+        )
     _give(builder, op, builder.inline(body, builder.inputs(op), builder.guards_of(op), op.name))
 
 

@@ -10,7 +10,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tideflow.data import structure
 from tideflow.graph import dtypes, functions
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import FunctionBody, FunctionGraph, outermost
+from tideflow.graph.functions import FunctionBody, FunctionGraph, copy_by_value, outermost
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import ShapeError
 from tideflow.graph.operation import Operation, Tensor
@@ -92,7 +92,7 @@ def factory(make: Callable[[Callable[[Tensor], Tensor]], Tensor]) -> NameAttrLis
     body = FunctionGraph(outer)
     copies: dict[Operation, Operation] = {}
     with body.as_default():
-        output = make(lambda tensor: _copied(tensor, body, copies))
+        output = make(lambda tensor: copy_by_value(tensor, body, copies, _may_be_copied))
     targets = [op for op in body.get_operations() if op.definition.stateful]
     root = outermost(outer)
     number = sum(name.startswith("_make_dataset_") for name in root._functions)
@@ -101,35 +101,10 @@ def factory(make: Callable[[Callable[[Tensor], Tensor]], Tensor]) -> NameAttrLis
     return NameAttrList(name=name)
 
 
-def _copied(tensor: Tensor, body: FunctionGraph, copies: dict[Operation, Operation]) -> Tensor:
-    for op in _in_order(tensor.op, copies):
-        if op.definition.role == "placeholder":
-            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
-        makes_dataset = op.outputs and op.outputs[0].dtype.name == "variant"
-        if op.definition.stateful and not makes_dataset and op.definition not in _BY_VALUE:
-            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
-        inputs = [copies[given.op].outputs[given.value_index] for given in op.inputs]
-        with body.control_dependencies([copies[control] for control in op.control_inputs]):
-            copies[op] = op.definition.node_from_flat(inputs, dict(op.attrs), op.name)
-        for made, given in zip(copies[op].outputs, op.outputs, strict=True):
-            made.set_shape(given.shape)
-    return copies[tensor.op].outputs[tensor.value_index]
-
-
-def _in_order(op: Operation, done: dict[Operation, Operation]) -> list[Operation]:
-    """The operation and all it needs, what is needed first, but for what is done."""
-    order: dict[Operation, None] = {}
-    stack = [(op, False)]
-    while stack:
-        at, ready = stack.pop()
-        if at in order or at in done:
-            continue
-        if ready:
-            order[at] = None
-            continue
-        stack.append((at, True))
-        stack += [(needed, False) for needed in (*(t.op for t in at.inputs), *at.control_inputs)]
-    return list(order)
+def _may_be_copied(op: Operation) -> bool:
+    """Whether a one-shot iterator's function may have a stateful operation of its own."""
+    makes_dataset = op.outputs and op.outputs[0].dtype.name == "variant"
+    return makes_dataset or op.definition in _BY_VALUE
 
 
 def stateful(function: Callable, what: str, state: Any, element: Any, whole: bool) -> tuple[Traced, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import threading
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -112,6 +112,50 @@ class FunctionGraph(Graph):
             inner: Any = self.captured[tensor]
             inner._variable = getattr(tensor, "_variable", None)
         return self.captured[tensor]
+
+
+def copy_by_value(
+    tensor: Tensor,
+    body: FunctionGraph,
+    copies: dict[Operation, Operation],
+    may_copy: Callable[[Operation], bool],
+) -> Tensor:
+    """Copies a tensor of a graph, and all it is made of, into a function's body.
+
+    Args:
+      tensor: A tensor of the graph outside.
+      body: The body.
+      copies: What was copied before, each operation with its copy; what is copied now is added.
+      may_copy: Whether a stateful operation may be copied.
+    """
+    for op in _in_order(tensor.op, copies):
+        if op.definition.role == "placeholder":
+            raise ValueError(f"Cannot capture a placeholder (name:{op.name}, type:{op.type}) by value.")
+        if op.definition.stateful and not may_copy(op):
+            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+        inputs = [copies[given.op].outputs[given.value_index] for given in op.inputs]
+        with body.as_default(), body.control_dependencies([copies[control] for control in op.control_inputs]):
+            copies[op] = op.definition.node_from_flat(inputs, dict(op.attrs), op.name)
+        for made, given in zip(copies[op].outputs, op.outputs, strict=True):
+            made.set_shape(given.shape)
+    copy: Tensor = copies[tensor.op].outputs[tensor.value_index]
+    return copy
+
+
+def _in_order(op: Operation, done: dict[Operation, Operation]) -> list[Operation]:
+    """The operation and all it needs, what is needed first, but for what is done."""
+    order: dict[Operation, None] = {}
+    stack = [(op, False)]
+    while stack:
+        at, ready = stack.pop()
+        if at in order or at in done:
+            continue
+        if ready:
+            order[at] = None
+            continue
+        stack.append((at, True))
+        stack += [(needed, False) for needed in (*(t.op for t in at.inputs), *at.control_inputs)]
+    return list(order)
 
 
 # ------------------------------------------------------------------------------------------------ bodies

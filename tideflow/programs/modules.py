@@ -252,7 +252,8 @@ _MODULES: dict[str, str] = {
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
     "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
     "python.framework.device": "tf tideflow.graph.device",
-    "python.framework.function": "tideflow.ops.control_flow.defun tf",
+    "python.framework.function": "tideflow.functions.defun tideflow.programs.function_names tf",
+    "python.framework.graph_to_function_def": "tideflow.programs.function_names",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.context": "tf tideflow.eager.context",
@@ -570,9 +571,10 @@ def _public_names(name: str) -> Iterator[str]:
 
 def _in_place(place: str, name: str) -> Any:
     if place == "gen":
-        if name not in _generated():
+        known = name if name in _generated() else name.removeprefix("_")  # `_assert`: a word of Python's
+        if known not in _generated():
             raise Missing(name)
-        return _generated()[name]
+        return _generated()[known]
     if place == "tf" or place.startswith("tf."):
         return namespace.symbol(place[3:], name)
     try:

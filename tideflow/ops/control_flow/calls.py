@@ -208,7 +208,7 @@ symbolic_gradient_op = Op(
     f=attr("func"),
     differentiable=False,
 )
-symbolic_gradient_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
+symbolic_gradient_op.shape(lambda inputs, *, Tout: [*inputs, *[None] * len(Tout)][: len(Tout)])
 symbolic_gradient_op.kernel(_written_out)
 symbolic_gradient_op.samples(covered_by=_TESTS)
 
