@@ -140,6 +140,16 @@ def _choose(
 def _while(builder: Builder, op: Operation) -> None:
     cond = functions.body_of(op.graph, *named(op.attrs["cond"]))
     body = functions.body_of(op.graph, *named(op.attrs["body"]))
+    if len(cond.outputs) != 1:
+        raise errors.invalid_argument(
+            "Expected a single scalar return value from WhileOp cond, got "
+            f"{len(cond.outputs)} tensors. The loop is {op.name}."
+        )
+    if len(body.outputs) != len(op.inputs):
+        raise errors.invalid_argument(
+            f"While loop body returned {len(body.outputs)} arguments. Expected: {len(op.inputs)}. "
+            f"The loop is {op.name}."
+        )
 
     def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
         (test,) = inner.inline(cond, variables, frozenset(), f"{op.name}/cond")

@@ -60,21 +60,26 @@ def import_graph_def(
     if not isinstance(graph_def, GraphDef):
         graph_def = _as_graph_def(graph_def)
     if input_map is not None and not (
-        isinstance(input_map, dict) and all(isinstance(k, str) for k in input_map)
+        isinstance(input_map, dict) and all(isinstance(k, (str, bytes)) for k in input_map)
     ):
         raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
     if return_elements is not None and not (
-        isinstance(return_elements, (list, tuple)) and all(isinstance(e, str) for e in return_elements)
+        isinstance(return_elements, (list, tuple))
+        and all(isinstance(e, (str, bytes)) for e in return_elements)
     ):
         raise TypeError("return_elements must be a list of strings.")
     graph = get_default_graph()
     with all_or_nothing(graph), name_scope(name, "import", list((input_map or {}).values())) as scope:
-        mapped = {input_key(k): _mapped_value(v) for k, v in (input_map or {}).items()}
+        mapped = {input_key(_as_text(k)): _mapped_value(v) for k, v in (input_map or {}).items()}
         importer = NodeImporter(graph, graph_def, op_definition, scope, mapped, producer_op_list)
         importer.run()
         if return_elements is not None:
-            return [importer.element(e) for e in return_elements]
+            return [importer.element(_as_text(e)) for e in return_elements]
     return None
+
+
+def _as_text(name: str | bytes) -> str:
+    return name.decode() if isinstance(name, bytes) else name
 
 
 def extend_graph(graph: Graph, graph_def: GraphDef) -> None:

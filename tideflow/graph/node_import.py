@@ -16,6 +16,7 @@ from tensorboard.compat.proto.versions_pb2 import VersionDef
 from tideflow.graph import device as device_names
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import type_name
 from tideflow.graph.graph import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, Graph
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
@@ -304,7 +305,7 @@ class NodeImporter:
     def _check_inputs(self, op_def: Op, attrs: dict[str, Any], inputs: list[Tensor], full_name: str) -> None:
         expected = _input_types(op_def, {**op_def._defaults, **attrs})
         if len(expected) != len(inputs):
-            types = ", ".join(dtype.name for dtype, _ in expected)
+            types = ", ".join(type_name(dtype) for dtype, _ in expected)
             raise ValueError(
                 f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; Op "
                 f"{op_def.name}; NodeDef: {full_name}"
@@ -312,8 +313,8 @@ class NodeImporter:
         for i, ((dtype, is_ref), tensor) in enumerate(zip(expected, inputs, strict=True)):
             if tensor.dtype.base_dtype is not dtype or is_ref and not tensor.dtype._is_ref_dtype:
                 raise ValueError(
-                    f"Input {i} of node {full_name} was passed {tensor.dtype.name} from {tensor.name} "
-                    f"incompatible with expected {dtype.name}{'_ref' if is_ref else ''}."
+                    f"Input {i} of node {full_name} was passed {type_name(tensor.dtype)} from {tensor.name} "
+                    f"incompatible with expected {type_name(dtype)}{'_ref' if is_ref else ''}."
                 )
 
     def _keep_known_shapes(self, op: Operation) -> None:
@@ -329,6 +330,8 @@ class NodeImporter:
             if text not in self.ops:
                 raise ValueError(f"Requested return node '{text}' not found in graph def")
             return self.ops[text]
+        if ":" in name or not index.isdigit():
+            raise ValueError(f"Cannot convert {text!r} to a tensor name.")
         if (name, int(index)) in self.mapped:
             return self.mapped[name, int(index)]
         if name not in self.ops:

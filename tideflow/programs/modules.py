@@ -284,6 +284,7 @@ _MODULES: dict[str, str] = {
     "python.module": "tf",
     "python.module.module": "tf",
     "python.ops.control_flow_util": "tideflow.programs.control_flow_names tf",
+    "python.ops.functional_ops": "tf tideflow.programs.functional_names",
     "python.ops.gradient_checker": "tf.test",
     "python.ops.gradient_checker_v2": "tideflow.programs.gradient_checks",
     "python.ops.stateful_random_ops": "tf.random.experimental",

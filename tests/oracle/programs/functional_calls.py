@@ -1,0 +1,102 @@
+"""`If`, `While` and `For` of `Defun`s, and lists of tensors, as libraries call them."""
+
+from kit import cases, raises
+
+
+def _names(tf):
+    if tf.__name__ == "tideflow":
+        from tideflow.functions.defun import Defun
+        from tideflow.programs import functional_names, list_names
+
+        return Defun, functional_names, list_names
+    from tensorflow.python.framework.function import Defun
+    from tensorflow.python.ops import functional_ops, list_ops
+
+    return Defun, functional_ops, list_ops
+
+
+def _run(tf, fetches):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches)
+
+
+def one_of_two(tf, np):
+    Defun, functional, _ = _names(tf)
+    twice = Defun(tf.float32)(lambda x: x * 2.0)
+    other = Defun(tf.float32)(lambda x: x * 3.0 + 1.0)
+    x = tf.placeholder(tf.float32)
+    (result,) = functional.If(x > 0, [x], twice, other)
+    with tf.Session() as session:
+        return [session.run(result, {x: value}) for value in (9.0, -8.0, 0.0)]
+
+
+def a_loop_with_captures(tf, np):
+    Defun, functional, _ = _names(tf)
+    variable = tf.Variable(1.0)
+    going_on = Defun(tf.float32, tf.float32, func_name="Left")(lambda n, x: n < 10.0)
+    body = Defun(tf.float32, tf.float32, func_name="Next")(lambda n, x: (n + 1.0, x + n + variable))
+    return _run(tf, functional.While([1.0, 0.0], going_on, body))
+
+
+@cases(True, False)
+def a_range(tf, np, by_while):
+    Defun, functional, _ = _names(tf)
+    variable = tf.Variable(1.0)
+    added = Defun(tf.int32, tf.float32, func_name="Added")(lambda n, x: x + tf.cast(n, tf.float32) + variable)
+    up = functional.For(1, 10, 1, [0.0], added, rewrite_with_while=by_while)
+    down = functional.For(100, 0, -7, [0.0], added, rewrite_with_while=by_while)
+    library = tf.get_default_graph().as_graph_def().library
+    names = sorted(function.signature.name for function in library.function)
+    return [_run(tf, [up, down]), names if by_while else None]
+
+
+def refused_loops(tf, np):
+    Defun, functional, _ = _names(tf)
+    types = [tf.float32] * 2
+    outside = tf.constant(1.0)
+    fine = Defun(*types)(lambda n, x: n > 0.0)
+    two = Defun(*types)(lambda n, x: (n > 0.0, x))
+    body = Defun(*types)(lambda n, x: (n - 1.0, x + n))
+    three = Defun(*types)(lambda n, x: (n - 1.0, x + n, x))
+    captures = Defun(*types)(lambda n, x: n > outside)
+    return [
+        raises(lambda: _run(tf, functional.While([5.0, 0.0], two, body)[0])),
+        raises(lambda: _run(tf, functional.While([5.0, 0.0], fine, three)[0])),
+        raises(lambda: functional.While([5.0, 0.0], captures, body)),
+        raises(lambda: functional.While([5.0], fine, Defun(tf.float32)(lambda n: n))),
+    ]
+
+
+def lists(tf, np):
+    _, _, lists = _names(tf)
+    f32 = tf.float32
+    reserved = lists.tensor_list_reserve(element_dtype=f32, element_shape=None, num_elements=3)
+    filled = tf.raw_ops.TensorListSetItem(input_handle=reserved, index=1, item=[1.0, 2.0])
+    rows = lists.tensor_list_from_tensor([[1.0, 2.0], [3.0, 4.0]], element_shape=[None])
+    rest, last = lists.tensor_list_pop_back(rows, element_dtype=f32)
+    scattered = lists.tensor_list_scatter([5.0, 6.0], [1, 0], element_shape=[])
+    parts = lists.tensor_list_split([1.0, 2.0, 3.0], element_shape=None, lengths=[1, 2])
+    return _run(
+        tf,
+        [
+            lists.tensor_list_stack(filled, element_dtype=f32),
+            lists.tensor_list_gather(rows, [1, 0], element_dtype=f32),
+            lists.tensor_list_get_item(rows, 1, element_dtype=f32),
+            lists.tensor_list_concat(rows, element_dtype=f32),
+            last,
+            lists.tensor_list_stack(rest, element_dtype=f32),
+            lists.tensor_list_stack(scattered, element_dtype=f32),
+            lists.tensor_list_concat(parts, element_dtype=f32),
+        ],
+    )
+
+
+def names_of_bytes(tf, np):
+    with tf.Graph().as_default() as graph:
+        tf.negative(tf.placeholder(tf.int32, name="A"), name="B")
+    given = tf.constant(0)
+    message = graph.as_graph_def()
+    (found,) = tf.import_graph_def(message, input_map={b"A:0": given}, return_elements=[b"B"])
+    wrong = raises(lambda: tf.import_graph_def(message, return_elements=["A:B:0"]))
+    return [found.inputs[0], wrong]

@@ -1,0 +1,176 @@
+"""Functions of `tensorflow.python.ops.functional_ops` that take `Defun`s."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
+
+from tideflow import raw_ops
+from tideflow.functions.defun import DefinedFunction, Defun, get_extra_args
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import get_default_graph
+
+
+def If(
+    cond: Any,
+    inputs: Sequence[Any],
+    then_branch: DefinedFunction,
+    else_branch: DefinedFunction,
+    name: str | None = None,
+) -> list[Tensor]:
+    """Calls one of two functions.
+
+    Args:
+      cond: Which one: a tensor, of whose value Python's truth is taken.
+      inputs: The arguments of either.
+      then_branch: The function for true.
+      else_branch: The function for false.
+      name: A name for the operation.
+
+    Returns:
+      The results of the function.
+    """
+    results = [dtypes.as_dtype(arg.type) for arg in then_branch.definition.signature.output_arg]
+    return raw_ops.If(
+        cond=cond,
+        input=list(inputs),
+        Tout=results,
+        then_branch=_named(then_branch),
+        else_branch=_named(else_branch),
+        name=name,
+    )
+
+
+def While(
+    input_: Sequence[Any],
+    cond: DefinedFunction,
+    body: DefinedFunction,
+    name: str | None = None,
+    hostmem: Sequence[int] | None = None,
+) -> list[Tensor]:
+    """Calls a function on its own results as long as another one says so.
+
+    Args:
+      input_: The first arguments.
+      cond: From the arguments to whether there is another call.
+      body: From the arguments to the next ones. What it takes from outside becomes a further argument.
+      name: A name for the operation.
+      hostmem: Which arguments stay in the host's memory; nothing here depends on it.
+
+    Returns:
+      The last arguments.
+
+    Raises:
+      ValueError: If `cond` takes something from outside, or the functions have different arguments.
+    """
+    if cond.captured_inputs:
+        raise ValueError(
+            "While op 'cond' argument must be a function without implicitly captured inputs; "
+            f"{cond.name} takes {cond.captured_inputs}."
+        )
+    if cond.declared_input_types != body.declared_input_types:
+        raise ValueError(
+            "While op 'cond' and 'body' signatures do not match. "
+            f"{cond.declared_input_types!r} vs {body.declared_input_types!r}"
+        )
+    captured = body.captured_inputs
+    if not captured:
+        return raw_ops.While(input=list(input_), cond=_named(cond), body=_named(body), name=name)
+    own = len(body.declared_input_types)
+    types = [*body.declared_input_types, *(tensor.dtype.base_dtype for tensor in captured)]
+
+    @Defun(*types, func_name=f"{cond.name}_Wrapper")
+    def with_captured(*args: Any) -> Any:
+        return cond(*args[:own])
+
+    results = raw_ops.While(
+        input=[*input_, *captured], cond=_named(with_captured), body=_named(_passing_on(body)), name=name
+    )
+    return results[:own]
+
+
+def For(
+    start: Any,
+    limit: Any,
+    delta: Any,
+    inputs: Sequence[Any],
+    body: DefinedFunction,
+    name: str | None = None,
+    hostmem: Sequence[int] | None = None,
+    rewrite_with_while: bool | None = None,
+) -> list[Tensor]:
+    """Calls a function for each number of a range, on the number and its own results.
+
+    Args:
+      start: The first number.
+      limit: Where the range ends; it is not in it.
+      delta: The difference of two numbers.
+      inputs: The first arguments, beside the number.
+      body: From a number and the arguments to the next arguments.
+      name: A name for the operation.
+      hostmem: Which arguments stay in the host's memory; nothing here depends on it.
+      rewrite_with_while: Whether to make a While of it.
+
+    Returns:
+      The last arguments.
+    """
+    if rewrite_with_while:
+        return _for_by_while(start, limit, delta, list(inputs), body, name)
+    captured = body.captured_inputs
+    called = _passing_on(body) if captured else body
+    results = raw_ops.For(
+        start=start,
+        limit=limit,
+        delta=delta,
+        input=[convert_to_tensor(value) for value in (*inputs, *captured)],
+        body=_named(called),
+        name=name,
+    )
+    return [] if isinstance(results, Operation) else results[: len(inputs)]
+
+
+def _for_by_while(
+    start: Any, limit: Any, delta: Any, inputs: list[Any], body: DefinedFunction, name: str | None
+) -> list[Tensor]:
+    """A While that counts the calls."""
+    start, limit, delta = (convert_to_tensor(value, dtypes.int32) for value in (start, limit, delta))
+    size = raw_ops.Abs(x=delta)
+    calls = (raw_ops.Abs(x=limit - start) + size - 1) // size
+    types = [dtypes.int32] * 4 + list(body.declared_input_types)[1:]
+
+    @Defun(*types, func_name=f"{body.name}_Cond")
+    def is_left(i: Tensor, calls: Tensor, *args: Tensor) -> Tensor:
+        return i < calls
+
+    @Defun(*types, func_name=f"{body.name}_Body")
+    def called(i: Tensor, calls: Tensor, start: Tensor, delta: Tensor, *args: Tensor) -> Any:
+        return (i + 1, calls, start, delta, *_results(body(start + i * delta, *args)))
+
+    return While([0, calls, start, delta, *inputs], is_left, called, name)[4:]
+
+
+def _passing_on(body: DefinedFunction) -> DefinedFunction:
+    """A function that returns what it takes from outside after its results, so that a loop hands it on."""
+
+    @Defun(*body.declared_input_types, func_name=f"{body.name}_Wrapper")
+    def wrapper(*args: Tensor) -> Any:
+        results = _results(body(*args))
+        return (*results, *get_extra_args())
+
+    return wrapper
+
+
+def _results(returned: Any) -> tuple[Any, ...]:
+    """What a `Defun` returned, as a tuple."""
+    if isinstance(returned, Operation):
+        return ()
+    return returned if isinstance(returned, tuple) else (returned,)
+
+
+def _named(function: DefinedFunction) -> NameAttrList:
+    function.add_to_graph(get_default_graph())
+    return NameAttrList(name=function.name)
