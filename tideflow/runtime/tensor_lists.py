@@ -114,6 +114,11 @@ class TensorList:
 def merged(shape: TensorShape, other: TensorShape) -> TensorShape:
     """The merged shape of two that must be compatible; InvalidArgumentError if they are not."""
     if not shape.is_compatible_with(other):
+        if shape.ndims != other.ndims:
+            raise refusal(
+                f"PartialTensorShape: Incompatible ranks during merge: {shape.ndims} vs. {other.ndims}: the "
+                f"shapes are {shown(shape)} and {shown(other)}"
+            )
         raise refusal(
             f"PartialTensorShape: Incompatible shapes during merge: {shown(shape)} vs. {shown(other)}"
         )
