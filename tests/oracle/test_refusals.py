@@ -132,4 +132,9 @@ OTHER_WORDS = {
     "SampleDistortedBoundingBoxV2: min_object_covered of one rank more, known": "found in "
     "the step: a number, not a size",
     "RestoreV2: refusal 1, unknown": "TensorFlow takes a vector of one prefix",
+    **{
+        f"SparseToSparseSetOperation: set2_indices with 97, {how}": "TensorFlow compares the places of "
+        "sets before those of elements"
+        for how in ("known", "unknown")
+    },
 }

@@ -91,8 +91,8 @@ def host_rank(value: Any) -> int:
     return 0 if not isinstance(value, list) else 1 + (host_rank(value[0]) if value else 0)
 
 
-def _shown(value: Any) -> str:
-    """The shape of a Python value that stands for a tensor."""
+def host_shape(value: Any) -> str:
+    """The shape of a Python value that stands for a tensor, as it is shown."""
     return brackets(np.shape(np.array(value, dtype=object)))
 
 
@@ -103,7 +103,7 @@ def vector(value: Any, in_step: str = "") -> list | None:
     """
     if value is not None and host_rank(value) != 1:
         raise ShapeError(
-            f"Shape must be rank 1 but is rank {host_rank(value)}", in_step and in_step + _shown(value)
+            f"Shape must be rank 1 but is rank {host_rank(value)}", in_step and in_step + host_shape(value)
         )
     return value
 
@@ -111,7 +111,7 @@ def vector(value: Any, in_step: str = "") -> list | None:
 def scalar(value: Any, in_step: str = "", said: str = "Shape must be rank 0 but is rank") -> Any:
     """A host scalar, or None where it is unknown; `in_step` as in `vector`."""
     if isinstance(value, list):
-        raise ShapeError(f"{said} {host_rank(value)}", in_step and in_step + _shown(value))
+        raise ShapeError(f"{said} {host_rank(value)}", in_step and in_step + host_shape(value))
     return value
 
 
