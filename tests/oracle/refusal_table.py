@@ -19,12 +19,11 @@ from tideflow.ops.helpers.samples import SampleRef, scratch
 # The modules of tideflow/ops whose ops do not all refuse damaged samples in TensorFlow's words yet.
 IN_OTHER_WORDS = frozenset(
     """
-    boosted_trees/splits boosted_trees/statistics files/proto_messages files/sequence_parsing images/resize
-    images/suppression linalg/products math/clustering nn/argmax_pooling nn/convolution nn/cudnn_params
-    nn/depthwise_convolution nn/fractional_pooling nn/fused_convolution nn/mean_pooling nn/morphology
-    nn/normalization nn/pooling nn/rnn_blocks nn/volume_convolution quantization/fake_quant
-    quantization/quantized_fused quantization/quantized_nn sparse/ragged_tensors sparse/sparse_segments
-    state/lookup_tables state/sdca state/training strings/splitting
+    files/proto_messages images/resize images/suppression linalg/products nn/argmax_pooling
+    nn/convolution nn/depthwise_convolution nn/fractional_pooling nn/fused_convolution
+    nn/mean_pooling nn/morphology nn/normalization nn/volume_convolution quantization/fake_quant
+    quantization/quantized_nn sparse/ragged_tensors sparse/sparse_segments state/sdca
+    strings/splitting
     """.split()
 )
 

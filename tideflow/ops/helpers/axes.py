@@ -42,6 +42,13 @@ def same_size(a: int | None, b: int | None, in_step: str = "") -> int | None:
     return b if a is None else a
 
 
+def of_size(size: int | None, wanted: int, in_step: str = "") -> int:
+    """A size that must be this one."""
+    if size not in (None, wanted):
+        raise ShapeError(f"Dimension must be {wanted} but is {size}", in_step)
+    return wanted
+
+
 def merged(shape: TensorShape, other: TensorShape, in_step: str = "") -> TensorShape:
     """What two shapes that must be equal say together."""
     difference = mismatch(shape, other)
