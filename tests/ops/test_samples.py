@@ -29,6 +29,7 @@ IN_A_STEP = (
     tf.errors.FailedPreconditionError,
     tf.errors.OutOfRangeError,
     tf.errors.UnimplementedError,
+    tf.errors.InternalError,
 )
 
 PROPERTIES: list[tuple[Callable[[Case], None], Callable[[Case], bool]]] = []

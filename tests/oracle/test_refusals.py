@@ -17,6 +17,7 @@ NOT_ASKED = (
     "No OpKernel was registered",  # it has no kernel for the CPU
     "is not available in GraphDef version",  # it has taken the op out
     "Should not specify value for inferred attr",  # a sample names a type that follows from the inputs
+    "Unknown input name: deleted_key",  # its kernel asks for an input that the op does not have
     "No argument for attr",  # an attribute has a default here only
 )
 
@@ -81,6 +82,8 @@ def _of_outcomes(theirs, ours):
 
 # Op types of which TensorFlow refuses every graph of unknown shapes, and why.
 NEVER_UNKNOWN = {
+    "FusedPadConv2D": "it wants a rank of -1",
+    "FusedResizeAndPadConv2D": "it wants a rank of -1",
     "PrintV2": "it wants the rank of the string",
     "BatchToSpaceND": "it wants the rank of block_shape",
     "SpaceToBatchND": "it wants the rank of block_shape",
@@ -90,10 +93,13 @@ NEVER_UNKNOWN = {
 OTHER_WORDS = {
     "FusedPadConv2D: refusal 1, known": "TensorFlow compares the depths before it sees that they need "
     "not be equal",
-    "FusedPadConv2D: refusal 1, unknown": "TensorFlow refuses every graph of unknown ranks: rank -1 is "
-    "wanted",
     "FusedResizeAndPadConv2D: refusal 1, known": "TensorFlow compares shapes, we the number of sizes",
-    "FusedResizeAndPadConv2D: refusal 1, unknown": "TensorFlow refuses every graph of unknown ranks",
+    "FusedResizeAndPadConv2D: size with -7, known": "found in the step",
+    **{
+        f"QuantizedConv2DAndRequantize: {end} of one rank more, known": "one rule for the family: "
+        "each channel may have a range"
+        for end in ("min_filter", "max_filter")
+    },
     "Conv2DBackpropInput: refusal 2, known": "TensorFlow's sentence lacks a space",
     "Conv2DBackpropInput: refusal 2, unknown": "TensorFlow's sentence lacks a space",
     "CropAndResizeGradImage: image_size longer along axis 0, known": "the number of sizes is the rank of the "
@@ -102,9 +108,15 @@ OTHER_WORDS = {
     "DecodeJSONExample: refusal 1, known": "the parsers of JSON are others",
     "DecodeJSONExample: refusal 1, unknown": "the parsers of JSON are others",
     "Einsum: refusal 2, known": "TensorFlow goes on with which input and which equation",
+    **{
+        f"LSTMBlockCellGrad: f longer along axis 1, {how}": "TensorFlow names another gate"
+        for how in ("known", "unknown")
+    },
     "LSTMBlockCell: refusal 1, unknown": "TensorFlow reads the size of an axis that is not there",
     "Lu: input of one rank less, unknown": "one text for all ops of matrices, which counts the inputs",
     "MatrixSetDiagV2: input of one rank more, known": "one text for one diagonal and for several",
+    "MaxPoolGradGradV2: strides with 97, known": "strides along channels are refused before sizes are "
+    "compared",
     "MirrorPadGrad: paddings longer along axis 1, known": "one text for all ops that pad",
     **{
         f"ParallelConcat: values[0] {what}, unknown": "TensorFlow refuses every graph of unknown shapes"
@@ -131,5 +143,14 @@ OTHER_WORDS = {
     "RandomGamma: shape of one rank more, unknown": "TensorFlow shows the tensor instead of its shape",
     "SampleDistortedBoundingBoxV2: min_object_covered of one rank more, known": "found in "
     "the step: a number, not a size",
+    **{
+        f"{op}: alpha of one rank more, unknown": "TensorFlow calls it lr in one of three places"
+        for op in ("ResourceSparseApplyProximalGradientDescent", "SparseApplyProximalGradientDescent")
+    },
     "RestoreV2: refusal 1, unknown": "TensorFlow takes a vector of one prefix",
+    **{
+        f"SparseToSparseSetOperation: set2_indices with 97, {how}": "TensorFlow compares the places of "
+        "sets before those of elements"
+        for how in ("known", "unknown")
+    },
 }

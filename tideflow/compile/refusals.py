@@ -30,7 +30,8 @@ def _refusing(kernel: Callable[..., Any] | None, said: str) -> Callable[..., Any
             if kernel is not None:
                 kernel(*inputs, **keywords)
         except ShapeError as error:
-            raise ShapeError(said if str(error) in said else f"{error.step_message}. {said}") from None
+            first = error.in_step if str(error) in said else error.step_message
+            raise ShapeError(said if first in said else f"{first}. {said}") from None
         except InvalidArgumentError as error:
             raise ShapeError(f"{error.message}. {said}") from None
         raise ShapeError(said)

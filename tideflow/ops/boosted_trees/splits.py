@@ -15,7 +15,8 @@ from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers.axes import of_rank
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.samples import f32, int32s
 from tideflow.runtime.tree_ensembles import (
     EQUALITY_DEFAULT_RIGHT,
@@ -125,6 +126,8 @@ def _check_scalars(*scalars):
         of_rank(scalar, 0)
 
 
+_RANGE_SHAPE = TensorShape([2])  # of nodes: the first, and the one after the last
+
 best_gains_op = Op(
     "BoostedTreesCalculateBestGainsPerFeature",
     "node_id_range: int32, stats_summary_list: num_features * float, l1: float, l2: float, "
@@ -139,10 +142,13 @@ best_gains_op = Op(
 
 
 @best_gains_op.shape
-def _best_gains_shape(node_id_range, stats_summary_list, l1, l2, tree_complexity, min_node_weight):
-    of_rank(node_id_range, 1)
+def _best_gains_shape(
+    node_id_range, stats_summary_list, l1, l2, tree_complexity, min_node_weight, *, max_splits
+):
+    merged(node_id_range, _RANGE_SHAPE)
+    shape = TensorShape([max_splits, None, 2])
     for summary in stats_summary_list:
-        of_rank(summary, 3)
+        merged(of_rank(summary, 3), shape)
     _check_scalars(l1, l2, tree_complexity, min_node_weight)
     count = len(stats_summary_list)
     return [[None]] * (3 * count) + [[None, 1]] * (2 * count)
@@ -266,7 +272,7 @@ best_feature_split_op = Op(
 def _best_feature_split_shape(
     node_id_range, stats_summary, l1, l2, tree_complexity, min_node_weight, *, logits_dimension
 ):
-    of_rank(node_id_range, 1)
+    merged(node_id_range, _RANGE_SHAPE)
     of_rank(stats_summary, 4)
     _check_scalars(l1, l2, tree_complexity, min_node_weight)
     return _split_shapes(logits_dimension)
@@ -433,7 +439,7 @@ def _sparse_best_feature_split_shape(
     tree_complexity,
     min_node_weight,
 ):
-    of_rank(node_id_range, 1)
+    merged(node_id_range, _RANGE_SHAPE)
     of_rank(stats_summary_indices, 2)
     of_rank(stats_summary_values, 1)
     of_rank(stats_summary_shape, 1)

@@ -9,7 +9,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.memory import check_memory
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers.axes import of_rank, same_size
+from tideflow.ops.helpers.axes import merged, of_rank, of_size, same_size
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.runtime.values import to_numpy, to_torch
 
@@ -27,15 +27,12 @@ def _examples(
     node_ids: np.ndarray, gradients: np.ndarray, hessians: np.ndarray, columns: int = 0
 ) -> np.ndarray:
     """What is summed: a row of gradients and hessians for each example."""
-    if len(node_ids) != len(gradients):
-        raise errors.invalid_argument(
-            f"node_ids size should match 0th dim of gradients. node ids size: {len(node_ids)}, gradients "
-            f"dim0: {len(gradients)}"
-        )
-    if len(hessians) != len(gradients):
-        raise errors.invalid_argument(
-            f"hessians must have as many rows as gradients, but have {len(hessians)} and {len(gradients)}"
-        )
+    for name, rows in (("gradients", gradients), ("hessians", hessians)):
+        if len(node_ids) != len(rows):
+            raise errors.invalid_argument(
+                f"node_ids size should match 0th dim of {name}. node ids size: {len(node_ids)}, {name} "
+                f"dim0: {len(rows)}"
+            )
     columns = columns or max(gradients.shape[1], hessians.shape[1])
     if min(gradients.shape[1], hessians.shape[1]) < 1:
         raise errors.invalid_argument("gradients and hessians must have at least one column")
@@ -71,10 +68,10 @@ def _make_stats_summary_shape(
     node_ids, gradients, hessians, bucketized_features_list, *, max_splits, num_buckets
 ):
     batch = of_rank(node_ids, 1).as_list()[0]
-    for name, values in (("gradients", gradients), ("hessians", hessians)):
-        rows = of_rank(values, 2).as_list()[0]
-        said = f"node_ids size should match 0th dim of {name}. node ids size: {batch}, {name} dim0: {rows}"
-        same_size(batch, rows, said)
+    rows = of_rank(gradients, 2).as_list()[0]
+    said = f"node_ids size should match 0th dim of gradients. node ids size: {batch}, gradients dim0: {rows}"
+    same_size(batch, rows, said)
+    merged(gradients, of_rank(hessians, 2))
     for feature in bucketized_features_list:
         same_size(batch, of_rank(feature, 1).as_list()[0])
     return [len(bucketized_features_list), max_splits, num_buckets, 2]
@@ -143,9 +140,16 @@ def _columns(*matrices):
     return None if None in sizes else sum(sizes)
 
 
+def _check_rows(node_ids, gradients, *others):
+    """Every matrix has a row for each example."""
+    batch = same_size(of_rank(gradients, 2).tuple[0], of_rank(node_ids, 1).tuple[0])
+    for matrix in others:
+        same_size(of_rank(matrix, 2).tuple[0], batch)
+
+
 @aggregate_stats_op.shape
 def _aggregate_stats_shape(node_ids, gradients, hessians, feature, *, max_splits, num_buckets):
-    of_rank(node_ids, 1)
+    _check_rows(node_ids, gradients, hessians, feature)
     return [max_splits, _columns(feature), num_buckets + 1, _columns(gradients, hessians)]
 
 
@@ -208,12 +212,9 @@ sparse_aggregate_stats_op = Op(
 def _sparse_aggregate_stats_shape(
     node_ids, gradients, hessians, feature_indices, feature_values, feature_shape
 ):
-    of_rank(node_ids, 1)
-    of_rank(gradients, 2)
-    of_rank(hessians, 2)
-    of_rank(feature_indices, 2)
-    of_rank(feature_values, 1)
-    of_rank(feature_shape, 1)
+    _check_rows(node_ids, gradients, hessians)
+    same_size(of_rank(feature_indices, 2).tuple[0], of_rank(feature_values, 1).tuple[0])
+    of_size(of_rank(feature_shape, 1).tuple[0], 2)
     return [None, 4], [None], [4]
 
 
@@ -231,6 +232,10 @@ def _sparse_aggregate_stats_kernel(
 ):
     nodes, indices, values = to_numpy(node_ids), to_numpy(feature_indices), to_numpy(feature_values)
     statistics = _examples(nodes, to_numpy(gradients), to_numpy(hessians))
+    if feature_shape.ndim != 1:
+        raise errors.invalid_argument(
+            f"Input shapes should be a vector but received shapes {list(feature_shape.shape)}"
+        )
     sizes = to_numpy(feature_shape).tolist()
     if len(sizes) != 2 or min(sizes) < 0:
         raise errors.invalid_argument(f"feature_shape must be two sizes, but is {sizes}")

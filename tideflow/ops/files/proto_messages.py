@@ -360,9 +360,11 @@ encode_proto_op = Op(
 @encode_proto_op.shape
 def _encode_proto_shape(sizes, values):
     batch = axes.of_rank_at_least(sizes, 2)
+    batch = batch[:-1] if batch.ndims is not None else batch
     for shape in values:
         axes.of_rank_at_least(shape, 2)
-    return None if batch.ndims is None else batch.tuple[:-1]
+        batch = axes.merged(shape[:-1] if shape.ndims is not None else shape, batch)
+    return batch
 
 
 @encode_proto_op.kernel

@@ -252,6 +252,11 @@ parse_sequence_example_op = Op(
 )
 
 
+def _vector(shape: TensorShape, name: str) -> TensorShape:
+    said = f"Expected {name} to be a vector, got shape: {shape_text(shape.tuple or ())}"
+    return axes.of_rank(shape, 1, said)
+
+
 @parse_sequence_example_op.shape
 def _parse_sequence_example_shape(
     serialized,
@@ -267,7 +272,8 @@ def _parse_sequence_example_shape(
     feature_list_dense_keys,
     feature_list_dense_shapes,
 ):
-    batch = axes.of_rank(serialized, 1).tuple[0]
+    batch = _vector(serialized, "serialized").tuple[0]
+    axes.of_rank(debug_name, 1)
     check_counts(context_sparse_keys=context_sparse_keys, context_sparse_types=context_sparse_types)
     check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
     check_counts(
@@ -431,7 +437,7 @@ def _parse_single_sequence_example_shape(
     feature_list_dense_shapes,
 ):
     axes.of_rank(serialized, 0)
-    axes.of_rank(feature_list_dense_missing_assumed_empty, 1)
+    _vector(feature_list_dense_missing_assumed_empty, "feature_list_dense_missing_assumed_empty")
     check_counts(context_dense_keys=context_dense_keys, context_dense_shapes=context_dense_shapes)
     check_counts(
         feature_list_dense_keys=feature_list_dense_keys, feature_list_dense_shapes=feature_list_dense_shapes
@@ -442,6 +448,14 @@ def _parse_single_sequence_example_shape(
         *sparse_shapes_of(len(feature_list_sparse_keys), 2),
         *([None, *shape.tuple] for shape in feature_list_dense_shapes),
     ]
+
+
+def _check_keys(name: str, keys: Sequence[np.ndarray]) -> None:
+    for place, key in enumerate(keys):
+        if key.ndim:
+            raise errors.invalid_argument(
+                f"Expected {name}[{place}] to be a scalar, got shape: {shape_text(key.shape)}"
+            )
 
 
 def _texts(keys: Sequence[Any]) -> list[str]:
@@ -470,6 +484,17 @@ def _parse_single_sequence_example_kernel(
     if serialized.ndim:
         raise errors.invalid_argument(
             f"Expected serialized to be a scalar, got shape: {shape_text(serialized.shape)}"
+        )
+    for name, keys in (
+        ("context_sparse_keys", context_sparse_keys),
+        ("context_dense_keys", context_dense_keys),
+        ("feature_list_sparse_keys", feature_list_sparse_keys),
+        ("feature_list_dense_keys", feature_list_dense_keys),
+    ):
+        _check_keys(name, keys)
+    if debug_name.size and debug_name.ndim:
+        raise errors.invalid_argument(
+            f"Expected debug_name to be a scalar, got shape: {shape_text(debug_name.shape)}"
         )
     reader = _Reader([serialized.item()], SequenceBlame(debug_name.ravel().tolist()))
     context = reader.context(

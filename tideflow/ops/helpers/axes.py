@@ -42,6 +42,13 @@ def same_size(a: int | None, b: int | None, in_step: str = "") -> int | None:
     return b if a is None else a
 
 
+def of_size(size: int | None, wanted: int, in_step: str = "") -> int:
+    """A size that must be this one."""
+    if size not in (None, wanted):
+        raise ShapeError(f"Dimension must be {wanted} but is {size}", in_step)
+    return wanted
+
+
 def merged(shape: TensorShape, other: TensorShape, in_step: str = "") -> TensorShape:
     """What two shapes that must be equal say together."""
     difference = mismatch(shape, other)
@@ -91,8 +98,8 @@ def host_rank(value: Any) -> int:
     return 0 if not isinstance(value, list) else 1 + (host_rank(value[0]) if value else 0)
 
 
-def _shown(value: Any) -> str:
-    """The shape of a Python value that stands for a tensor."""
+def host_shape(value: Any) -> str:
+    """The shape of a Python value that stands for a tensor, as it is shown."""
     return brackets(np.shape(np.array(value, dtype=object)))
 
 
@@ -103,7 +110,7 @@ def vector(value: Any, in_step: str = "") -> list | None:
     """
     if value is not None and host_rank(value) != 1:
         raise ShapeError(
-            f"Shape must be rank 1 but is rank {host_rank(value)}", in_step and in_step + _shown(value)
+            f"Shape must be rank 1 but is rank {host_rank(value)}", in_step and in_step + host_shape(value)
         )
     return value
 
@@ -111,7 +118,7 @@ def vector(value: Any, in_step: str = "") -> list | None:
 def scalar(value: Any, in_step: str = "", said: str = "Shape must be rank 0 but is rank") -> Any:
     """A host scalar, or None where it is unknown; `in_step` as in `vector`."""
     if isinstance(value, list):
-        raise ShapeError(f"{said} {host_rank(value)}", in_step and in_step + _shown(value))
+        raise ShapeError(f"{said} {host_rank(value)}", in_step and in_step + host_shape(value))
     return value
 
 

@@ -44,6 +44,7 @@ def law(
     resource_sparse: str | None = None,
     sparse_gradient: str | None = None,
     against: Callable,
+    has_signs: bool = False,
     **attrs: Any,
 ) -> Callable[[Callable], Law]:
     """Makes of the decorated law the op types that follow from it.
@@ -57,6 +58,7 @@ def law(
       resource_sparse: The op type that updates rows of resource variables.
       sparse_gradient: What the gradient is called where it comes with indices, if not as in `signature`.
       against: The law in NumPy: takes what the law takes and returns the new state.
+      has_signs: Whether TensorFlow says of a number that is no scalar which sign it must have, too.
       **attrs: Attributes of all of the op types, beyond T and use_locking.
     """
     states, values = (part.split() for part in signature.split("|"))
@@ -65,7 +67,7 @@ def law(
         def op(name: str | None, is_sparse: bool, is_resource: bool) -> Op | None:
             if name is None:
                 return None
-            update = _Update(states, values, is_sparse, is_resource, sparse_gradient)
+            update = _Update(states, values, is_sparse, is_resource, sparse_gradient, has_signs)
             return update.op(name, function, against, attrs)
 
         return Law(
@@ -88,11 +90,13 @@ class _Update:
         is_sparse: bool,
         is_resource: bool,
         sparse_gradient: str | None,
+        has_signs: bool,
     ):
         self.states = states
         self.values = list(values)
         self.is_sparse = is_sparse
         self.is_resource = is_resource
+        self.has_signs = has_signs
         self.gradient = next(v for v in values if v in ("grad", "delta"))
         self.position = values.index(self.gradient)
         if is_sparse:
@@ -146,11 +150,12 @@ class _Update:
         """
         states, values, position = self.states, self.values, self.position
         is_sparse, is_resource, count = self.is_sparse, self.is_resource, len(self.states)
+        has_signs = self.has_signs
 
         @functools.wraps(function, assigned=())
         def _kernel(*inputs: Any, **attrs: Any) -> Any:
             variables, given = inputs[:count], list(inputs[count:])
-            check_numbers(values, given)
+            check_numbers(values, given, has_signs)
             indices = given.pop(position + 1) if is_sparse else None
             with exclusive(variables) as buffers:
                 check_states(states, buffers)
@@ -208,11 +213,22 @@ class _Update:
 # Everything is checked before anything is changed: an update that fails leaves all state as it was.
 
 
-def check_numbers(names: list[str], values: list[Any]) -> None:
+_STRENGTHS = {
+    "l1": "l1 regularization strength",
+    "l2": "l2 regularization strength",
+    "l2_shrinkage": "l2 shrinkage regularization strength",
+}
+_SIGNS = {"lr": "positive ", "lr_power": "non-positive ", **dict.fromkeys(_STRENGTHS, "non-negative ")}
+
+
+def check_numbers(names: list[str], values: list[Any], has_signs: bool = False) -> None:
     """Numbers are scalars."""
     for name, value in zip(names, values):
         if isinstance(value, list):
-            raise errors.invalid_argument(f"{name} is not a scalar: [{len(value)}]")
+            sign = _SIGNS.get(name, "") if has_signs else ""
+            raise errors.invalid_argument(
+                f"{_STRENGTHS.get(name, name)} is not a {sign}scalar: [{len(value)}]"
+            )
 
 
 def check_states(names: list[str], buffers: list[torch.Tensor]) -> None:

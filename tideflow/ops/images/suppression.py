@@ -20,7 +20,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, scalar
+from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, same_size, scalar
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy
@@ -107,8 +107,7 @@ def select_softly(
 def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4) -> None:
     count, width = of_rank(boxes, 2).tuple
     (given,) = of_rank(scores, 1).tuple
-    if count is not None and given is not None and count != given:
-        raise ShapeError(f"Dimensions must be equal, but are {count} and {given}")
+    same_size(count, given)
     if columns is not None and width not in (None, columns):
         raise ShapeError(f"Dimension must be {columns} but is {width}")
 
@@ -478,6 +477,7 @@ nms_overlaps_op = Op(
 @nms_overlaps_op.shape
 def _nms_overlaps_shape(overlaps, scores, *limits):
     _check_pair(overlaps, scores, None)
+    same_size(*of_rank(overlaps, 2).tuple)
     for limit in limits:
         scalar(limit)
     return [None]
@@ -550,19 +550,25 @@ def _combined_nms_shape(boxes, scores, max_output_size_per_class, max_total_size
     score_batch, score_count, classes = of_rank(scores, 3).tuple
     if corners not in (None, 4):
         raise ShapeError(f"Dimension must be 4 but is {corners}")
-    if count is not None and score_count is not None and count != score_count:
-        raise ShapeError(f"Dimensions must be equal, but are {count} and {score_count}")
+    batch = same_size(batch, score_batch)
+    same_size(count, score_count)
     if variants not in (None, 1) and classes is not None and variants != classes:
         raise ShapeError(
             f"third dimension of boxes must be either 1 or equal to the number of classes ({classes})"
         )
     per_class, total = scalar(max_output_size_per_class), scalar(max_total_size)
+    for threshold in thresholds:
+        scalar(threshold)
+    if per_class is not None and per_class < 0:
+        raise ShapeError(
+            f"Dimension size, given by scalar input 2, must be non-negative but is {per_class}",
+            "max_size_per_class must be positive",
+        )
     if total is not None and total <= 0:
         raise ShapeError("max_total_size should be > 0 ")
     if pad_per_class:
         known = per_class is not None and classes is not None and total is not None
         total = min(total, per_class * classes) if known else None
-    batch = score_batch if batch is None else batch
     return [[batch, total, 4], [batch, total], [batch, total], [batch]]
 
 

@@ -10,7 +10,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
-from tideflow.ops.helpers.axes import of_rank
+from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.samples import f32
 from tideflow.runtime.dataset_chance import random_words
 from tideflow.runtime.values import to_numpy, to_torch
@@ -29,12 +29,17 @@ nearest_neighbors_op = Op(
 @nearest_neighbors_op.shape
 def _nearest_neighbors_shape(points, centers, k):
     rows, count = of_rank(points, 2).as_list()[0], of_rank(centers, 2).as_list()[0]
-    known = k is not None and count is not None
+    known = scalar(k, "Input k should be a scalar. Its shape is ") is not None and count is not None
     return [[rows, min(k, count) if known else None]] * 2
 
 
 @nearest_neighbors_op.kernel
 def _nearest_neighbors_kernel(points, centers, k):
+    for name, matrix in (("points", points), ("centers", centers)):
+        if matrix.ndim != 2:
+            raise errors.invalid_argument(
+                f"Input {name} should be a matrix. Its shape is {list(matrix.shape)}."
+            )
     if points.shape[1] != centers.shape[1]:
         raise errors.invalid_argument(
             f"Expected point_dimensions == center_dimensions: {points.shape[1]} vs {centers.shape[1]}."
@@ -100,7 +105,14 @@ kmeans_plus_plus_op = Op(
 
 @kmeans_plus_plus_op.shape
 def _kmeans_plus_plus_shape(points, num_to_sample, seed, num_retries_per_sample):
-    return [num_to_sample, of_rank(points, 2).as_list()[1]]
+    for name, value in (
+        ("num_to_sample", num_to_sample),
+        ("seed", seed),
+        ("num_retries_per_sample", num_retries_per_sample),
+    ):
+        scalar(value, f"Input {name} should be a scalar. Its shape is ")
+    columns = of_rank(points, 2, "Input points should be a matrix.").as_list()[1]
+    return [num_to_sample, columns]
 
 
 def _spread_points(points: np.ndarray, count: int, seed: int, retries: int) -> list[int]:
@@ -179,7 +191,8 @@ kmc2_chain_op = Op(
 
 @kmc2_chain_op.shape
 def _kmc2_chain_shape(distances, seed):
-    of_rank(distances, 1)
+    of_rank(distances, 1, "Input distances should be a vector.")
+    scalar(seed, "Input seed should be a scalar. Its shape is ")
     return []
 
 
@@ -194,6 +207,10 @@ def _end_of_chain(distances: np.ndarray, seed: int) -> int:
 
 @kmc2_chain_op.kernel
 def _kmc2_chain_kernel(distances, seed):
+    if distances.ndim != 1:
+        raise errors.invalid_argument(
+            f"Input distances should be a vector. Its shape is {list(distances.shape)}."
+        )
     if len(distances) == 0:
         raise errors.invalid_argument("Expected distances_tensor.size() > 0.")
     return to_torch(np.array(_end_of_chain(to_numpy(distances), seed), np.int64))

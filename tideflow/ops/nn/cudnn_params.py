@@ -10,6 +10,7 @@ import torch
 from tideflow.graph import dtypes, errors
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.recurrent_layouts import GATES, Layout
 from tideflow.ops.helpers.samples import f32, f64
 from tideflow.ops.helpers.types import INDICES, types
@@ -27,8 +28,14 @@ _SIZES = "num_layers: int32, num_units: int32, input_size: int32"
 _HOST = "num_layers, num_units, input_size"
 
 
+def _check_scalars(*sizes: Any) -> None:
+    for size in sizes:
+        scalar(size)
+
+
 def _known(num_layers: Any, num_units: Any, input_size: Any, **attrs: Any) -> Layout | None:
     """The layout, where a shape rule knows all sizes."""
+    _check_scalars(num_layers, num_units, input_size)
     if None in (num_layers, num_units, input_size):
         return None
     return Layout.of(num_layers, num_units, input_size, **attrs)
@@ -62,6 +69,7 @@ params_size_op = Op(
 
 @params_size_op.shape
 def _params_size_shape(num_layers, num_units, input_size):
+    _check_scalars(num_layers, num_units, input_size)
     return [1]
 
 
@@ -142,6 +150,7 @@ params_to_canonical_op = Op(
 def _params_to_canonical_shape(
     num_layers, num_units, input_size, params, *, num_params, rnn_mode, input_mode, direction
 ):
+    of_rank(params, 1)
     layout = _known(
         num_layers, num_units, input_size, rnn_mode=rnn_mode, input_mode=input_mode, direction=direction
     )
@@ -202,6 +211,7 @@ def _params_to_canonical_v2_shape(
     num_proj,
 ):
     attrs = {"rnn_mode": rnn_mode, "input_mode": input_mode, "direction": direction}
+    of_rank(params, 1)
     layout = _known(num_layers, num_units, input_size, num_proj=num_proj, **attrs)
     return _canonical_shapes(layout, num_params_weights, num_params_biases)
 

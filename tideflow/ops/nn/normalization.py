@@ -74,8 +74,16 @@ def _check_channels(x, data_format, *vectors):
             )
 
 
+def _check_vectors(**vectors):
+    """Refuses what is no vector; statistics that are not used may be empty ones."""
+    for name, vector in vectors.items():
+        if vector.ndim != 1:
+            raise ShapeError(f"{name} must be 1-dimensional{brackets(vector.shape)}")
+
+
 def _normalized(x, scale, offset, mean, variance, epsilon, factor, data_format):
     """The image normalized by its own statistics; ATen leaves mean and unbiased variance in given vectors."""
+    _check_vectors(scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
     _check_channels(x, data_format, scale, offset)
     if not x.numel():
         nan = torch.full_like(scale, torch.nan)

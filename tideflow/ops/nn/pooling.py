@@ -24,7 +24,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import creation, shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.arguments import per_axis, renamed
-from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.axes import merged, of_rank, of_size, vector
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import REAL, types
@@ -111,8 +111,8 @@ def pooled_shape(
 ) -> list:
     """The shape of a pooled image; only a maximum may go over channels too."""
     if data_format == "NCHW_VECT_C":
-        *planes, vector = of_rank(input, 5).tuple
-        return [*pooled_shape(as_shape(planes), ksize, strides, padding, "NCHW", explicit_paddings), vector]
+        *planes, quads = of_rank(input, 5).tuple
+        return [*pooled_shape(as_shape(planes), ksize, strides, padding, "NCHW", explicit_paddings), quads]
     image = of_rank(input, len(data_format), _other_rank(data_format, input)).tuple
     if ksize is None or strides is None or None in ksize or None in strides:
         return image_shape(image[0], [None] * (len(image) - 2), None, data_format)
@@ -368,6 +368,14 @@ def _without_ksize(attrs: dict[str, Any]) -> tuple:
     return attrs["ksize"], attrs["strides"], rest
 
 
+def _check_lengths(**windows: Any) -> None:
+    """A window that comes as an input has four sizes."""
+    for name, sizes in windows.items():
+        said = f"Sliding window {name} field must specify 4 dimensions"
+        if vector(sizes, f"{said}: ") is not None:
+            of_size(len(sizes), 4, said)
+
+
 max_pool_v2_op = Op(
     "MaxPoolV2",
     "input: T, ksize: int32, strides: int32 -> output: T",
@@ -380,6 +388,7 @@ max_pool_v2_op = Op(
 
 @max_pool_v2_op.shape
 def _max_pool_v2_shape(input, ksize, strides, *, padding, data_format):
+    _check_lengths(ksize=ksize, stride=strides)
     return pooled_shape(input, ksize, strides, padding, data_format, depth_too=True)
 
 
@@ -470,6 +479,12 @@ def _max_pool_grad_shape(
     return of_rank(orig_input, len(data_format))
 
 
+def _check_ranks(data_format: str, **images: torch.Tensor) -> None:
+    for name, image in images.items():
+        if image.ndim != len(data_format):
+            raise ShapeError(f"{name} must be {len(data_format)}-dimensional, not {list(image.shape)}")
+
+
 def _check_same_shape(name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:
     if tensor.shape != other.shape:
         raise ShapeError(
@@ -477,12 +492,24 @@ def _check_same_shape(name: str, tensor: torch.Tensor, other_name: str, other: t
         )
 
 
-def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, explicit_paddings):
-    _check_same_shape("orig_output", orig_output, "grad", grad)
-    if channels(ksize, data_format) != 1:
+def _check_window(ksize: Any, strides: Any, data_format: str) -> None:
+    """The window of a gradient must have a size along each axis, and none but 1 along channels."""
+    for name, sizes in (("ksize", ksize), ("strides", strides)):
+        if not isinstance(sizes, Sequence) or len(sizes) != len(data_format):
+            raise ShapeError(
+                f"Sliding window {name} field must specify {len(data_format)} dimensions, but is {sizes}"
+            )
+    if channels(ksize, data_format) != 1 or channels(strides, data_format) != 1:
         raise errors.unimplemented(
-            f"MaxPoolingGrad is not yet supported on the depth dimension, got ksize {list(ksize)}"
+            "MaxPoolingGrad is not yet supported on the depth dimension. "
+            f"ksize {list(ksize)} and strides {list(strides)} were given."
         )
+
+
+def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format, explicit_paddings):
+    _check_ranks(data_format, tensor_in=orig_input, tensor_out=orig_output, out_backprop=grad)
+    _check_window(ksize, strides, data_format)
+    _check_same_shape("orig_output", orig_output, "grad", grad)
     if not orig_input.numel():
         return torch.zeros_like(orig_input, dtype=grad.dtype)
     arguments = pool_arguments(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)
@@ -542,6 +569,7 @@ max_pool_grad_v2_op = Op(
 
 @max_pool_grad_v2_op.shape
 def _max_pool_grad_v2_shape(orig_input, orig_output, grad, ksize, strides, *, padding, data_format):
+    _check_lengths(ksize=ksize, strides=strides)
     pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, depth_too=True)
     merged(as_shape(pooled), merged(orig_output, grad))
     return of_rank(orig_input, 4)
@@ -578,11 +606,18 @@ max_pool3d_grad_op.samples(
 )
 
 
+_OTHER_GRAD = "Expected grad to have the shape of orig_input"
+
+
 def _max_pool_grad_grad_shape(orig_input, orig_output, grad, *, ksize, strides, padding, data_format):
-    return orig_output.merge_with(pooled_shape(orig_input, ksize, strides, padding, data_format))
+    pooled = as_shape(pooled_shape(orig_input, ksize, strides, padding, data_format))
+    merged(orig_input, grad, _OTHER_GRAD)
+    return merged(pooled, orig_output)
 
 
 def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, data_format):
+    _check_ranks(data_format, tensor_in=orig_input, tensor_out=orig_output, out_grad_backprop=grad)
+    _check_window(ksize, strides, data_format)
     _check_same_shape("orig_input", orig_input, "grad", grad)
     if not orig_input.numel():
         return torch.zeros_like(orig_output)
@@ -612,7 +647,9 @@ max_pool_grad_grad_v2_op = Op(
 
 @max_pool_grad_grad_v2_op.shape
 def _max_pool_grad_grad_v2_shape(orig_input, orig_output, grad, ksize, strides, *, padding, data_format):
-    return orig_output.merge_with(pooled_shape(orig_input, ksize, strides, padding, data_format))
+    _check_lengths(ksize=ksize, strides=strides)
+    attrs = {"ksize": ksize, "strides": strides, "padding": padding, "data_format": data_format}
+    return _max_pool_grad_grad_shape(orig_input, orig_output, grad, **attrs)
 
 
 @max_pool_grad_grad_v2_op.kernel

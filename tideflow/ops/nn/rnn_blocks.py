@@ -7,7 +7,7 @@ state is left to each step: the product with the inputs is one for all steps.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,24 +78,61 @@ def _lstm_step(
     return Gates(i, cs, f, o, ci, co, co * o)
 
 
-def _check_shapes(**expected: tuple[torch.Tensor, list[int]]) -> None:
+def _check_shapes(
+    sizes: Mapping[str, int],
+    said: str = "{name}.{dim}({axis}) != {what}",
+    **expected: tuple[torch.Tensor, str],
+) -> None:
+    """Tensors must have shapes of these sizes, each given by the words by which TensorFlow calls it.
+
+    `said` is how TensorFlow's kernel begins to tell which size of which tensor is another one.
+    """
     for name, (tensor, shape) in expected.items():
-        if list(tensor.shape) != shape:
-            raise ShapeError(f"{name} must have shape {shape}, but has {list(tensor.shape)}")
+        words = shape.split(", ")
+        wanted, found = [sizes[word] for word in words], list(tensor.shape)
+        if found != wanted:
+            axis = next((i for i, pair in enumerate(zip(found, wanted)) if pair[0] != pair[1]), 0)
+            dim = "dims" if words[0] == "batch_size" and name not in Gates._fields else "dim_size"
+            parts = {"name": name, "dim": dim, "axis": axis, "what": words[axis]}
+            size = found[axis] if found else 0
+            raise ShapeError(
+                f"{said.format(**parts)}: {size} vs. {wanted[axis]}. {name} must have shape {wanted}, but "
+                f"has {found}"
+            )
 
 
-def _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco) -> None:
+_STATE = "batch_size, cell_size"
+
+
+def _check_ranks(**expected: tuple[torch.Tensor, int]) -> None:
+    for name, (tensor, rank) in expected.items():
+        if tensor.ndim != rank:
+            raise ShapeError(f"{name} must be {rank}D, but has shape {list(tensor.shape)}")
+
+
+def _sizes(x: torch.Tensor, state: torch.Tensor, batch_axis: int = 0) -> dict[str, int]:
+    """The sizes of a cell with such inputs and such a state; an axis that is not there has size 0."""
+    (batch, inputs), cells = (*x.shape, 0, 0)[batch_axis:][:2], (*state.shape, 0)[min(state.ndim, 1)]
+    multiples = {f"cell_size * {n}": n * cells for n in (2, 4)}
+    return {
+        "batch_size": batch,
+        "cell_size": cells,
+        "input_size + cell_size": inputs + cells,
+        **multiples,
+    }
+
+
+def _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco, batch_axis=0) -> None:
     """The sizes that the cell's tensors must share, else ShapeError."""
-    (batch, inputs), cells = x.shape[-2:], cs_prev.shape[-1]
+    sizes = _sizes(x, cs_prev, batch_axis)
     _check_shapes(
-        cs_prev=(cs_prev, [batch, cells]),
-        h_prev=(h_prev, [batch, cells]),
-        w=(w, [inputs + cells, 4 * cells]),
-        b=(b, [4 * cells]),
-        wci=(wci, [cells]),
-        wcf=(wcf, [cells]),
-        wco=(wco, [cells]),
+        sizes,
+        cs_prev=(cs_prev, _STATE),
+        h_prev=(h_prev, _STATE),
+        w=(w, "input_size + cell_size, cell_size * 4"),
+        b=(b, "cell_size * 4"),
     )
+    _check_shapes(sizes, wci=(wci, "cell_size"), wcf=(wcf, "cell_size"), wco=(wco, "cell_size"))
 
 
 _LSTM = {"forget_bias": 1.0, "cell_clip": 3.0, "use_peephole": False}
@@ -214,8 +251,8 @@ def _by_peepholes(
     return [(parts["i"] * cs_prev).sum(0), (parts["f"] * cs_prev).sum(0), (parts["o"] * cs).sum(0)]
 
 
-def _check_alike(like: torch.Tensor, **tensors: torch.Tensor) -> None:
-    _check_shapes(**{name: (tensor, list(like.shape)) for name, tensor in tensors.items()})
+def _check_alike(x: torch.Tensor, state: torch.Tensor, **tensors: torch.Tensor) -> None:
+    _check_shapes(_sizes(x, state), **{name: (tensor, _STATE) for name, tensor in tensors.items()})
 
 
 _IS_PEEPHOLE = {"use_peephole": attr("bool")}
@@ -241,7 +278,8 @@ def _lstm_block_cell_grad_kernel(
     x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole
 ):
     _check_cell(x, cs_prev, h_prev, w, b, wci, wcf, wco)
-    _check_alike(cs_prev, i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
+    _check_alike(x, cs_prev, i=i, cs=cs, f=f, o=o, ci=ci, co=co)
+    _check_alike(x, cs_prev, cs_grad_tensor=cs_grad, h_grad_tensor=h_grad)
     peepholes = Peepholes(wci, wcf, wco) if use_peephole else None
     gates = Gates(i, cs, f, o, ci, co, co)
     by_cs_prev, by_sums = _lstm_step_back(gates, cs_prev, cs_grad, h_grad, "icfo", peepholes)
@@ -324,7 +362,9 @@ def _check_sequence(steps: int, x: torch.Tensor) -> None:
 
 def _lstm(steps, x, cs_prev, h_prev, w, peepholes, b, order, forget_bias, cell_clip, use_peephole):
     _check_sequence(steps, x)
-    _check_cell(x, cs_prev, h_prev, w, b, *peepholes)
+    _check_ranks(cs_prev=(cs_prev, 2), h_prev=(h_prev, 2), w=(w, 2), b=(b, 1))
+    _check_ranks(wci=(peepholes.i, 1), wcf=(peepholes.f, 1), wco=(peepholes.o, 1))
+    _check_cell(x, cs_prev, h_prev, w, b, *peepholes, batch_axis=1)
     used = peepholes if use_peephole else None
     inputs = x.shape[2]
     from_inputs = torch.matmul(x[:steps], w[:inputs]) + b
@@ -424,8 +464,13 @@ def _sequence_grad_shapes(
 
 def _lstm_back(steps, x, cs_prev, h_prev, w, peepholes, b, gates, cs_grad, h_grad, order, use_peephole):
     _check_sequence(steps, x)
-    _check_cell(x, cs_prev, h_prev, w, b, *peepholes)
-    _check_alike(gates.cs, **gates._asdict(), cs_grad=cs_grad, h_grad=h_grad)
+    sizes = _sizes(x, cs_prev, batch_axis=1)
+    _check_shapes(sizes, "w matrix rows don't match", w=(w, "input_size + cell_size, cell_size * 4"))
+    _check_shapes(sizes, "w and b cell_size don't match", b=(b, "cell_size * 4"))
+    _check_cell(x, cs_prev, h_prev, w, b, *peepholes, batch_axis=1)
+    for name, tensor in {**gates._asdict(), "cs_grad": cs_grad, "h_grad": h_grad}.items():
+        if tensor.shape != gates.cs.shape:
+            raise ShapeError(f"{name} must have shape {list(gates.cs.shape)}, but has {list(tensor.shape)}")
     used = peepholes if use_peephole else None
     inputs = x.shape[2]
     from_gates = w[inputs:].T
@@ -538,13 +583,13 @@ _GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
 
 
 def _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c) -> None:
-    (batch, inputs), cells = x.shape, h_prev.shape[1]
     _check_shapes(
-        h_prev=(h_prev, [batch, cells]),
-        w_ru=(w_ru, [inputs + cells, 2 * cells]),
-        w_c=(w_c, [inputs + cells, cells]),
-        b_ru=(b_ru, [2 * cells]),
-        b_c=(b_c, [cells]),
+        _sizes(x, h_prev),
+        h_prev=(h_prev, _STATE),
+        w_ru=(w_ru, "input_size + cell_size, cell_size * 2"),
+        w_c=(w_c, "input_size + cell_size, cell_size"),
+        b_ru=(b_ru, "cell_size * 2"),
+        b_c=(b_c, "cell_size"),
     )
 
 
@@ -597,13 +642,14 @@ gru_block_cell_grad_op = Op(
 @gru_block_cell_grad_op.shape
 def _gru_block_cell_grad_shape(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     batch, cells = _state_shape(x, h_prev)
+    of_rank(w_ru, 2)
     return [x, [batch, cells], [batch, cells], [batch, size_product(cells, 2)]]
 
 
 @gru_block_cell_grad_op.kernel
 def _gru_block_cell_grad_kernel(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
-    _check_alike(h_prev, r=r, u=u, c=c, d_h=d_h)
+    _check_alike(x, h_prev, r=r, u=u, c=c, d_h=d_h)
     inputs, cells = x.shape[1], h_prev.shape[1]
     by_c = d_h * (1 - u) * (1 - c * c)
     by_u = d_h * (h_prev - c) * u * (1 - u)

@@ -17,12 +17,19 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import broadcast_static_shape
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import brackets, of_rank, one_value
+from tideflow.ops.helpers.axes import brackets, host_rank, host_shape, of_rank, vector
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC, REAL, types
 from tideflow.ops.math import segments
 from tideflow.ops.sparse import index_rows, parts, sparse_reductions, with_dense
-from tideflow.ops.sparse.index_rows import as_sparse, check_parts, check_same_sizes, elements_of, parts_of
+from tideflow.ops.sparse.index_rows import (
+    as_sparse,
+    check_parts,
+    check_same_sizes,
+    elements_of,
+    named_words,
+    parts_of,
+)
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -33,11 +40,39 @@ _SIZES = np.array([2, 3])
 _NO_INDICES = np.zeros((0, 2), np.int64)
 
 
+def _check_pair(a_indices, a_values, a_shape, b_indices, b_values, b_shape) -> None:
+    """Two sparse tensors must have one shape; TensorFlow has two ways to say so of their ranks."""
+    indices, values = (
+        f"{brackets(a.shape)}{{}}{brackets(b.shape)}"
+        for a, b in ((a_indices, b_indices), (a_values, b_values))
+    )
+    if a_indices.ndim != 2 or b_indices.ndim != 2:
+        said = "should be matrices but received shapes: "
+        raise ShapeError(
+            f"Input indices {said}{indices.format(' and ')}",
+            f"Inputs a_indices and b_indices {said}{indices.format(', ')}",
+        )
+    if a_values.ndim != 1 or b_values.ndim != 1:
+        said = f"should be vectors but received shapes: {values.format(' and ')}"
+        raise ShapeError(f"Input values {said}", f"Inputs a_values and b_values {said}")
+    if host_rank(a_shape) != 1 or host_rank(b_shape) != 1:
+        raise ShapeError(
+            f"Input shapes should be a vector but received shapes {host_shape(a_shape)} and "
+            f"{host_shape(b_shape)}"
+        )
+    rows, counts = (len(a_indices), len(b_indices)), (len(a_values), len(b_values))
+    if rows != counts:
+        raise ShapeError(
+            f"Expected {rows[0]} and {rows[1]} non-empty input values, got {counts[0]} and {counts[1]}"
+        )
+    check_same_sizes(a_shape, b_shape)
+
+
 def _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape) -> index_rows.Groups:
     """The elements of two sparse tensors of one shape, those of the first before those of the second."""
-    check_parts(a_indices, a_values, a_shape)
-    check_parts(b_indices, b_values, b_shape)
-    check_same_sizes(a_shape, b_shape)
+    _check_pair(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
+    for part in ((a_indices, a_values, a_shape), (b_indices, b_values, b_shape)):
+        check_parts(*part)
     return index_rows.grouped(torch.cat([a_indices, b_indices]))
 
 
@@ -58,7 +93,7 @@ sparse_add_op = Op(
 def _sparse_add_shape(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
     of_rank(a_indices, 2)
     of_rank(b_indices, 2)
-    rank = None if a_shape is None else len(a_shape)
+    rank = None if vector(a_shape) is None else len(a_shape)
     return [[None, rank], [None], [rank]]
 
 
@@ -71,12 +106,14 @@ def _reaches(values: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
 @sparse_add_op.kernel
 def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh, *, device):
     groups = _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
+    if thresh.ndim:
+        raise ShapeError(f"The magnitude threshold must be a scalar: got shape {brackets(thresh.shape)}")
     values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
     meet = (
         torch.bincount(groups.members, minlength=groups.count) > 1
     )  # the threshold is for sums of two elements
-    kept = ~meet | _reaches(total.view(a_values.dtype), one_value(thresh, "The input threshold"))
+    kept = ~meet | _reaches(total.view(a_values.dtype), thresh)
     sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
     return groups.rows[kept], total[kept].view(a_values.dtype), sizes
 
@@ -172,6 +209,14 @@ def _sparse_add_grad_shape(backprop_val_grad, a_indices, b_indices, sum_indices)
 
 @sparse_add_grad_op.kernel
 def _sparse_add_grad_kernel(backprop_val_grad, a_indices, b_indices, sum_indices):
+    shapes = [x.shape for x in (a_indices, b_indices, sum_indices)]
+    if any(len(shape) != 2 for shape in shapes):
+        shown = " and ".join(map(brackets, shapes))
+        raise ShapeError(f"Input indices should be matrices but received shapes: {shown}")
+    parts.check_gradient(backprop_val_grad, sum_indices, "sum_indices")
+    ranks = [shape[1] for shape in shapes]
+    if len(set(ranks)) > 1:
+        raise ShapeError(f"The densified operands should have the same ndims; for A, B, sum got: {ranks}")
     found = parts.values_at(unsigned.bits(backprop_val_grad), sum_indices, [a_indices, b_indices])
     return [grads.view(backprop_val_grad.dtype) for grads in found]
 
@@ -191,8 +236,10 @@ sparse_add_grad_op.samples(
 
 
 def _extreme_shapes(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
-    of_rank(a_indices, 2)
-    of_rank(b_indices, 2)
+    for indices, values, sizes in ((a_indices, a_values, a_shape), (b_indices, b_values, b_shape)):
+        of_rank(indices, 2)
+        of_rank(values, 1)
+        vector(sizes)
     return [[None, None], [None]]
 
 
@@ -308,12 +355,13 @@ sparse_softmax_op = Op(
 @sparse_softmax_op.shape
 def _sparse_softmax_shape(sp_indices, sp_values, sp_shape):
     of_rank(sp_indices, 2)
+    vector(sp_shape)
     return of_rank(sp_values, 1)
 
 
 @sparse_softmax_op.kernel
 def _sparse_softmax_kernel(sp_indices, sp_values, sp_shape):
-    check_parts(sp_indices, sp_values, sp_shape)
+    check_parts(sp_indices, sp_values, sp_shape, named_words("sp"))
     if len(sp_shape) < 2:
         raise ShapeError(f"Input should have rank >= 2, but received shape: {brackets(sp_shape)}")
     groups = index_rows.grouped(sp_indices[:, :-1])

@@ -50,6 +50,7 @@ sparse_reorder_op = Op(
 
 @sparse_reorder_op.shape
 def _sparse_reorder_shape(input_indices, input_values, input_shape):
+    vector(input_shape)
     return [of_rank(input_indices, 2), of_rank(input_values, 1)]
 
 
@@ -142,9 +143,10 @@ sparse_reshape_op = Op(
 @sparse_reshape_op.shape
 def _sparse_reshape_shape(input_indices, input_shape, new_shape):
     count = of_rank(input_indices, 2).tuple[0]
+    vector(input_shape)
+    rank = None if vector(new_shape) is None else len(new_shape)
     if fully_known(input_shape) and fully_known(new_shape) and min(new_shape, default=0) >= -1:
         _resolved(input_shape, new_shape)
-    rank = None if new_shape is None else len(new_shape)
     return [[count, rank], [rank]]
 
 
@@ -161,8 +163,14 @@ def _sparse_reshape_value(op):
 
 @sparse_reshape_op.kernel
 def _sparse_reshape_kernel(input_indices, input_shape, new_shape, *, device):
+    if input_indices.ndim != 2:
+        raise ShapeError(
+            f"Input indices should be a matrix but received shape {brackets(input_indices.shape)}"
+        )
+    vector(input_shape, "Input shape should be a vector but received shape ")
+    vector(new_shape, "Target shape should be a vector but received shape ")
     sizes = _resolved(input_shape, new_shape)
-    if input_indices.ndim != 2 or input_indices.shape[1] != len(input_shape):
+    if input_indices.shape[1] != len(input_shape):
         raise ShapeError(
             "Input tensor rank must match input shape length, but the indices are of shape "
             f"{brackets(input_indices.shape)} and the shape is {brackets(input_shape)}"

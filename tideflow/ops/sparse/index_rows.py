@@ -16,7 +16,7 @@ import torch
 from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import brackets, of_rank, vector
+from tideflow.ops.helpers.axes import brackets, host_rank, host_shape, of_rank, same_size
 
 # ------------------------------------------------------------------------------------------------ arithmetic
 
@@ -110,29 +110,94 @@ def as_sparse(value: Any) -> SparseTensor:
 def of_parts(indices: TensorShape, values: TensorShape) -> tuple[int | None, int | None]:
     """The number of elements of a sparse tensor and its rank, as far as its parts tell them."""
     count, rank = of_rank(indices, 2).tuple
-    length = of_rank(values, 1).tuple[0]
-    return (length if count is None else count), rank
+    return same_size(count, of_rank(values, 1).tuple[0]), rank
 
 
-def check_parts(indices: torch.Tensor, values: Any, sizes: Sequence[int]) -> None:
+def sparse_rank(indices: TensorShape, values: TensorShape, rank: int | None) -> int | None:
+    """The rank that the parts of a sparse tensor have together, in the words of ops that validate them."""
+    rows, columns = of_rank(indices, 2).tuple
+    count = of_rank(values, 1).tuple[0]
+    if None not in (rows, count) and rows != count:
+        raise ShapeError(f"Number of elements in index ({rows}) and values ({count}) do not match.")
+    if None not in (columns, rank) and columns != rank:
+        raise ShapeError(f"Index rank ({columns}) and shape rank ({rank}) do not match.")
+    return rank if columns is None else columns
+
+
+_ROWS = "indices and values rows (indexing dimension) must match. (indices = {rows}, values = {count})"
+
+
+class PartWords(NamedTuple):
+    """What a kernel of TensorFlow says of parts that are no sparse tensor, each of which stands for a check.
+
+    In braces: the shapes of the `indices`, `values` and `sizes`, the number of `rows` of the indices and the
+    `count` of the values.
+    """
+
+    indices: str = "Input indices should be a matrix but received shape {indices}"
+    values: str = "Input values should be a vector but received shape {values}"
+    sizes: str = "Input shape should be a vector but received shape {sizes}"
+    rows: str = _ROWS
+
+
+# The words of kernels that leave all checks but that of the sizes to their sparse tensor.
+CREATED = PartWords(
+    indices=_ROWS,
+    values="vals must be a vec, but got: {values}",
+    sizes="Expected input_shape to be a vector; got shape: {sizes}",
+)
+
+
+def named_words(name: str) -> PartWords:
+    """The words of kernels that name their inputs, of which the sparse tensor's begin with this name."""
+    vectors = f"Inputs {name}_values and {name}_shape should be vectors but received shapes: "
+    return PartWords(
+        indices=f"Input {name}_indices should be a matrix but received shape: {{indices}}",
+        values=vectors + "{values} and {sizes}",
+        sizes=vectors + "{values} and {sizes}",
+    )
+
+
+_PLAIN = PartWords()
+
+
+def check_parts(indices: torch.Tensor, values: Any, sizes: Sequence[int], words: PartWords = _PLAIN) -> None:
     """The parts of a sparse tensor must fit together."""
+    check_fit(indices, values, sizes, words)
+    check_columns(indices, sizes)
+    check_sizes(sizes)
+
+
+def check_fit(indices: torch.Tensor, values: Any, sizes: Sequence[int], words: PartWords = _PLAIN) -> None:
+    """The parts of a sparse tensor must be a matrix and two vectors, with as many values as indices."""
     if indices.ndim != 2:
-        raise ShapeError(f"Input indices should be a matrix but received shape {brackets(indices.shape)}")
-    if values.ndim != 1:
-        raise ShapeError(f"Input values should be a vector but received shape {brackets(values.shape)}")
-    if len(values) != len(indices):
-        raise ShapeError(
-            f"Number of values must match first dimension of indices. Got {len(values)} values, indices "
-            f"shape: {brackets(indices.shape)}"
-        )
-    for size in vector(sizes):
-        if size < 0:
-            raise ShapeError(f"Sizes of a sparse tensor must not be negative, but are {brackets(sizes)}")
+        said = words.indices
+    elif values.ndim != 1:
+        said = words.values
+    elif host_rank(sizes) != 1:
+        said = words.sizes
+    elif len(values) != len(indices):
+        said = words.rows
+    else:
+        return
+    rows, count = (part.shape[0] if part.ndim else 0 for part in (indices, values))
+    shown = {"indices": brackets(indices.shape), "values": brackets(values.shape), "sizes": host_shape(sizes)}
+    raise ShapeError(said.format(**shown, rows=rows, count=count))
+
+
+def check_columns(
+    indices: torch.Tensor, sizes: Sequence[int], said: str = "Order length must be SparseTensor rank."
+) -> None:
+    """Each index of a sparse tensor must have a place for each dimension; `said` are TensorFlow's words."""
     if indices.shape[1] != len(sizes):
-        raise ShapeError(
-            f"Number of dimensions must match second dimension of indices. Got {len(sizes)} dimensions, "
-            f"indices shape: {brackets(indices.shape)}"
-        )
+        raise ShapeError(f"{said} The indices have {indices.shape[1]} columns for {len(sizes)} dimensions.")
+
+
+def check_sizes(sizes: Sequence[int]) -> None:
+    """The sizes of a sparse tensor must not be negative."""
+    for size in sizes:
+        if size < 0:
+            raise ShapeError(f"Dimension {size} must be >= 0: the sizes are {brackets(sizes)}")
 
 
 def outside(indices: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+import tideflow as tf
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
@@ -17,17 +18,33 @@ from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, joining, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import brackets, normal_axis, of_rank, one_value, vector
+from tideflow.ops.helpers.axes import (
+    as_sizes,
+    brackets,
+    host_rank,
+    host_shape,
+    merged,
+    normal_axis,
+    of_rank,
+    same_size,
+    size_sum,
+    vector,
+)
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.math import reductions
 from tideflow.ops.sparse import index_rows
 from tideflow.ops.sparse.index_rows import (
+    PartWords,
     as_sparse,
+    check_columns,
+    check_fit,
     check_parts,
+    check_sizes,
     elements_of,
     joined,
     of_parts,
@@ -61,15 +78,28 @@ sparse_concat_op = Op(
 
 @sparse_concat_op.shape
 def _sparse_concat_shape(indices, values, shapes):
-    count, rank = 0, None
-    for matrix, sizes in zip(indices, shapes, strict=True):
-        rows, columns = of_rank(matrix, 2).tuple
-        count = None if None in (count, rows) else count + rows
-        for found in (columns, _rank(sizes)):
-            if None not in (rank, found) and rank != found:
-                raise ShapeError(f"Dimensions must be equal, but are {rank} and {found}")
-            rank = found if rank is None else rank
-    return [[count, rank], [count], [rank]]
+    count, rank, length = 0, None, TensorShape([None])
+    for matrix, elements, sizes in zip(indices, values, shapes, strict=True):
+        rows, columns = of_parts(matrix, elements)
+        count, rank = size_sum(count, rows), same_size(rank, columns)
+        length = merged(length, TensorShape([_rank(sizes)]))
+    return [[count, rank], [count], length]
+
+
+def _check_ranks(indices: list, values: list, shapes: list) -> None:
+    shown = (
+        [brackets(x.shape) for x in indices],
+        [brackets(x.shape) for x in values],
+        [host_shape(x) for x in shapes],
+    )
+    ranks = [x.ndim for x in indices], [x.ndim for x in values], [host_rank(x) for x in shapes]
+    kinds = ("indices", "a matrix", 2), ("values", "a vector", 1), ("shapes", "a vector", 1)
+    for (name, kind, rank), found, each in zip(kinds, ranks, shown, strict=True):
+        for i, other in enumerate(found):
+            if other != rank:
+                raise ShapeError(
+                    f"Input {name} should be {kind} but received shape {each[i]} at position {i}"
+                )
 
 
 def _check_other_sizes(shapes: list[list[int]], axis: int) -> None:
@@ -89,10 +119,11 @@ def _check_other_sizes(shapes: list[list[int]], axis: int) -> None:
 
 @sparse_concat_op.kernel
 def _sparse_concat_kernel(indices, values, shapes, *, concat_dim, device):
-    for part in zip(indices, values, shapes, strict=True):
-        check_parts(*part)
+    _check_ranks(indices, values, shapes)
     axis = normal_axis(concat_dim, len(shapes[0]))
     _check_other_sizes(shapes, axis)
+    for part in zip(indices, values, shapes, strict=True):
+        check_parts(*part)
     starts = np.cumsum([0, *(sizes[axis] for sizes in shapes)]).tolist()
     moved = torch.zeros(len(shapes), len(shapes[0]), dtype=torch.int64, device=device)
     moved[:, axis] = torch.tensor(starts[:-1])
@@ -213,14 +244,18 @@ def _sparse_split_shape(split_dim, indices, values, shape, *, num_split):
 
 @sparse_split_op.kernel
 def _sparse_split_kernel(split_dim, indices, values, shape, *, num_split, device):
-    check_parts(indices, values, shape)
-    if not 0 <= split_dim < len(shape):
+    check_fit(indices, values, shape)
+    check_columns(indices, shape)
+    if split_dim < 0:
+        raise ShapeError(f"num_dim must be in the interval [0, {len(shape)}), but split_dim is {split_dim}")
+    if split_dim >= len(shape):
         raise ShapeError(f"Input split_dim should be between 0 and rank ({len(shape)}), got {split_dim}")
     total = shape[split_dim]
     if num_split > total:
         raise ShapeError(
             f"Input num_split should be between 1 and the splitting dimension size ({total}), got {num_split}"
         )
+    check_sizes(shape)
     index_rows.check_inside(indices, shape)
     each, longer = divmod(total, num_split)  # the first `longer` parts have one more
     ends = np.cumsum([each + (i < longer) for i in range(num_split)]).tolist()
@@ -334,12 +369,11 @@ def _sparse_slice_shape(indices, values, shape, start, size):
 
 @sparse_slice_op.kernel
 def _sparse_slice_kernel(indices, values, shape, start, size, *, device):
-    check_parts(indices, values, shape)
+    rank = len(vector(shape, "Input shape should be a vector but received shape "))
     for word, given in (("start", start), ("size", size)):
-        if len(vector(given)) != len(shape):
-            raise ShapeError(
-                f"Expected {word} to be a vector of length {len(shape)} but got length {len(given)}"
-            )
+        if len(vector(given, f"Input {word} should be a vector but received shape ")) != rank:
+            raise ShapeError(f"Expected {word} to be a vector of length {rank} but got length {len(given)}")
+    check_parts(indices, values, shape)
     first = torch.tensor(start, dtype=torch.int64, device=device)
     kept = ~index_rows.outside(indices - first, size)
     sizes = [max(0, min(wanted, whole - at)) for wanted, whole, at in zip(size, shape, start, strict=True)]
@@ -409,21 +443,21 @@ def sparse_slice(
         )
 
 
+def check_gradient(values: torch.Tensor, indices: torch.Tensor, name: str) -> None:
+    """There must be a gradient for each index."""
+    if values.ndim != 1:
+        raise ShapeError(
+            f"Input backprop_val_grad should be a vector but received shape: {brackets(values.shape)}"
+        )
+    if len(values) != len(indices):
+        raise ShapeError(
+            f"# elements of backprop_val_grad and # rows of {name} should match (#nnz of sum): got "
+            f"{len(values)} and {len(indices)}"
+        )
+
+
 def values_at(values: torch.Tensor, at: torch.Tensor, wanted: list[torch.Tensor]) -> list[torch.Tensor]:
     """From the elements of one sparse tensor, those at other indices; 0 where it has none."""
-    if values.shape != at.shape[:1]:
-        raise ShapeError(
-            "# elements of backprop_val_grad and # rows of output_indices should match (#nnz of sum): got "
-            f"{len(values)} and {len(at)}"
-            if values.ndim == 1
-            else f"Input backprop_val_grad should be a vector but received shape: {brackets(values.shape)}"
-        )
-    for rows in wanted:
-        if at.ndim != 2 or rows.ndim != 2 or rows.shape[1] != at.shape[1]:
-            raise ShapeError(
-                f"indices of one sparse tensor must be matrices with as many columns, but are of shapes "
-                f"{brackets(at.shape)} and {brackets(rows.shape)}"
-            )
     groups = index_rows.grouped(torch.cat([at, *wanted]))
     table = values.new_zeros(groups.count)
     table[groups.members[: len(at)]] = values
@@ -447,19 +481,44 @@ def _sparse_slice_grad_shape(backprop_val_grad, input_indices, input_start, outp
 @sparse_slice_grad_op.kernel
 @unsigned.modular
 def _sparse_slice_grad_kernel(backprop_val_grad, input_indices, input_start, output_indices):
-    if output_indices.ndim != 2 or input_start.shape != output_indices.shape[1:]:
+    if input_indices.ndim != 2 or output_indices.ndim != 2:
         raise ShapeError(
-            f"input_start must have an entry for each column of output_indices, but they are of shapes "
-            f"{brackets(input_start.shape)} and {brackets(output_indices.shape)}"
+            "Input and output indices should be matrices but received shapes: "
+            f"{brackets(input_indices.shape)} and {brackets(output_indices.shape)}"
         )
-    return values_at(backprop_val_grad, output_indices + input_start, [input_indices])[0]
+    if input_start.ndim != 1:
+        raise ShapeError(
+            f"The input_start should be a vector but received shape {brackets(input_start.shape)}"
+        )
+    check_gradient(backprop_val_grad, output_indices, "output_indices")
+    ranks = input_indices.shape[1], output_indices.shape[1]
+    if ranks[0] != ranks[1]:
+        raise ShapeError(f"The input and output should have the same ndims: got: {ranks[0]} and {ranks[1]}")
+    if len(input_start) != ranks[0]:
+        raise ShapeError(
+            f"Expected input_start to be a vector of length {ranks[0]} but got length {len(input_start)}"
+        )
+    sources = output_indices + input_start
+    there = values_at(torch.ones(len(input_indices)), input_indices, [sources])[0]
+    if not bool(there.all()):
+        raise errors.internal(
+            f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(there)}, used: "
+            f"{int(there.sum())}"
+        )
+    return values_at(backprop_val_grad, sources, [input_indices])[0]
 
 
 @sparse_slice_grad_op.gradient
 def _sparse_slice_grad_gradient(op, grad):
-    """What a slice takes, its gradient puts back; the gradient of that is the slice again."""
+    """What a slice takes, its gradient puts back; the gradient of that is what stands where it was taken."""
     indices, start, taken_indices = op.inputs[1:]
-    return [sparse_slice_grad_op(grad, taken_indices, -start, indices), None, None, None]
+    taken, _ = tf.raw_ops.SparseAddGrad(
+        backprop_val_grad=grad,
+        a_indices=taken_indices + start,
+        b_indices=taken_indices[:0],
+        sum_indices=indices,
+    )
+    return [taken, None, None, None]
 
 
 def _sparse_slice_grad_reference(grad, input_indices, input_start, output_indices):
@@ -488,9 +547,11 @@ sparse_fill_empty_rows_op = Op(
 
 @sparse_fill_empty_rows_op.shape
 def _sparse_fill_empty_rows_shape(indices, values, dense_shape, default_value):
-    count, _ = of_parts(indices, values)
+    count, columns = of_parts(indices, values)
     of_rank(default_value, 0)
-    return [[None, _rank(dense_shape)], [None], [dense_shape[0] if dense_shape else None], [count]]
+    rank = same_size(columns, _rank(dense_shape))
+    sizes = as_sizes(dense_shape)
+    return [[None, rank], [None], [sizes[0] if sizes else None], [count]]
 
 
 def _check_rows(rows: torch.Tensor, total: int) -> None:
@@ -512,10 +573,18 @@ def _filled_values(values: Any, default: Any, where_to: torch.Tensor, count: int
     return filled.view(values.dtype)
 
 
+_FILLED = PartWords(
+    indices="indices must be a matrix, saw: {indices}",
+    values="values must be a vector, saw: {values}",
+    sizes="dense_shape must be a vector, saw: {sizes}",
+)
+
+
 @sparse_fill_empty_rows_op.kernel
 def _sparse_fill_empty_rows_kernel(indices, values, dense_shape, default_value):
-    check_parts(indices, values, dense_shape)
-    one_value(default_value, "default_value")
+    check_parts(indices, values, dense_shape, _FILLED)
+    if default_value.ndim:
+        raise ShapeError(f"default_value must be a scalar, saw: {brackets(default_value.shape)}")
     if not dense_shape:
         raise ShapeError("Dense shape cannot be empty.")
     total = dense_shape[0]
@@ -609,6 +678,9 @@ def _sparse_fill_empty_rows_grad_shape(reverse_index_map, grad_values):
 
 @sparse_fill_empty_rows_grad_op.kernel
 def _sparse_fill_empty_rows_grad_kernel(reverse_index_map, grad_values):
+    for name, given in (("reverse_index_map", reverse_index_map), ("grad_values", grad_values)):
+        if given.ndim != 1:
+            raise ShapeError(f"{name} must be a vector, saw: {brackets(given.shape)}")
     wrong = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if bool(wrong.any()):
         first = int(reverse_index_map[wrong][0])

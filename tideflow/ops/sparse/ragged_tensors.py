@@ -6,13 +6,13 @@ Row i is `values[splits[i] : splits[i + 1]]`. Of several splits, each but the la
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
@@ -327,6 +327,11 @@ def _ragged_dimensions(kinds: Sequence[str]) -> int:
     return sum(kind != "FIRST_DIM_SIZE" for kind in kinds)
 
 
+def _as_message(sizes: Iterable[int | None]) -> str:
+    """Sizes in the text format of a TensorShapeProto, as TensorFlow shows them here."""
+    return "".join(f"dim {{\n  size: {-1 if size is None else size}\n}}\n" for size in sizes)
+
+
 def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: int) -> list[int | None] | None:
     """The sizes asked for, with those of a value where these are known; they must agree."""
     inner = None if values.ndims is None else values.tuple[1:]
@@ -334,9 +339,10 @@ def _dense_shape(asked: list[int | None] | None, values: TensorShape, ragged: in
         return None if inner is None else [None] * (1 + ragged) + list(inner)
     if inner is None:
         return asked
-    if len(asked) != 1 + ragged + len(inner):
+    if not values.ndims or len(asked) != 1 + ragged + len(inner):
         raise ShapeError(
-            f"A shape of rank {len(asked)} was asked for values of shape {values}, {ragged} ragged"
+            f"Value shape ({_as_message(values.tuple)}), ragged_rank({ragged}) and shape("
+            f"{_as_message(asked)}) do not have a consistent number of dimensions"
         )
     for size, found in zip(asked[1 + ragged :], inner, strict=True):
         if None not in (size, found) and size != found:
@@ -363,6 +369,9 @@ def _ragged_tensor_to_tensor_shape(
     shape, values, default_value, row_partition_tensors, *, row_partition_types
 ):
     ragged = _ragged_dimensions(row_partition_types)
+    for partition, kind in zip(row_partition_tensors, row_partition_types, strict=False):
+        if kind != "FIRST_DIM_SIZE" and partition.ndims not in (None, 1):
+            raise ShapeError(f"Row partition must be a vector. {kind} has rank {partition.ndims}")
     asked = None if shape == -1 or shape is None else as_sizes(shape)
     return _dense_shape(asked, values, ragged)
 
@@ -388,7 +397,7 @@ def _as_splits(tensors: Sequence[Any], kinds: Sequence[str], count: int) -> list
         rows = int(array[-1])
     ends = [*(len(inner) - 1 for inner in splits[1:]), count]
     if any(len(one) and one[-1] != end for one, end in zip(splits, ends, strict=True)):
-        raise ShapeError("Values and indices must be equal")
+        raise errors.internal("Values and indices must be equal: a partition ends at another value")
     return splits
 
 
@@ -398,12 +407,12 @@ def _ragged_tensor_to_tensor_kernel(
     shape, values, default_value, row_partition_tensors, *, row_partition_types
 ):
     values, default_value = to_numpy(values), to_numpy(default_value)
+    asked = None if shape == -1 else as_sizes(shape)
+    _dense_shape(asked, TensorShape(values.shape), _ragged_dimensions(row_partition_types))
     if not values.ndim:
         raise ShapeError("values must not be a scalar")
     splits = _as_splits(row_partition_tensors, row_partition_types, len(values))
     natural = [len(splits[0]) - 1, *(np.diff(one).max(initial=0) for one in splits), *values.shape[1:]]
-    asked = None if shape == -1 else as_sizes(shape)
-    _dense_shape(asked, TensorShape(values.shape), len(splits))
     asked = asked or [None] * len(natural)
     sizes = [int(found if size is None else size) for size, found in zip(asked, natural, strict=True)]
     result = np.empty(sizes, values.dtype)

@@ -127,8 +127,13 @@ def _filled(cells: Sequence[Any], shape: Sequence[int]) -> np.ndarray:
 
 
 def _check_ranks(indices: TensorShape, values: TensorShape, sizes: TensorShape) -> None:
-    for shape, rank in ((indices, 2), (values, 1), (sizes, 1)):
-        of_rank(shape, rank)
+    for name, kind, shape, rank in (
+        ("indices", "matrix", indices, 2),
+        ("values", "vector", values, 1),
+        ("shape", "vector", sizes, 1),
+    ):
+        shown = brackets(shape.tuple or ())
+        of_rank(shape, rank, f"Input {name} should be a {kind} but received shape {shown}")
 
 
 _INDICES, _SIZES = np.array([[0, 1], [0, 2], [2, 0]]), np.array([3, 4])

@@ -19,7 +19,14 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import brackets, merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.samples import i32
 from tideflow.ops.helpers.types import types
-from tideflow.ops.sparse.index_rows import check_inside, check_order, check_parts, parts_of
+from tideflow.ops.sparse.index_rows import (
+    CREATED,
+    check_inside,
+    check_order,
+    check_parts,
+    parts_of,
+    sparse_rank,
+)
 from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
@@ -32,12 +39,16 @@ _OPTIONS = dict(
 )
 
 
-def _result_shapes(*ranks: int | None) -> list[list[int | None]]:
-    """The shapes of a result whose rank is that of any operand where it is known; all must agree."""
-    known = {rank for rank in ranks if rank is not None}
-    if len(known) > 1:
-        raise ShapeError(f"Shapes must be equal rank, but are {' and '.join(map(str, sorted(known)))}")
-    rank = known.pop() if known else None
+def _result_shapes(
+    rank: int | None, other: int | None, said: str = "Shape must be rank {} but is rank {}"
+) -> list[list[int | None]]:
+    """The shapes of a result whose rank is that of either operand where it is known; they must agree.
+
+    `said` is how TensorFlow tells the rank that the second one must have and the one that it has.
+    """
+    if None not in (rank, other) and rank != other:
+        raise ShapeError(said.format(rank, other))
+    rank = other if rank is None else rank
     return [[None, rank], [None], [rank]]
 
 
@@ -61,7 +72,7 @@ def dense_sets(values: Any) -> Sets:
 def sparse_sets(indices: Any, values: Any, shape: Any, validate: bool) -> Sets:
     """The sets that the last dimension of a sparse tensor holds."""
     sizes = shape.tolist()
-    check_parts(indices, values, sizes)
+    check_parts(indices, values, sizes, CREATED)
     if len(sizes) < 2:
         raise ShapeError(f"Shape {brackets(sizes)} has rank {len(sizes)} < 2")
     (check_order if validate else check_inside)(indices, sizes)
@@ -132,10 +143,11 @@ dense_to_dense_set_operation_op = Op("DenseToDenseSetOperation", f"set1: T, set2
 @dense_to_dense_set_operation_op.shape
 def _dense_to_dense_set_operation_shape(set1, set2):
     of_rank_at_least(set1, 2)
+    outputs = _result_shapes(set1.ndims, set2.ndims)
     of_rank_at_least(set2, 2)
     if set1.ndims is not None and set2.ndims is not None:
         merged(set1[:-1], set2[:-1])
-    return _result_shapes(set1.ndims, set2.ndims)
+    return outputs
 
 
 @dense_to_dense_set_operation_op.kernel
@@ -169,8 +181,7 @@ dense_to_dense_set_operation_op.refuses(
 def _sparse_rank(indices: Any, values: Any, shape: Any) -> int | None:
     """The rank that the parts of a sparse tensor have together."""
     indices, values, shape = of_rank(indices, 2), of_rank(values, 1), of_rank(shape, 1)
-    merged(indices[:1], values)
-    return merged(indices[1:], shape).tuple[0]
+    return sparse_rank(indices, values, shape.tuple[0])
 
 
 _SPARSE = np.array([[0, 0], [0, 2], [1, 0]]), np.array([3, 1, 3], np.int32), np.array([2, 3])
@@ -185,7 +196,8 @@ dense_to_sparse_set_operation_op = Op(
 @dense_to_sparse_set_operation_op.shape
 def _dense_to_sparse_set_operation_shape(set1, set2_indices, set2_values, set2_shape):
     of_rank_at_least(set1, 2)
-    return _result_shapes(set1.ndims, _sparse_rank(set2_indices, set2_values, set2_shape))
+    rank = _sparse_rank(set2_indices, set2_values, set2_shape)
+    return _result_shapes(set1.ndims, rank, "Dimension must be {} but is {}")
 
 
 @dense_to_sparse_set_operation_op.kernel

@@ -18,12 +18,12 @@ from tideflow.graph.partial import fully_known
 from tideflow.ops.arrays import indexing, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.arguments import renamed
-from tideflow.ops.helpers.axes import of_rank, vector
+from tideflow.ops.helpers.axes import host_rank, host_shape, of_rank, vector
 from tideflow.ops.helpers.samples import c64, f32, i32
 from tideflow.ops.helpers.types import NUMERIC, REAL
 from tideflow.ops.math import casting, reductions, segments
 from tideflow.ops.sparse import index_rows
-from tideflow.ops.sparse.index_rows import check_parts
+from tideflow.ops.sparse.index_rows import CREATED, check_parts
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -44,6 +44,8 @@ def _left(sizes: list, reduced: Any, keep_dims: bool) -> list:
 
 
 def _axes(axes: Any, rank: int) -> list[int]:
+    if host_rank(axes) > 1:
+        raise ShapeError(f"Expected reduction_axes to be a scalar or a vector; got shape: {host_shape(axes)}")
     for axis in _as_list(axes):
         if not -rank <= axis < rank:
             raise ShapeError(f"Invalid reduction dimension {axis}, for input with {rank} dimensions.")
@@ -52,7 +54,7 @@ def _axes(axes: Any, rank: int) -> list[int]:
 
 def _folded(fold: Callable, indices, values, sizes, axes) -> tuple[list[int], torch.Tensor, torch.Tensor]:
     """The reduced axes; along the others, the indices that have elements; and the folded value of each."""
-    check_parts(indices, values, sizes)
+    check_parts(indices, values, sizes, CREATED)
     reduced = _axes(axes, len(sizes))
     kept = [axis for axis in range(len(sizes)) if axis not in reduced]
     groups = index_rows.grouped(indices[:, kept])

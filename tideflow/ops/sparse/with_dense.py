@@ -22,12 +22,21 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, slicing, stitching
 from tideflow.ops.helpers import unsigned
-from tideflow.ops.helpers.axes import as_sizes, brackets, of_rank, one_value
+from tideflow.ops.helpers.axes import as_sizes, brackets, of_rank, vector
 from tideflow.ops.helpers.samples import boolean, c64, f32, i32
 from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.sparse import construction, index_rows
-from tideflow.ops.sparse.index_rows import as_sparse, check_parts, of_parts, outside
+from tideflow.ops.sparse.index_rows import (
+    PartWords,
+    as_sparse,
+    check_columns,
+    check_fit,
+    check_sizes,
+    named_words,
+    of_parts,
+    outside,
+)
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -51,7 +60,7 @@ sparse_to_dense_op = Op(
 
 @sparse_to_dense_op.shape
 def _sparse_to_dense_shape(sparse_indices, output_shape, sparse_values, default_value):
-    return as_sizes(output_shape)
+    return as_sizes(output_shape, "output_shape should be a vector, got shape ")
 
 
 def _as_rows(indices: torch.Tensor, rank: int) -> torch.Tensor:
@@ -79,8 +88,9 @@ def _scattered(at: torch.Tensor, sizes: list[int], values: Any, default: Any) ->
 
 @sparse_to_dense_op.kernel
 def _sparse_to_dense_kernel(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
-    one_value(default_value, "default_value")
-    for size in output_shape:
+    if default_value.ndim:
+        raise ShapeError(f"default_value should be a scalar. Its shape is {brackets(default_value.shape)}")
+    for size in vector(output_shape, "output_shape should be a vector, got shape "):
         if size < 0:
             raise ShapeError(f"Dimension {size} must be >= 0")
     rows = _as_rows(sparse_indices, len(output_shape))
@@ -270,7 +280,7 @@ def _sparse_tensor_dense_add_shape(a_indices, a_values, a_shape, b):
 
 @sparse_tensor_dense_add_op.kernel
 def _sparse_tensor_dense_add_kernel(a_indices, a_values, a_shape, b):
-    check_parts(a_indices, a_values, a_shape)
+    check_fit(a_indices, a_values, a_shape, named_words("a"))
     if len(a_shape) != b.dim():
         raise ShapeError(f"Two operands have different ranks; received: {len(a_shape)} and {b.dim()}")
     for axis, (size, dense_size) in enumerate(zip(a_shape, b.shape, strict=True)):
@@ -279,12 +289,14 @@ def _sparse_tensor_dense_add_kernel(a_indices, a_values, a_shape, b):
                 f"Dimension {axis} does not equal (no broadcasting is supported): sparse side {size} vs "
                 f"dense side {dense_size}"
             )
+        check_columns(a_indices, a_shape)
         wrong = (a_indices[:, axis] < 0) | (a_indices[:, axis] >= size)
         if bool(wrong.any()):
             raise ShapeError(
                 f"Sparse tensor has some invalid index on dimension {axis}; dense tensor shape: "
                 f"{brackets(b.shape)}. {index_rows.first(a_indices, wrong)}"
             )
+    check_sizes(a_shape)
     flat, at = unsigned.bits(b).reshape(-1), index_rows.places(a_indices.long(), a_shape)
     return flat.index_add(0, at, unsigned.bits(a_values)).view(b.dtype).reshape(b.shape)
 
@@ -324,7 +336,7 @@ def _cwise(op_type: str) -> Callable:
     """The kernel that combines each element with the one that the dense tensor, broadcast, has there."""
 
     def _kernel(sp_indices, sp_values, sp_shape, dense):
-        check_parts(sp_indices, sp_values, sp_shape)
+        check_fit(sp_indices, sp_values, sp_shape, named_words("sp"))
         padded = [1] * (len(sp_shape) - dense.dim()) + list(dense.shape)
         if len(padded) != len(sp_shape) or any(
             size not in (1, whole) for size, whole in zip(padded, sp_shape, strict=True)
@@ -333,6 +345,8 @@ def _cwise(op_type: str) -> Callable:
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; got incompatible shapes: "
                 f"{brackets(sp_shape)} vs. {brackets(dense.shape)}"
             )
+        check_columns(sp_indices, sp_shape)
+        check_sizes(sp_shape)
         if bool(outside(sp_indices, sp_shape).any()):
             raise ShapeError("Provided indices are out-of-bounds w.r.t. dense side with broadcasted shape")
         there = dense.expand(sp_shape)[tuple(sp_indices.unbind(1))]
@@ -480,7 +494,7 @@ sparse_tensor_dense_matmul_op = Op(
 def _sparse_tensor_dense_matmul_shape(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
     of_rank(a_indices, 2)
     of_rank(a_values, 1)
-    a = of_rank(TensorShape(as_sizes(a_shape)), 2).tuple
+    a = of_rank(TensorShape(as_sizes(a_shape, "Tensor 'a_shape' is not a vector: ")), 2).tuple
     b = of_rank(b, 2).tuple
     rows, inner = reversed(a) if adjoint_a else a
     inner_of_b, columns = reversed(b) if adjoint_b else b
@@ -509,9 +523,23 @@ def _product(
     return product.index_add(0, rows, unsigned.bits(values).unsqueeze(1) * numbers[columns]).view(b.dtype)
 
 
+_FACTOR = PartWords(
+    indices="Tensor 'a_indices' is not a matrix: {indices}",
+    values="Tensor 'a_values' is not a vector: {values}",
+    sizes="Tensor 'a_shape' is not a vector: {sizes}",
+    rows="Number of rows of a_indices does not match number of entries in a_values: {rows} and {count}",
+)
+_FACTOR_COLUMNS = "Number of columns of a_indices does not match number of entries in a_shape"
+
+
 @sparse_tensor_dense_matmul_op.kernel
 def _sparse_tensor_dense_matmul_kernel(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
-    check_parts(a_indices, a_values, a_shape)
+    if b.ndim != 2:
+        raise ShapeError(f"Tensor 'b' is not a matrix: {brackets(b.shape)}")
+    check_fit(a_indices, a_values, a_shape, _FACTOR)
+    if len(a_shape) != 2:
+        raise ShapeError(f"Tensor 'a_shape' must have 2 elements, but has {len(a_shape)}")
+    check_columns(a_indices, a_shape, _FACTOR_COLUMNS)
     b = b.mH if adjoint_b else b
     rows, columns = a_indices.long().unbind(1)
     sizes = a_shape
@@ -523,6 +551,7 @@ def _sparse_tensor_dense_matmul_kernel(a_indices, a_values, a_shape, b, *, adjoi
             f"{sizes[1]} vs. {b.shape[0]}.  Did you forget a transpose?  Dimensions of A: "
             f"{brackets(a_shape)}.  Dimensions of B: {brackets(b.shape)}"
         )
+    check_sizes(a_shape)
     _check_limits(rows, sizes[0], "m", int(adjoint_a))
     _check_limits(columns, sizes[1], "k", int(not adjoint_a))
     return _product(rows, columns, a_values, sizes, b)

@@ -141,6 +141,7 @@ def _numpy_proximal_adagrad(var, accum, lr, l1, l2, grad):
 @law(
     "var accum | lr l1 l2 grad",
     dense="ApplyProximalAdagrad",
+    has_signs=True,
     sparse="SparseApplyProximalAdagrad",
     resource="ResourceApplyProximalAdagrad",
     resource_sparse="ResourceSparseApplyProximalAdagrad",
@@ -419,6 +420,7 @@ def _numpy_ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power,
 @law(
     "var accum linear | grad lr l1 l2 lr_power",
     dense="ApplyFtrl",
+    has_signs=True,
     sparse="SparseApplyFtrl",
     resource="ResourceApplyFtrl",
     resource_sparse="ResourceSparseApplyFtrl",
@@ -434,6 +436,7 @@ def ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, multiply_linear_by_l
 @law(
     "var accum linear | grad lr l1 l2 l2_shrinkage lr_power",
     dense="ApplyFtrlV2",
+    has_signs=True,
     sparse="SparseApplyFtrlV2",
     resource="ResourceApplyFtrlV2",
     resource_sparse="ResourceSparseApplyFtrlV2",

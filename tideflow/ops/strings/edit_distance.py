@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 
 from tideflow.export import export
 from tideflow.graph.composite import SparseTensor, SparseTensorValue
@@ -14,8 +15,15 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known
-from tideflow.ops.helpers.axes import of_rank, vector
-from tideflow.ops.sparse.index_rows import check_inside, check_parts, places
+from tideflow.ops.helpers.axes import brackets, vector
+from tideflow.ops.sparse.index_rows import (
+    PartWords,
+    check_fit,
+    check_inside,
+    check_sizes,
+    places,
+    sparse_rank,
+)
 from tideflow.runtime.values import to_numpy, to_torch
 
 edit_distance_op = Op(
@@ -45,9 +53,11 @@ def _leading_sizes(hypothesis: Sequence[int], truth: Sequence[int]) -> list[int]
 def _edit_distance_shape(
     hypothesis_indices, hypothesis_values, hypothesis_shape, truth_indices, truth_values, truth_shape
 ):
-    for indices, values in ((hypothesis_indices, hypothesis_values), (truth_indices, truth_values)):
-        of_rank(indices, 2)
-        of_rank(values, 1)
+    for indices, values, sizes in (
+        (hypothesis_indices, hypothesis_values, hypothesis_shape),
+        (truth_indices, truth_values, truth_shape),
+    ):
+        sparse_rank(indices, values, None if vector(sizes) is None else len(sizes))
     if hypothesis_shape is None or truth_shape is None:
         return None
     if not fully_known(hypothesis_shape) or not fully_known(truth_shape):
@@ -90,6 +100,20 @@ def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np
         return np.where(result == 0, 0.0, result / truth.lengths)
 
 
+def _check_side(name: str, indices: torch.Tensor, values: Any, shape: list[int]) -> None:
+    words = PartWords(
+        indices=f"{name}_indices should be a matrix, but got shape: {{indices}}",
+        values=f"{name}_values should be a vector, but got shape: {{values}}",
+        sizes=f"{name}_shape should be a vector, but got shape: {{sizes}}",
+    )
+    check_fit(indices, values, shape, words)
+    if indices.shape[1] != len(shape):
+        raise ShapeError(
+            f"Expected {name}_shape.NumElements == #cols({name}_indices), their shapes are: [{len(shape)}] "
+            f"and {brackets(indices.shape)}"
+        )
+
+
 @edit_distance_op.kernel
 def _edit_distance_kernel(
     hypothesis_indices,
@@ -101,17 +125,16 @@ def _edit_distance_kernel(
     *,
     normalize,
 ):
+    _check_side("hypothesis", hypothesis_indices, hypothesis_values, hypothesis_shape)
+    _check_side("truth", truth_indices, truth_values, truth_shape)
     sizes = _leading_sizes(hypothesis_shape, truth_shape)
     if len(truth_shape) < 2:
         raise ShapeError(
             f"Input SparseTensors must have rank at least 2, but truth_shape rank is: {len(truth_shape)}"
         )
     groups = []
-    for indices, values, shape in (
-        (hypothesis_indices, hypothesis_values, hypothesis_shape),
-        (truth_indices, truth_values, truth_shape),
-    ):
-        check_parts(indices, values, shape)
+    for indices, shape in ((hypothesis_indices, hypothesis_shape), (truth_indices, truth_shape)):
+        check_sizes(shape)
         check_inside(indices, shape)
         groups.append(to_numpy(places(indices[:, :-1], sizes)))
     values = np.concatenate([to_numpy(hypothesis_values), to_numpy(truth_values)])
