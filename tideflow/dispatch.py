@@ -62,8 +62,16 @@ def dispatching(function: Any, forms: dict[str, str]) -> Any:
         elif len(args) == 1:
             if type(args[0]) not in _suspects:
                 return function(args[0])
-        elif args and type(args[0]) not in _suspects and type(args[1]) not in _suspects:
-            return function(args[0], args[1])
+        elif args and type(args[1]) not in _suspects:
+            first = args[0]
+            if type(first) not in _suspects:
+                return function(first, args[1])
+            if type(first) is list:
+                for item in first:
+                    if type(item) in _kinds:
+                        break
+                else:
+                    return function(first, args[1])
         kind = _kind_among((*args, *kwargs.values()))
         if kind not in forms:
             return function(*args, **kwargs)

@@ -20,6 +20,7 @@ PHRASED = {
     "corners",
     "critical_sections",
     "dataset_functions",
+    "eager_refusals",
     "embeddings",
     "files_models",
     "files_objects",

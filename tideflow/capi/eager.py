@@ -40,7 +40,7 @@ class Context:
 
     def forget(self) -> None:
         """Forgets what was found for operations."""
-        self.graph.kernels.clear()
+        self.graph.forget_kernels()
         self.calls.clear()
 
 

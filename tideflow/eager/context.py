@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +58,9 @@ class EagerGraph(Graph):
 
     def __init__(self) -> None:
         self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
+        # What `kernels` has, as functions of the op's arguments and a name, unless the program says by
+        # `tf.device` where its operations run. The most common functions look here before they `execute`.
+        self.known: dict[tuple[Any, ...], Callable[[Sequence[Any], str | None], Any]] = {}
         self.uses_devices = False  # whether a program has said by now where its operations run
         self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
         self.resources = ResourceManager()
@@ -87,6 +90,11 @@ class EagerGraph(Graph):
         self._names.clear()
         self.kept.clear()
 
+    def forget_kernels(self) -> None:
+        """Forgets the kernels that were found for calls."""
+        self.kernels.clear()
+        self.known.clear()
+
     def number(self, value: float, dtype: DTypeLike | None) -> EagerTensor:
         """A new tensor of a Python number. Tensors of the same number share its memory."""
         if self._local.devices or self.accelerated:
@@ -101,6 +109,11 @@ class EagerGraph(Graph):
             found = self._numbers[key] = to_torch(array), known
         return eager_tensor(*found)
 
+    def filled(self, sizes: Sequence[int], value: float, dtype: dtypes.DType) -> EagerTensor:
+        """A new tensor with a Python number in every place."""
+        device = self.device_of_constant(dtype)
+        return eager_tensor(torch.full(sizes, value, dtype=dtype.torch, device=device), dtype)
+
     # ------------------------------------------------------------------ seeds
 
     @property  # type: ignore[override]
@@ -113,7 +126,7 @@ class EagerGraph(Graph):
         self._global_seed = seed
         self._random = random.Random(seed)
         self.states.clear()
-        self.kernels.clear()
+        self.forget_kernels()
 
     def _next_op_seed(self) -> int:
         return self._random.randint(0, _MAX_INT32)
@@ -145,6 +158,7 @@ class EagerGraph(Graph):
         if callable(device_name_or_function) and not hasattr(device_name_or_function, "to_string"):
             raise RuntimeError("tf.device does not support functions when eager execution is enabled.")
         self.uses_devices = True
+        self.known.clear()
         return super().device(device_name_or_function)
 
     @contextlib.contextmanager

@@ -8,8 +8,9 @@ the types and the device chosen, the op's specialization taken.
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable, Sequence, Set
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import torch
 
@@ -32,7 +33,7 @@ from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import ResourceManager, put_back
-from tideflow.runtime.values import host_value, to_numpy, to_torch
+from tideflow.runtime.values import host_value, to_numpy, to_torch  # noqa: F401 (kernels are called with it)
 from tideflow.runtime.waiting import StepContext
 
 if TYPE_CHECKING:
@@ -54,11 +55,6 @@ _new = object.__new__
 _scalars: dict[Any, EagerTensor] = {}
 
 
-# How a kernel whose result is one tensor takes the inputs: the value of the only one that it does not know,
-# or the values of that one's items; the values of two, or of all. Otherwise there is more to do.
-_ONE, _LIST, _TWO, _ALL, _MORE = range(5)
-
-
 class BoundKernel:
     """A kernel with all that calls on inputs of the same types, shapes and devices have in common."""
 
@@ -66,16 +62,17 @@ class BoundKernel:
         "attrs",
         "call",
         "device",
-        "form",
+        "is_direct",
         "literals",
         "node",
-        "only",
         "outputs",
         "places",
+        "run",
         "single",
     )
 
-    call: Callable[..., Any]  # of the values of the inputs, or of the only one that it does not know
+    call: Callable[..., Any]  # of the values of the inputs, or of those that it does not know
+    run: Callable[[Sequence[Any], str | None], Any]  # of the op's arguments and name: what the op gives
 
     def __init__(
         self,
@@ -99,26 +96,20 @@ class BoundKernel:
         op = node.definition
         is_single = len(node.outputs) == 1 and not op.outputs[0].is_list
         self.single = self.outputs[0] if is_single else None
-        is_direct = (
-            self.single is not None
-            and self.single[2] is None
-            and device is None
-            and all(type(known) is EagerTensor for _, known in literals)
-        )
-        # The place of the only input that the kernel takes, where the others are literals that it knows.
-        taken = {*range(len(op.inputs))} - {i for i, _ in literals}
-        is_one = is_direct and len(taken) == 1
-        if is_one and op.takes_lists:
-            is_one = all(op.inputs[i].name in op.host for i, _ in literals)
-        self.only = taken.pop() if is_one else -1
-        self.places: Sequence[int] = range(len(node.inputs))  # of what it takes, among the flat inputs
-        self.form = _MORE
-        if self.only >= 0:
-            self.form = _LIST if op.inputs[self.only].is_list else _ONE
-            sizes = [len(x) if isinstance(x, list) else 1 for x in node.grouped_inputs[: self.only + 1]]
-            self.places = range(sum(sizes[:-1]), sum(sizes))
-        elif is_direct and not literals and not op.takes_lists:
-            self.form = _TWO if len(op.inputs) == 2 else _ALL
+        # Whether it takes values of the arguments where they are, and gives the value of one tensor.
+        self.is_direct = self.single is not None and self.single[2] is None and device is None
+        # The places of what it takes among the flat inputs: of all, or of those that are no known literals.
+        self.places: Sequence[int] = range(len(node.inputs))
+        unknown = {*range(len(op.inputs))} - {i for i, known in literals if type(known) is EagerTensor}
+        if op.takes_lists:
+            self.is_direct &= len(unknown) == 1 and all(op.inputs[i].name in op.host for i, _ in literals)
+            if self.is_direct:
+                upto = node.grouped_inputs[: unknown.pop() + 1]
+                sizes = [len(x) if isinstance(x, list) else 1 for x in upto]
+                self.places = range(sum(sizes[:-1]), sum(sizes))
+                self.is_direct = bool(self.places)
+        elif self.is_direct:
+            self.places = sorted(unknown)
 
 
 def _key_of(value: Value, device: torch.device) -> Key | None:
@@ -165,29 +156,7 @@ def execute(
         bound = graph.kernels.get(key)
     if bound is None or graph.uses_devices and graph._thread_scopes.now.devices:
         return _converted(graph, op, args, attrs, name, key)
-    form = bound.form
-    if form is _MORE:
-        return _called_with_more(graph, op, bound, key, args, attrs, name)
-    try:
-        if form is _ONE:
-            result = bound.call(args[bound.only]._value)
-        elif form is _TWO:
-            result = bound.call(args[0]._value, args[1]._value)
-        else:
-            result = bound.call(*[tensor._value for tensor in (args if form is _ALL else args[bound.only])])
-    except Exception as error:
-        raise_failure(error, op, bound, _tensors(bound, args), name)
-    except BaseException:  # an interrupt, which may have come while the kernel had a variable's buffer
-        put_back([tensor._value for tensor in _tensors(bound, args)])
-        raise
-    dtype, output_key, _ = bound.single  # type: ignore[misc]
-    output: EagerTensor = _new(EagerTensor)
-    output._value = result
-    output.dtype = dtype
-    output._key = output_key or key_of(result, dtype)
-    if recording.tapes:
-        _record(graph, bound, _tensors(bound, args), (output,))
-    return output
+    return bound.run(args, name)
 
 
 def _tensors(bound: BoundKernel, args: Sequence[Any]) -> Sequence[Any]:
@@ -199,18 +168,10 @@ def _tensors(bound: BoundKernel, args: Sequence[Any]) -> Sequence[Any]:
     return _flat(args) if bound.node.definition.takes_lists else args
 
 
-def _called_with_more(
-    graph: EagerGraph,
-    op: Op,
-    bound: BoundKernel,
-    key: Any,
-    args: tuple[Any, ...],
-    attrs: dict[str, Any],
-    name: str | None,
+def _run_with_more(
+    graph: EagerGraph, op: Op, bound: BoundKernel, args: Sequence[Any], name: str | None
 ) -> Any:
-    """The same where inputs are Python values, lists, or on another device, or outputs are several."""
-    if graph.accelerated and op.takes_resources:
-        return _converted(graph, op, args, attrs, name, key)
+    """Runs a kernel where inputs are Python values, or on another device, or outputs are several."""
     tensors = _tensors(bound, args)
     if bound.device is not None:
         tensors = [_moved(tensor, bound.device) for tensor in tensors]
@@ -234,10 +195,16 @@ def _call_key(op: Op, args: tuple[Any, ...]) -> list[Any] | None:
             wanted = EagerTensor if is_list else int
             for item in value:
                 if type(item) is not wanted:
+                    break
+            else:
+                if not is_list and len(value) > _MOST_SIZES:
                     return None
-            if not is_list and len(value) > _MOST_SIZES:
+                key.append(tuple([item._key for item in value] if is_list else value))
+                continue
+            pairs = None if is_list or not is_host else _nested(value)
+            if pairs is None:
                 return None
-            key.append(tuple([item._key for item in value] if is_list else value))
+            key.append(pairs)
         elif kind is float or kind is int or kind is bool:
             if kind is int and not -_WIDE <= value < _WIDE:  # of another type than other integers
                 return None
@@ -245,6 +212,19 @@ def _call_key(op: Op, args: tuple[Any, ...]) -> list[Any] | None:
         else:
             return None
     return key
+
+
+def _nested(value: Sequence[Any]) -> tuple[Any, ...] | None:
+    """Lists of sizes, such as paddings, as tuples; None of lists of anything else."""
+    if len(value) > _MOST_SIZES:
+        return None
+    for row in value:
+        if type(row) is not list and type(row) is not tuple or len(row) > _MOST_SIZES:
+            return None
+        for item in row:
+            if type(item) is not int:
+                return None
+    return tuple([tuple(row) for row in value])
 
 
 def _key_with_lists(op: Op, args: tuple[Any, ...], attrs: dict[str, Any]) -> Any:
@@ -324,8 +304,10 @@ def _converted(
         ]
         bound = bind(graph, op, flat, resolved, device, name, {places[i] for i in known}, kept)
         if len(graph.kernels) > _MOST_BOUND:
-            graph.kernels.clear()
+            graph.forget_kernels()
         graph.kernels[key] = bound
+        if not graph.uses_devices:
+            graph.known[key] = bound.run
     return _run(graph, op, bound, flat, name)
 
 
@@ -466,14 +448,23 @@ def bind(
     node = Node(op, (name or op.name).rstrip("/"), values, attrs, source)
     node.device = CPU if op.on_host or device is None else device
     try:
-        shapes = op.infer(node.grouped_inputs, attrs, op.name)
+        shapes = op.infer(node.grouped_inputs, attrs, op.name, in_step=True)
     except ValueError as error:
         raise errors.InvalidArgumentError(None, None, f"{error}{_place(op, name)}") from None
     pairs = zip(op.output_types(attrs), shapes, strict=True)
     node.outputs = [Value(node, i, dtype, shape) for i, (dtype, shape) in enumerate(pairs)]
     bound = BoundKernel(node, device, literals)
-    bound.call = _specialized(bound) or _call_of(bound, _Arguments(graph))
+    function, terms, known_terms = _specialized(bound) or _terms_of_kernel(bound, _Arguments(graph))
+    bound.call = _called_on_values(bound, function, terms, known_terms)
+    if bound.is_direct:
+        bound.run = _run_directly(graph, bound, function, terms, known_terms)
+    else:
+        bound.run = functools.partial(_run_with_more, graph, op, bound)
     return bound
+
+
+# A function, its arguments as expressions of the values `v0`, `v1`, …, and what else they name.
+_Terms: TypeAlias = tuple[Callable[..., Any], Sequence[str], dict[str, Any]]
 
 
 def _constant_value(tensor: EagerTensor) -> Value:
@@ -481,7 +472,8 @@ def _constant_value(tensor: EagerTensor) -> Value:
     return make_node(const_op, [], attrs).outputs[0]
 
 
-def _specialized(bound: BoundKernel) -> Callable[..., Any] | None:
+def _specialized(bound: BoundKernel) -> _Terms | None:
+    """What the op chooses for these inputs; None where that is the kernel."""
     node = bound.node
     rule = node.definition.specialize_rule
     if rule is None or has_objects(node):
@@ -493,8 +485,6 @@ def _specialized(bound: BoundKernel) -> Callable[..., Any] | None:
     if chosen is None:
         return None
     function, args = chosen
-    if list(args) == node.inputs and not bound.literals:
-        return function  # type: ignore[no-any-return]
     known: dict[str, Any] = {}
     terms = []
     for i, arg in enumerate(args):
@@ -504,12 +494,12 @@ def _specialized(bound: BoundKernel) -> Callable[..., Any] | None:
             continue
         known[f"k{i}"] = dict(bound.literals)[place]._value if place >= 0 else arg
         terms.append(f"k{i}")
-    return _caller(bound, function, terms, known)
+    return function, terms, known
 
 
-def _call_of(bound: BoundKernel, arguments: KernelArguments) -> Callable[..., Any]:
-    """The kernel as a function of the flat inputs: with lists as lists, host inputs as Python values, those
-    that are known or those of each call, and attributes.
+def _terms_of_kernel(bound: BoundKernel, arguments: KernelArguments) -> _Terms:
+    """The kernel: with lists as lists, host inputs as Python values, those that are known or those of each
+    call, and attributes.
     """
     node = bound.node
     op = node.definition
@@ -518,8 +508,6 @@ def _call_of(bound: BoundKernel, arguments: KernelArguments) -> Callable[..., An
     takes_context = wants_context(node, kernel)
     if takes_context or op.blocking:
         kernel = _in_a_step(kernel, takes_context)
-    if not op.host and not op.takes_lists and not keywords:
-        return kernel
     known: dict[str, Any] = {}
     places = iter(range(len(node.inputs)))
 
@@ -542,21 +530,83 @@ def _call_of(bound: BoundKernel, arguments: KernelArguments) -> Callable[..., An
     for i, (word, value) in enumerate(keywords.items()):
         known[f"a{i}"] = value
         terms.append(f"{word}=a{i}")
-    return _caller(bound, kernel, terms, known)
+    return kernel, terms, known
 
 
-def _caller(
+def _called_on_values(
     bound: BoundKernel, function: Callable[..., Any], terms: Sequence[str], known: dict[str, Any]
 ) -> Callable[..., Any]:
-    """A function of the values that calls another one on these terms: values, and what is `known`."""
-    values = ", ".join(f"v{i}" for i in bound.places)
-    make = _maker(f"lambda function, {', '.join(known)}: lambda {values}: function({', '.join(terms)})")
-    return make(function, **known)  # type: ignore[no-any-return]
+    """A function of the values that calls another one on these terms."""
+    values = [f"v{i}" for i in bound.places]
+    if list(terms) == values:
+        return function
+    names = ", ".join(["function", *known])
+    source = f"def make({names}):\n    return lambda {', '.join(values)}: function({', '.join(terms)})\n"
+    return _maker(source)(function, **known)  # type: ignore[no-any-return]
+
+
+_DIRECTLY = """\
+def make(graph, bound, function{names}):
+    dtype, key, _ = bound.single
+    def run(args, name):
+        try:
+            result = function({terms})
+        except BaseException as error:
+            _fail(error, bound, args, name)
+        output = _new(EagerTensor)
+        output._value = result
+        output.dtype = dtype
+        output._key = {key}
+        if recording.tapes:
+            _record(graph, bound, _tensors(bound, args), (output,))
+        return output
+    return run
+"""
+
+
+def _run_directly(
+    graph: EagerGraph,
+    bound: BoundKernel,
+    function: Callable[..., Any],
+    terms: Sequence[str],
+    known: dict[str, Any],
+) -> Callable[..., Any]:
+    """The same on the arguments, and what it gives as a tensor: all that a call does, in one function."""
+    called = ", ".join(terms)
+    for i, dtype in bound.literals:
+        if type(dtype) is not EagerTensor:  # a number, of which the kernel knows the type
+            known = {**known, f"t{i}": dtype}
+            called = re.sub(rf"\bv{i}\b", f"scalar(args[{i}], t{i})._value", called)
+    if bound.node.definition.takes_lists:
+        first, count = bound.places[0], len(bound.places)
+        place = next(i for i, x in enumerate(bound.node.definition.inputs) if x.is_list)
+        values = ", ".join(f"v{i}" for i in bound.places)
+        called = called.replace(f"[{values}]", f"[tensor._value for tensor in args[{place}]]")
+        for i in range(first, first + count):
+            called = re.sub(rf"\bv{i}\b", f"args[{place}][{i - first}]._value", called)
+    else:
+        called = re.sub(r"\bv(\d+)\b", r"args[\1]._value", called)
+    source = _DIRECTLY.format(
+        names="".join(f", {name}" for name in known),
+        terms=called,
+        key="key_of(result, dtype)" if bound.single[1] is None else "key",  # type: ignore[index]
+    )
+    return _maker(source)(graph, bound, function, **known)  # type: ignore[no-any-return]
+
+
+def _fail(error: BaseException, bound: BoundKernel, args: Sequence[Any], name: str | None) -> NoReturn:
+    tensors = _tensors(bound, args)
+    if isinstance(error, Exception):
+        raise_failure(error, bound.node.definition, bound, tensors, name)
+    put_back([tensor._value for tensor in tensors])  # an interrupt, maybe while the kernel had a buffer
+    raise error
 
 
 @functools.lru_cache(1_000)
 def _maker(source: str) -> Any:
-    return eval(source, {"host_value": host_value})
+    made: dict[str, Any] = {}
+    exec(source, globals(), made)
+    return made["make"]
 
 
 def _in_a_step(kernel: Callable[..., Any], takes_context: bool) -> Callable[..., Any]:

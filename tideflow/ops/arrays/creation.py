@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,9 +19,10 @@ from tideflow.graph.op import Op, ShapeError, definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, joining, shapes
+from tideflow.ops.helpers.arguments import are_integers
 from tideflow.ops.helpers.axes import (
     COUNT,
     as_sizes,
@@ -143,6 +145,23 @@ def _filled(value: Any, shape: Any, dtype: dtypes.DType, name: str | None, defau
         return fill(shape, constants.constant(value, dtype), name=scope)
 
 
+_MOST_FILLED = 2**20  # elements, of what eager mode makes at once; a Fill asks whether memory is there
+
+
+def _small_sizes(shape: Any) -> Sequence[int] | None:
+    """The sizes of a small shape that is given as Python's integers; None of others."""
+    if isinstance(shape, TensorShape):
+        shape = shape.tuple
+    if not are_integers(shape):
+        return None
+    count = 1
+    for size in shape:
+        if size < 0:
+            return None
+        count *= size
+    return shape if count <= _MOST_FILLED else None  # type: ignore[no-any-return]
+
+
 @export("zeros")
 def zeros(shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> Tensor:
     """Makes a tensor of zeros (False, empty strings): a constant where it is small, a Fill where not.
@@ -156,6 +175,9 @@ def zeros(shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None
       A tensor of type `dtype`.
     """
     dtype = dtypes.as_dtype(dtype).base_dtype
+    graph = get_eager_graph()
+    if graph is not None and dtype.torch and (sizes := _small_sizes(shape)) is not None:
+        return graph.filled(sizes, 0, dtype)
     zero = False if dtype.is_bool else "" if dtype is dtypes.string else 0
     return _filled(zero, shape, dtype, name, "zeros")
 
@@ -173,6 +195,9 @@ def ones(shape: TensorLike, dtype: DTypeLike = dtypes.float32, name: str | None 
       A tensor of type `dtype`.
     """
     dtype = dtypes.as_dtype(dtype).base_dtype
+    graph = get_eager_graph()
+    if graph is not None and dtype.torch and (sizes := _small_sizes(shape)) is not None:
+        return graph.filled(sizes, 1, dtype)
     return _filled(True if dtype.is_bool else 1, shape, dtype, name, "ones")
 
 
@@ -206,6 +231,9 @@ def zeros_like(
     Returns:
       A tensor of type `dtype` and the shape of `tensor`.
     """
+    graph = get_eager_graph()
+    if graph is not None and dtype is None and type(tensor) is graph.tensor_type:
+        return zeros_like_op.apply((tensor,), name)
     with name_scope(name, "zeros_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         wanted = tensor.dtype.base_dtype if dtype is None else dtypes.as_dtype(dtype).base_dtype
@@ -248,6 +276,9 @@ def ones_like(
     Returns:
       A tensor of type `dtype` and the shape of `tensor`.
     """
+    graph = get_eager_graph()
+    if graph is not None and dtype is None and type(tensor) is graph.tensor_type and tensor.dtype.torch:
+        return ones_like_op.apply((tensor,), name)
     with name_scope(name, "ones_like", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name="tensor")
         sizes = shapes.shape_of(tensor, optimize=optimize)
@@ -567,6 +598,10 @@ def one_hot(
     Raises:
       TypeError: If the types of `on_value`, `off_value` and `dtype` differ.
     """
+    if get_eager_graph() is not None and on_value is None and off_value is None:
+        wanted = dtypes.float32 if dtype is None else dtypes.as_dtype(dtype).base_dtype
+        values = (convert_to_tensor(value, dtype=wanted) for value in (1, 0))
+        return one_hot_op.apply((indices, depth, *values), name, {"axis": -1 if axis is None else axis})
     with name_scope(name, "one_hot", [indices, depth, on_value, off_value, axis, dtype]) as scope:
         wanted = None if dtype is None else dtypes.as_dtype(dtype).base_dtype
         on_type = None if on_value is None else convert_to_tensor(on_value).dtype.base_dtype

@@ -58,6 +58,12 @@ def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.T
     sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
     if 0 in params.shape[:axis]:
         return params.new_empty(sizes)  # nothing to take, so that TensorFlow does not look at the indices
+    if not indices.is_cuda and indices.dtype != torch.int16:
+        try:
+            return params.index_select(axis, indices.reshape(-1)).reshape(sizes)
+        except (IndexError, RuntimeError):  # ATen looks at the indices too; these are TensorFlow's words
+            check_rows(indices, params.shape[axis])
+            raise
     places, is_missing = _checked_places(indices, params.shape[axis])
     result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
     if is_missing is None:
@@ -318,9 +324,10 @@ def gather(
       batch.
     """
     axis = batch_dims if axis is None else axis
-    if (partial_value(axis) if isinstance(axis, Tensor) else axis) == 0 and hasattr(params, "sparse_read"):
+    is_first = (partial_value(axis) if isinstance(axis, Tensor) else axis) == 0
+    if is_first and not isinstance(params, Tensor) and hasattr(params, "sparse_read"):
         return params.sparse_read(indices, name=name)
-    return gather_v2_op(params, indices, axis, batch_dims=batch_dims, name=name)
+    return gather_v2_op.apply((params, indices, axis), name, {"batch_dims": batch_dims})
 
 
 @export("batch_gather", ragged="batch_gather")
@@ -715,11 +722,15 @@ def boolean_mask(
         axis = _static_axis(axis, tensor.shape)
         whole = tensor.shape
         whole[axis : axis + covered].assert_is_compatible_with(mask.shape)
-        flat_size = tf.reduce_prod(shapes.shape(tensor)[axis : axis + covered], [0])
-        flat_shape = [shapes.shape(tensor)[:axis], [flat_size], shapes.shape(tensor)[axis + covered :]]
-        flat = shapes.reshape(tensor, joining.concat(flat_shape, 0))
         count = whole[axis : axis + covered].num_elements()
-        flat.set_shape(TensorShape(whole[:axis]).concatenate([count]).concatenate(whole[axis + covered :]))
+        if tensor.is_eager:
+            flat = shapes.reshape(tensor, [*whole.tuple[:axis], count, *whole.tuple[axis + covered :]])
+        else:
+            flat_size = tf.reduce_prod(shapes.shape(tensor)[axis : axis + covered], [0])
+            flat_shape = [shapes.shape(tensor)[:axis], [flat_size], shapes.shape(tensor)[axis + covered :]]
+            flat = shapes.reshape(tensor, joining.concat(flat_shape, 0))
+            rest = whole[axis + covered :]
+            flat.set_shape(TensorShape(whole[:axis]).concatenate([count]).concatenate(rest))
         places = shapes.squeeze(where(shapes.reshape(mask, [-1])), axis=[1])
         return gather(flat, places, axis=axis)
 

@@ -21,6 +21,7 @@ from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import Dimension, TensorShape, mismatch
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
+from tideflow.ops.helpers.arguments import are_integers
 from tideflow.ops.helpers.axes import (
     COUNT,
     brackets,
@@ -223,16 +224,28 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     if not isinstance(values, (list, tuple)):
         values = [values]
     graph = get_eager_graph()
-    if graph is not None and type(axis) is int and len(values) > 1:
-        kinds = {type(value) for value in values}
-        if len(kinds) == 1 and graph.tensor_type in kinds:
-            key = concat_v2_op, axis, *[value._key for value in values]
-            return graph.execute(concat_v2_op, (values, axis), _AS_THEY_ARE, name, key)
+    if graph is not None and type(axis) is int and len(values) > 1 and _are_tensors(graph, values):
+        key = concat_v2_op, axis, *[value._key for value in values]
+        known = graph.known.get(key)
+        if known is not None:
+            return known((values, axis), name)
+        return graph.execute(concat_v2_op, (values, axis), _AS_THEY_ARE, name, key)
     if len(values) == 1:
         with name_scope(name):
             convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
             return constants.identity(values[0], name=name)
     return concat_v2_op.apply((list(values), axis), name)
+
+
+def _are_tensors(graph: Any, values: Any) -> bool:
+    """Whether these are a list or tuple of eager tensors alone."""
+    if type(values) is not list and type(values) is not tuple:
+        return False
+    kind = graph.tensor_type
+    for value in values:
+        if type(value) is not kind:
+            return False
+    return bool(values)
 
 
 concat_offset_op = Op(
@@ -557,6 +570,12 @@ def split(
     Raises:
       ValueError: If the number of parts is not known, or does not fit the size.
     """
+    if get_eager_graph() is not None:
+        if type(num_or_size_splits) is int:
+            return split_op.apply((axis, value), name, {"num_split": num_or_size_splits})
+        if are_integers(num_or_size_splits) and num is None:
+            sizes = num_or_size_splits
+            return split_v_op.apply((value, sizes, axis), name, {"num_split": len(sizes)})
     sizes = convert_to_tensor(num_or_size_splits)
     if isinstance(num_or_size_splits, (int, np.integer)):
         return split_op(axis, value, num_split=num_or_size_splits, name=name)
@@ -642,6 +661,10 @@ def stack(values: TensorOrRagged, axis: int = 0, name: str = "stack") -> Tensor:
     Raises:
       ValueError: If the axis does not exist.
     """
+    graph = get_eager_graph()
+    if graph is not None and type(axis) is int and _are_tensors(graph, values):
+        key = pack_op, axis, *[value._key for value in values]
+        return graph.execute(pack_op, (values,), {"axis": axis}, name, key)
     if axis == 0 and not _is_packed_one_by_one(values):
         try:
             return convert_to_tensor(values, name=name)

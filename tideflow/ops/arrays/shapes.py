@@ -65,6 +65,9 @@ def shape_of(
     input: Any, name: str | None = None, optimize: bool = True, out_type: Any = dtypes.int32
 ) -> Tensor:
     """The shape of a tensor; a Shape node where it is not known, or where constants are not wanted."""
+    graph = get_eager_graph()
+    if graph is not None and type(input) is graph.tensor_type:
+        return shape_op.apply((input,), name, {"out_type": out_type})
     with name_scope(name, "Shape", [input]) as scope:
         if isinstance(input, SparseTensor):
             return casting.cast(input.dense_shape, out_type)
@@ -308,7 +311,10 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> T
     """
     graph = get_eager_graph()
     if graph is not None and type(tensor) is graph.tensor_type and are_integers(shape):
-        key = reshape_op, tensor._key, tuple(shape)  # type: ignore[arg-type]
+        key = reshape_op, tensor._key, *shape  # type: ignore[misc]
+        known = graph.known.get(key)
+        if known is not None:
+            return known((tensor, shape), name)
         return graph.execute(reshape_op, (tensor, shape), {}, name, key)
     return reshape_op.apply((tensor, shape), name)
 
@@ -394,9 +400,13 @@ def expand_dims(
     Raises:
       ValueError: If no axis is given, or it does not exist.
     """
-    axis = renamed("axis", axis, "dim", dim)
+    if dim is not None:
+        axis = renamed("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
+    graph = get_eager_graph()
+    if graph is not None and type(input) is graph.tensor_type and type(axis) is int:
+        return graph.execute(expand_dims_op, (input, axis), {}, name, (expand_dims_op, input._key, axis))
     return expand_dims_op(input, axis, name=name)
 
 
@@ -429,6 +439,13 @@ squeeze_op.value(moved)
 @squeeze_op.kernel
 def _squeeze_kernel(input, *, squeeze_dims):
     return input.squeeze(_squeezed_axes(input.shape, squeeze_dims))
+
+
+@squeeze_op.specialize
+def _squeeze_specialized(node):
+    (input,) = node.inputs
+    if input.shape.is_fully_defined() and input.dtype.torch:
+        return torch.squeeze, (input, _squeezed_axes(input.shape.tuple, node.attrs["squeeze_dims"]))
 
 
 @squeeze_op.gradient
@@ -467,8 +484,13 @@ def squeeze(
     Raises:
       ValueError: If an axis is known to have another size.
     """
-    axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
+    if squeeze_dims is not None:
+        axis = renamed("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [] if axis is None else list(axis) if isinstance(axis, (list, tuple, np.ndarray)) else [axis]
+    graph = get_eager_graph()
+    if graph is not None and type(input) is graph.tensor_type and are_integers(axes):
+        key = squeeze_op, input._key, *axes
+        return graph.execute(squeeze_op, (input,), {"squeeze_dims": axes}, name, key)
     return squeeze_op(input, squeeze_dims=axes, name=name)
 
 

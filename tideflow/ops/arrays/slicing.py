@@ -651,9 +651,7 @@ def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
     if var is None and (graph := get_eager_graph()) is not None:
         places = _integers_of(entries)
         if places is not None:
-            result = _slice_of_integers(graph, tensor, entries, places)
-            result.assign = _no_assignment
-            return result
+            return _slice_of_integers(graph, tensor, entries, places)
     if isinstance(slice_spec, bool) or getattr(slice_spec, "dtype", None) in (dtypes.bool, np.dtype(bool)):
         return indexing.boolean_mask(tensor, slice_spec)
     begin, end, strides, masks = _spec(entries)
@@ -676,6 +674,7 @@ def _spec(entries: Sequence[Any]) -> tuple[list, list, list, dict[str, int]]:
 
 
 _MOST_SPECS = 1_000
+_NAME = "strided_slice"
 _PLAIN = {int, type(None)}
 _specs: dict[Any, Any] = {}  # of indices of integers alone, as eager mode calls the op with them
 
@@ -684,12 +683,13 @@ def _integers_of(entries: Sequence[Any]) -> Any:
     """The integers of an index in a form that can be compared; None where it has others than integers."""
     found: list[Any] = []
     for entry in entries:
-        if type(entry) is builtins.slice:
+        kind = type(entry)
+        if kind is builtins.slice:
             first, last, step = entry.start, entry.stop, entry.step
             if type(first) not in _PLAIN or type(last) not in _PLAIN or type(step) not in _PLAIN:
                 return None
-            found.append((first, last, step))
-        elif type(entry) is int or entry is None or entry is Ellipsis:
+            found += (kind, first, last, step)
+        elif kind is int or entry is None or entry is Ellipsis:
             found.append(entry)
         else:
             return None
@@ -697,14 +697,30 @@ def _integers_of(entries: Sequence[Any]) -> Any:
 
 
 def _slice_of_integers(graph: Any, tensor: Any, entries: Sequence[Any], places: Any) -> Any:
+    if type(tensor) is not graph.tensor_type:  # a tensor of a graph that takes eager mode's calls
+        vectors, masks = _spec_of_integers(entries, places)
+        result = graph.execute(strided_slice_op, (tensor, *vectors), masks, _NAME)
+    else:
+        key = strided_slice_op, tensor._key, places
+        known = graph.known.get(key)
+        if known is not None:
+            result = known((tensor, None, None, None), _NAME)  # it knows the places
+        else:
+            vectors, masks = _spec_of_integers(entries, places)
+            result = graph.execute(strided_slice_op, (tensor, *vectors), masks, _NAME, key)
+    result.assign = _no_assignment
+    return result
+
+
+def _spec_of_integers(entries: Sequence[Any], places: Any) -> tuple[list[Any], dict[str, int]]:
+    """Begin, end and strides of an index of integers, and the masks that are not zero."""
     known = _specs.get(places)
     if known is None:
         if len(_specs) > _MOST_SPECS:
             _specs.clear()
         *vectors, masks = _spec(entries)
         known = _specs[places] = vectors, {name: mask for name, mask in masks.items() if mask}
-    key = (strided_slice_op, tensor._key, places) if type(tensor) is graph.tensor_type else None
-    return graph.execute(strided_slice_op, (tensor, *known[0]), known[1], None, key)
+    return known
 
 
 def _check_index(index: Any) -> None:

@@ -477,9 +477,9 @@ def matmul(
             key = matmul_op, a._key, b._key
             if key in graph.kernels or a.dtype is b.dtype and a.ndim == b.ndim == 2:
                 if not transpose_a and not transpose_b:
-                    return graph.execute(matmul_op, (a, b), _AS_THEY_ARE, name, key)
+                    return graph.execute(matmul_op, (a, b), _AS_THEY_ARE, name or "MatMul", key)
                 turned = {"transpose_a": transpose_a, "transpose_b": transpose_b}
-                return graph.execute(matmul_op, (a, b), turned, name)
+                return graph.execute(matmul_op, (a, b), turned, name or "MatMul")
     with name_scope(name, "MatMul", [a, b]) as name:
         for side, transpose, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transpose and adjoint:

@@ -29,7 +29,7 @@ def sides(matrix: TensorShape) -> tuple[int | None, int | None]:
 
 def square(matrix: TensorShape) -> TensorShape:
     """The shape of a batch of square matrices."""
-    side = same_size(*sides(matrix))
+    side = same_size(*sides(matrix), in_step="Input matrix must be square.")
     return matrix[:-2].concatenate([side, side])
 
 

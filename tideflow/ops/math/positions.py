@@ -57,7 +57,7 @@ def _position(find: Any, instead_of_nan: float) -> Any:
         if not input.shape[axis]:
             raise ShapeError(f"Reduction axis {axis} is empty in shape {brackets(input.shape)}")
         if input.is_floating_point():
-            input = torch.where(torch.isnan(input), instead_of_nan, input)
+            input = input.nan_to_num(instead_of_nan, math.inf, -math.inf)  # which leaves infinities alone
         elif input.dtype == torch.bool:
             input = input.to(torch.uint8)
         return find(unsigned.comparable(input), axis).to(output_type.torch)

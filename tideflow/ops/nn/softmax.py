@@ -280,6 +280,10 @@ def softmax_cross_entropy_with_logits_v2(
         given, shape = logits.dtype.base_dtype, logits.shape
         precise = casting.cast(logits, float32) if given in (float16, bfloat16) else logits
         labels = casting.cast(labels, precise.dtype.base_dtype)
+        are_matrices = precise.shape.ndims == labels.shape.ndims == 2
+        if axis == -1 and are_matrices and precise.is_eager and labels.is_eager:
+            loss, _ = softmax_cross_entropy_with_logits_op(precise, labels, name=name)
+            return casting.cast(loss, given)
         rank = shapes.rank(precise)
         if axis != -1:
             precise, labels = (_axis_moved_last(tensor, axis, rank) for tensor in (precise, labels))

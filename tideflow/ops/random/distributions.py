@@ -21,10 +21,11 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes
 from tideflow.ops.helpers import references
+from tideflow.ops.helpers.arguments import are_integers
 from tideflow.ops.helpers.axes import as_sizes, checked_sizes, scalar
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.references import average, follow, normal, slope
@@ -118,6 +119,8 @@ def _stateless(name: str, exact: Callable, cumulative: Callable) -> Op:
 
 
 def _shape_tensor(shape: Any) -> Tensor:
+    if are_integers(shape) and shape and get_eager_graph() is not None:
+        return shape  # type: ignore[no-any-return]  # kernels are found by the sizes
     empty = isinstance(shape, (tuple, list)) and not shape
     return convert_to_tensor(shape, dtype=dtypes.int32 if empty else None, name="shape")
 
