@@ -29,22 +29,27 @@ Specs = Mapping[str, tuple[Any, "Iterable[int | None] | None"]]  # type and shap
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: the file that tells it, what loads it, and whether the file holds code that runs."""
+    """A kind of model: the file that tells it, what loads it, whether the file holds code that runs, and
+    whether the main thread has to load it: a program may expect that, and threads that a library starts have
+    the priority of the one that loads, for good.
+    """
 
     file: str
     load: Callable[[str], Model]
     runs_code: bool
+    by_main_thread: bool
 
 
 KINDS: dict[str, Kind] = {}
-_PROGRAM = "python"
 
 
-def kind(platform: str, file: str, *, runs_code: bool) -> Callable[[Callable[[str], Model]], Any]:
+def kind(
+    platform: str, file: str, *, runs_code: bool, by_main_thread: bool = False
+) -> Callable[[Callable[[str], Model]], Any]:
     """Registers the function that loads the models of a kind, given the path of `file`."""
 
     def register(load: Callable[[str], Model]) -> Callable[[str], Model]:
-        KINDS[platform] = Kind(file, load, runs_code)
+        KINDS[platform] = Kind(file, load, runs_code, by_main_thread)
         return load
 
     return register
@@ -80,11 +85,14 @@ def load_model(
     raise errors.not_found(f"{path} holds no model: none of {files} is there.")
 
 
-def is_program(path: str, platform: str = "") -> bool:
-    """Whether the model is a program of its author's. It may expect to be run by the main thread."""
-    if platform or contains_saved_model(path):
-        return platform == _PROGRAM
-    return os.path.exists(os.path.join(path, KINDS[_PROGRAM].file))
+def needs_main_thread(path: str, platform: str = "") -> bool:
+    """Whether the main thread has to load the model in a directory."""
+    if not platform and contains_saved_model(path):
+        return False
+    return any(
+        found.by_main_thread and (name == platform or not platform and os.path.exists(f"{path}/{found.file}"))
+        for name, found in KINDS.items()
+    )
 
 
 class FunctionModel:
@@ -138,7 +146,7 @@ def _as_array(value: Any, dtype: Any) -> Array:
 # -------------------------------------------------------------------------------------------------- the kinds
 
 
-@kind(_PROGRAM, "model.py", runs_code=True)
+@kind("python", "model.py", runs_code=True, by_main_thread=True)
 def python_model(path: str) -> Model:
     """A module with `predict_batch(inputs) -> outputs`, and `INPUTS` and `OUTPUTS` where those are not one
     float32 tensor each: `INPUTS = {"x": ("float32", [None, 784])}`.
@@ -207,7 +215,7 @@ def _of_program(program: Any, names: Iterable[str]) -> Specs:
     }
 
 
-@kind("onnx", "model.onnx", runs_code=False)
+@kind("onnx", "model.onnx", runs_code=False, by_main_thread=True)
 def onnx_model(path: str) -> Model:
     """A graph of ONNX, run by onnxruntime."""
     import onnxruntime  # loaded when asked for
