@@ -18,7 +18,14 @@ import torch
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import as_dtype
-from tideflow.io.saved_models import contains_saved_model
+from tideflow.io.local_files import check_regular
+from tideflow.io.saved_models import (
+    ASSETS_DIRECTORY,
+    SAVED_MODEL_FILENAME_PB,
+    SAVED_MODEL_FILENAME_PBTXT,
+    VARIABLES_DIRECTORY,
+    contains_saved_model,
+)
 from tideflow.saved_model.constants import SERVING
 from tideflow.serving.calls import DEFAULT_SIGNATURE, PREDICT, Array, Arrays, Signature, TensorSpec
 from tideflow.serving.models import Model
@@ -41,6 +48,7 @@ class Kind:
 
 
 KINDS: dict[str, Kind] = {}
+_EXTRA_ASSETS = "assets.extra"
 
 
 def kind(
@@ -59,6 +67,7 @@ def load_model(
     path: str, platform: str = "", *, tags: Iterable[str] = (SERVING,), trusted: bool = False
 ) -> Model:
     """The model in a version's directory, of the kind that its files tell where no `platform` is named."""
+    _check_files(path)
     if platform == "tensorflow" or not platform and contains_saved_model(path):
         return SavedModel(path, tags, trusted)
     if platform and platform not in KINDS:
@@ -83,6 +92,20 @@ def load_model(
             raise errors.failed_precondition(f"{file}: {type(error).__name__}: {error}") from None
     files = ", ".join(["saved_model.pb", *(found.file for found in KINDS.values())])
     raise errors.not_found(f"{path} holds no model: none of {files} is there.")
+
+
+def _check_files(path: str) -> None:
+    """Refuses a version with something else among its files: a load that reads a pipe would never end."""
+    for name in (
+        SAVED_MODEL_FILENAME_PB,
+        SAVED_MODEL_FILENAME_PBTXT,
+        *(each.file for each in KINDS.values()),
+    ):
+        check_regular(os.path.join(path, name))
+    for part in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY, _EXTRA_ASSETS):
+        for folder, _, names in os.walk(os.path.join(path, part)):
+            for name in names:
+                check_regular(os.path.join(folder, name))
 
 
 def needs_main_thread(path: str, platform: str = "") -> bool:
