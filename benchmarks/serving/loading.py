@@ -57,6 +57,7 @@ def _beside(address: Address, work: Path, large: Path, clients: int, seconds: fl
     loads = 0
     by_wrk(url, body, clients, 1.0, address.pid)
     for _ in range(_ROUNDS):
+        _settled(address.pid)  # else the end of a large model is part of what is usual
         usual.append(by_wrk(url, body, clients, seconds, address.pid))
         with _loaded_again_and_again(address, work, large) as counted:
             meanwhile.append(by_wrk(url, body, clients, seconds, address.pid))

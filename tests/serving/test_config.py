@@ -1,5 +1,6 @@
 """Flags, config files, and where models are found."""
 
+import os
 import ssl
 import subprocess
 
@@ -159,3 +160,19 @@ def test_numbers_that_make_no_sense_are_refused(flag, capsys):
         config.parse([flag])
     assert ended.value.code == 2
     assert f"argument {flag.partition('=')[0]}: at least" in capsys.readouterr().err
+
+
+def test_links_that_lead_to_themselves_hide_nothing(tmp_path):
+    for folder in (tmp_path, tmp_path / "a"):
+        folder.mkdir(exist_ok=True)
+        (folder / "7").symlink_to("7")
+    (tmp_path / "a" / "3").mkdir()
+    assert versions_in(str(tmp_path / "a")) == {3: str(tmp_path / "a" / "3")}
+    assert models_in(str(tmp_path)) == {"a": str(tmp_path / "a")}
+
+
+def test_a_config_file_that_is_a_pipe_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    options = config.parse([f"--model_config_file={tmp_path / 'pipe'}"])
+    with pytest.raises(tf.errors.FailedPreconditionError, match="is not a regular file"):
+        config.model_configs(options)

@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 from contextlib import contextmanager, suppress
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -248,6 +249,28 @@ def test_compressed_bodies_are_read_and_large_answers_compressed(server):
         assert ask(server, "POST", PREDICT, broken, headers)[0] == 400
 
 
+def test_the_requests_before_do_not_count_for_the_size_of_a_head(server):
+    answered = []
+    connection = HttpServer(server.front, lambda request, respond: respond(200, b""))()
+    connection.connection_made(
+        SimpleNamespace(
+            write=answered.append,
+            set_write_buffer_limits=lambda high: None,
+            is_reading=lambda: True,
+            pause_reading=lambda: None,
+            close=lambda: None,
+        )
+    )
+    limit = server.front.limits.head
+    many = 1 + limit // len(POST)
+    connection.data_received(POST * many + POST[:20])
+    connection.data_received(POST[20:])
+    assert len(answered) == many + 1 and all(b" 200 OK" in each for each in answered)
+    connection.data_received(b"GET / HTTP/1.1\r\nX: " + b"a" * limit)
+    assert b" 431 " in answered[-1]
+    connection.connection_lost(None)
+
+
 def test_chunked_bodies_pipelined_requests_and_their_order(server):
     server.servable.is_holding = True
     chunked = b"POST %s HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n" % PREDICT.encode()
@@ -307,7 +330,7 @@ def test_limits_on_bodies_requests_and_connections():
     with listening(rest_server, limits=limits) as running:
         assert ask(running, "POST", PREDICT, b" " * 1001)[0] == 413
         bomb = gzip.compress(b" " * 100_000)
-        assert ask(running, "POST", PREDICT, bomb, {"Content-Encoding": "gzip"})[0] == 429
+        assert ask(running, "POST", PREDICT, bomb, {"Content-Encoding": "gzip"})[0] == 413
         running.servable.is_holding = True
         with connected(running) as client:
             client.sendall(POST)

@@ -1,6 +1,8 @@
 """Kinds of models: each from files that its own library wrote, and what is refused."""
 
+import os
 import textwrap
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -130,3 +132,43 @@ def test_what_cannot_be_loaded(tmp_path, files, platform, error, words):
         (tmp_path / name).write_text(text)
     with pytest.raises(error, match=words):
         load_model(str(tmp_path), platform, trusted=True)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "saved_model.pb",
+        "saved_model.pbtxt",
+        "variables/variables.index",
+        "variables/variables.data-00000-of-00001",
+        "assets/words.txt",
+        "assets.extra/tf_serving_warmup_requests",
+        "model.joblib",
+    ],
+)
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (os.mkfifo, tf.errors.FailedPreconditionError, "is not a regular file"),
+        (lambda path: path.symlink_to("/dev/zero"), tf.errors.FailedPreconditionError, "not a regular file"),
+        (
+            lambda path: path.symlink_to(path.name),
+            tf.errors.InvalidArgumentError,
+            "Too many levels",
+        ),
+    ],
+)
+def test_files_whose_reader_would_wait_are_refused(tmp_path, save_linear, name, make, error, words):
+    path = Path(save_linear(tmp_path / "1", 3), name)
+    path.unlink(missing_ok=True)
+    path.parent.mkdir(exist_ok=True)
+    make(path)
+    with pytest.raises(error, match=words):
+        load_model(str(tmp_path / "1"), trusted=True)
+
+
+def test_a_message_that_is_too_large_is_not_read(tmp_path, save_linear):
+    path = Path(save_linear(tmp_path / "1", 3))
+    os.truncate(path / "saved_model.pb", 1 << 40)  # a sparse file
+    with pytest.raises(tf.errors.FailedPreconditionError, match="more than a message can have"):
+        load_model(str(path))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.serving import replicas
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.calls import DEFAULT_SIGNATURE, Call, answer
 from tideflow.serving.replicas import WorkerServable
@@ -32,9 +33,9 @@ def call(value):
     return Call(DEFAULT_SIGNATURE, {"x": x}, ("y",), 1, math.inf, None)
 
 
-async def loaded(workers, path, count=1):
+async def loaded(workers, path, count=1, **options):
     ready = asyncio.get_running_loop().create_future()
-    message = LoadModel(name="m", version=1, path=str(path), trusted=True)
+    message = LoadModel(name="m", version=1, path=str(path), trusted=True, **options)
     servable = WorkerServable(
         workers, message, Batching(), lambda batch, seconds: None, ready.set_result, count
     )
@@ -59,6 +60,36 @@ def test_a_saved_model_answers_from_its_process(serving_loop, workers, tmp_path,
         big = Call(DEFAULT_SIGNATURE, {"x": rows}, ("y",), len(rows), math.inf, None)
         assert (await answer(servable, big))["y"].shape == rows.shape
         assert servable.workers[0].pid != os.getpid()
+        servable.close()
+
+    serving_loop(test())
+
+
+def test_a_load_that_never_finds_a_processor_idle_begins_again_beside_the_others(
+    serving_loop, workers, monkeypatch, tmp_path, save_linear
+):
+    times = iter([(0.1, 0.2), (0.2, 9.0)])  # ran and waited, until each look
+    monkeypatch.setattr(replicas, "processor_times", lambda pid: next(times))
+    monkeypatch.setattr(replicas, "LOAD_PATIENCE", 0.0)
+    started = []
+
+    class Starts:
+        key = workers.key
+
+        def start(self, label, on_end):
+            if not started:  # the first process has nothing to run on
+                started.append(replicas.WorkerProcess(workers, -1, label, on_end))
+            else:
+                started.append(workers.start(label, on_end))
+            return started[-1]
+
+    async def test():
+        servable, _ = await loaded(Starts(), save_linear(tmp_path / "1", 3), in_background=True)
+        (worker,) = servable.workers
+        assert [process.is_alive for process in started] == [False, True]
+        started[0].ended(137)  # which nobody minds
+        assert worker._process is started[1] and not worker._load.in_background
+        assert (await answer(servable, call(2)))["y"][0, 0] == 7
         servable.close()
 
     serving_loop(test())

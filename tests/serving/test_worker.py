@@ -6,34 +6,56 @@ import socket
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tideflow.graph import errors
 from tideflow.serving import fork_server, worker
-from tideflow.serving.model_kinds import is_program
+from tideflow.serving.model_kinds import needs_main_thread
 from tideflow.serving.worker_messages import LoadModel
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
 def test_loads_in_the_background_leave_the_processors_to_others():
-    def priority():
-        return os.getpriority(os.PRIO_PROCESS, 0)
+    def policies():
+        with ThreadPoolExecutor(1) as thread:
+            return os.sched_getscheduler(0), thread.submit(os.sched_getscheduler, 0).result()
 
-    usual = priority()
-    assert worker._at_low_priority(priority) == min(19, usual + 10)
-    assert priority() == usual
+    usual = os.sched_getscheduler(0)
+    assert worker._while_idle(policies) == (os.SCHED_IDLE, os.SCHED_IDLE)
+    assert os.sched_getscheduler(0) == usual
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
+def test_a_model_is_loaded_compiled_and_warmed_up_while_the_processors_are_idle(
+    monkeypatch, tmp_path, save_linear
+):
+    seen = []
+    for name in ("load_model", "compile_ahead", "warm_up"):
+
+        def called(*args, real=getattr(worker, name), **named):
+            seen.append(os.sched_getscheduler(0))
+            return real(*args, **named)
+
+        monkeypatch.setattr(worker, name, called)
+    (tmp_path / "warm").touch()
+    path, warm = save_linear(tmp_path / "1", 3), str(tmp_path / "warm")
+    for in_background in (True, False):
+        message = LoadModel(name="m", version=1, path=path, warm_up=warm, in_background=in_background)
+        worker.Worker().answer(message)
+    assert seen == [os.SCHED_IDLE] * 3 + [os.SCHED_OTHER] * 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system lists the threads of a process on Linux")
-def test_a_worker_gives_its_memory_back_at_the_lowest_priority(monkeypatch):
+def test_a_worker_gives_its_memory_back_while_the_processors_are_idle(monkeypatch):
     seen = []
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         descriptor = os.pidfd_open(process.pid)
         monkeypatch.setattr(
             signal,
             "pidfd_send_signal",
-            lambda *order: seen.append((*order, os.getpriority(os.PRIO_PROCESS, process.pid))),
+            lambda *order: seen.append((*order, os.sched_getscheduler(process.pid))),
         )
         ours, theirs = socket.socketpair()
         with ours, theirs:
@@ -42,7 +64,7 @@ def test_a_worker_gives_its_memory_back_at_the_lowest_priority(monkeypatch):
             assert server._obey(b'{"kill": 7}') and server._obey(b'{"kill": 8}')
         os.close(descriptor)
         process.kill()
-    assert seen == [(descriptor, signal.SIGKILL, 19)]
+    assert seen == [(descriptor, signal.SIGKILL, os.SCHED_IDLE)]
 
 
 def test_what_a_load_in_the_background_raises_is_raised():
@@ -50,15 +72,16 @@ def test_what_a_load_in_the_background_raises_is_raised():
         raise errors.data_loss("cut short")
 
     with pytest.raises(errors.DataLossError, match="cut short"):
-        worker._at_low_priority(load)
+        worker._while_idle(load)
 
 
 def test_programs_are_loaded_by_the_main_thread(tmp_path):
     (tmp_path / "model.py").write_text(
         "import threading\nLOADED_BY = threading.current_thread()\ndef predict_batch(x): return x + 1\n"
     )
-    assert is_program(str(tmp_path)) and is_program("/nowhere", "python")
-    assert not is_program(str(tmp_path), "sklearn") and not is_program("/nowhere")
+    assert needs_main_thread(str(tmp_path)) and needs_main_thread("/nowhere", "python")
+    assert not needs_main_thread(str(tmp_path), "sklearn") and not needs_main_thread("/nowhere")
+    assert needs_main_thread("/nowhere", "onnx")  # its threads would stay what the loading one is
     message = LoadModel(name="m", version=1, path=str(tmp_path), trusted=True, in_background=True)
     own = worker.Worker()
     own.answer(message)

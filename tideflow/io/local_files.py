@@ -7,6 +7,7 @@ import errno
 import fnmatch
 import os
 import re
+import stat
 import uuid
 from collections.abc import Iterator
 from typing import IO, Any, TypeAlias
@@ -60,6 +61,15 @@ def read_bytes(path: PathLike) -> bytes:
     path = local_path(path)
     with as_tensorflow_errors(path), open(path, "rb") as file:
         return file.read()
+
+
+def check_regular(path: str) -> None:
+    """Raises an error for what is there and is no plain file: a pipe's reader waits for its writer, and some
+    devices never end.
+    """
+    with as_tensorflow_errors(path), contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise errors.failed_precondition(f"{path} is not a regular file.")
 
 
 def make_folder(folder: str) -> None:

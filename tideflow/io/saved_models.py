@@ -21,6 +21,7 @@ VARIABLES_FILENAME = "variables"
 SAVED_MODEL_FILENAME_PB = "saved_model.pb"
 SAVED_MODEL_FILENAME_PBTXT = "saved_model.pbtxt"
 SAVED_MODEL_SCHEMA_VERSION = 1
+_LARGEST_MESSAGE = 2**31 - 1  # bytes, of any protocol buffer
 
 SavedModel = make_messages(
     "saved_model",
@@ -62,6 +63,7 @@ def read_saved_model(export_dir: str) -> Any:
     )
     try:
         if os.path.exists(binary):
+            _check_size(binary)
             return SavedModel.FromString(read_bytes(binary))
         if os.path.exists(text):
             return parse_text(read_bytes(text), SavedModel())
@@ -72,6 +74,13 @@ def read_saved_model(export_dir: str) -> Any:
         f"SavedModel file does not exist at: {os.fsdecode(export_dir)}/"
         f"{{{SAVED_MODEL_FILENAME_PBTXT}|{SAVED_MODEL_FILENAME_PB}}}"
     )
+
+
+def _check_size(path: str) -> None:
+    """Refuses a file that is too large for a message before it is read into memory."""
+    size = os.path.getsize(path)
+    if size > _LARGEST_MESSAGE:
+        raise OSError(f"Cannot parse file {path}: {size} bytes are more than a message can have.")
 
 
 def write_saved_model(message: Any, export_dir: str, as_text: bool) -> str:

@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 
 from tideflow.graph import errors
 from tideflow.graph.own_protos import make_messages
-from tideflow.io.local_files import local_path, read_bytes
+from tideflow.io.local_files import check_regular, local_path, read_bytes
 from tideflow.launch.processes import file_in_memory, path_of
 from tideflow.serving import messages
 from tideflow.serving.batch_sizes import AIMD, QuantileRegression
@@ -250,8 +250,10 @@ def without_effect(options: argparse.Namespace) -> list[str]:
 
 def read_text_message(path: str, kind: type[Message]) -> Any:
     """A message in text format."""
+    path = local_path(path)
+    check_regular(path)
     try:
-        return text_format.Parse(read_bytes(local_path(path)).decode(), kind())
+        return text_format.Parse(read_bytes(path).decode(), kind())
     except (text_format.ParseError, UnicodeDecodeError) as error:
         raise errors.invalid_argument(f"Invalid protobuf file: '{path}': {error}") from None
 

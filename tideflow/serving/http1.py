@@ -104,6 +104,7 @@ class HttpConnection(asyncio.Protocol):
         self._stalled_since: float | None = None  # when the client stopped to read its answers
         self._is_reading_request = False
         self._is_reading_head = False
+        self._has_completed = False  # a request, by the bytes that came last
         self._head_bytes = 0
         self._begin()
 
@@ -144,6 +145,7 @@ class HttpConnection(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         if self._is_closing:
             return
+        self._has_completed = False
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
@@ -153,7 +155,7 @@ class HttpConnection(asyncio.Protocol):
             if not self._is_closing:
                 self._refuse(400, "The request is no HTTP/1.1")
             return
-        if self._is_reading_head:
+        if self._is_reading_head and not self._has_completed:  # else most of it was of the requests before
             self._head_bytes += len(data)
             if self._head_bytes > self.server.front.limits.head:
                 self._refuse(431, f"The head of a request may have {self.server.front.limits.head} bytes")
@@ -221,6 +223,7 @@ class HttpConnection(asyncio.Protocol):
         if self._parser.should_upgrade():
             return
         self._is_reading_request = False
+        self._has_completed = True
         body = self._take_body()
         if self._is_closing:
             return
@@ -258,6 +261,9 @@ class HttpConnection(asyncio.Protocol):
         encoding = headers.get(b"content-encoding")
         if encoding is not None:
             body = _decoded(encoding, body, front.limits.body)
+            if len(body) > front.limits.body:
+                exchange.respond(413, error_json(_too_large(front.limits.body)))
+                return None
         return self.server.handler(Request(method, target, headers, body), exchange.respond)
 
     # ---------------------------------------------------------------------------------------- what is written
@@ -282,8 +288,7 @@ class HttpConnection(asyncio.Protocol):
             self._transport.resume_reading()
 
     def _refuse_body(self) -> None:
-        limit = self.server.front.limits.body
-        self._refuse(413, f"The body of a request may have {limit} bytes (--max_body_bytes)")
+        self._refuse(413, _too_large(self.server.front.limits.body))
 
     def _refuse(self, status: int, message: str) -> None:
         """Answers a request that is not read to its end. The connection is of no use after that."""
@@ -329,8 +334,12 @@ class HttpConnection(asyncio.Protocol):
             self._finish()
 
 
+def _too_large(limit: int) -> str:
+    return f"The body of a request may have {limit} bytes (--max_body_bytes)"
+
+
 def _decoded(encoding: bytes, body: bytes, limit: int) -> bytes:
-    """A body without its compression."""
+    """A body without its compression. It is cut off after its first byte that is too much."""
     if encoding.lower() == b"identity":
         return body
     if encoding.lower() not in (b"gzip", b"x-gzip", b"deflate"):
@@ -342,8 +351,6 @@ def _decoded(encoding: bytes, body: bytes, limit: int) -> bytes:
         plain = decompressor.decompress(body, limit + 1)
     except zlib.error as error:
         raise errors.invalid_argument(f"The body is not compressed as the headers say: {error}") from None
-    if len(plain) > limit:
-        raise errors.resource_exhausted(f"The body of a request may have {limit} bytes (--max_body_bytes)")
-    if not decompressor.eof:
+    if not decompressor.eof and len(plain) <= limit:
         raise errors.invalid_argument("The compressed body ends too early")
     return plain

@@ -18,7 +18,14 @@ import torch
 
 from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import as_dtype
-from tideflow.io.saved_models import contains_saved_model
+from tideflow.io.local_files import check_regular
+from tideflow.io.saved_models import (
+    ASSETS_DIRECTORY,
+    SAVED_MODEL_FILENAME_PB,
+    SAVED_MODEL_FILENAME_PBTXT,
+    VARIABLES_DIRECTORY,
+    contains_saved_model,
+)
 from tideflow.saved_model.constants import SERVING
 from tideflow.serving.calls import DEFAULT_SIGNATURE, PREDICT, Array, Arrays, Signature, TensorSpec
 from tideflow.serving.models import Model
@@ -29,22 +36,28 @@ Specs = Mapping[str, tuple[Any, "Iterable[int | None] | None"]]  # type and shap
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of model: the file that tells it, what loads it, and whether the file holds code that runs."""
+    """A kind of model: the file that tells it, what loads it, whether the file holds code that runs, and
+    whether the main thread has to load it: a program may expect that, and threads that a library starts have
+    the priority of the one that loads, for good.
+    """
 
     file: str
     load: Callable[[str], Model]
     runs_code: bool
+    by_main_thread: bool
 
 
 KINDS: dict[str, Kind] = {}
-_PROGRAM = "python"
+_EXTRA_ASSETS = "assets.extra"
 
 
-def kind(platform: str, file: str, *, runs_code: bool) -> Callable[[Callable[[str], Model]], Any]:
+def kind(
+    platform: str, file: str, *, runs_code: bool, by_main_thread: bool = False
+) -> Callable[[Callable[[str], Model]], Any]:
     """Registers the function that loads the models of a kind, given the path of `file`."""
 
     def register(load: Callable[[str], Model]) -> Callable[[str], Model]:
-        KINDS[platform] = Kind(file, load, runs_code)
+        KINDS[platform] = Kind(file, load, runs_code, by_main_thread)
         return load
 
     return register
@@ -54,6 +67,7 @@ def load_model(
     path: str, platform: str = "", *, tags: Iterable[str] = (SERVING,), trusted: bool = False
 ) -> Model:
     """The model in a version's directory, of the kind that its files tell where no `platform` is named."""
+    _check_files(path)
     if platform == "tensorflow" or not platform and contains_saved_model(path):
         return SavedModel(path, tags, trusted)
     if platform and platform not in KINDS:
@@ -80,11 +94,28 @@ def load_model(
     raise errors.not_found(f"{path} holds no model: none of {files} is there.")
 
 
-def is_program(path: str, platform: str = "") -> bool:
-    """Whether the model is a program of its author's. It may expect to be run by the main thread."""
-    if platform or contains_saved_model(path):
-        return platform == _PROGRAM
-    return os.path.exists(os.path.join(path, KINDS[_PROGRAM].file))
+def _check_files(path: str) -> None:
+    """Refuses a version with something else among its files: a load that reads a pipe would never end."""
+    for name in (
+        SAVED_MODEL_FILENAME_PB,
+        SAVED_MODEL_FILENAME_PBTXT,
+        *(each.file for each in KINDS.values()),
+    ):
+        check_regular(os.path.join(path, name))
+    for part in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY, _EXTRA_ASSETS):
+        for folder, _, names in os.walk(os.path.join(path, part)):
+            for name in names:
+                check_regular(os.path.join(folder, name))
+
+
+def needs_main_thread(path: str, platform: str = "") -> bool:
+    """Whether the main thread has to load the model in a directory."""
+    if not platform and contains_saved_model(path):
+        return False
+    return any(
+        found.by_main_thread and (name == platform or not platform and os.path.exists(f"{path}/{found.file}"))
+        for name, found in KINDS.items()
+    )
 
 
 class FunctionModel:
@@ -138,7 +169,7 @@ def _as_array(value: Any, dtype: Any) -> Array:
 # -------------------------------------------------------------------------------------------------- the kinds
 
 
-@kind(_PROGRAM, "model.py", runs_code=True)
+@kind("python", "model.py", runs_code=True, by_main_thread=True)
 def python_model(path: str) -> Model:
     """A module with `predict_batch(inputs) -> outputs`, and `INPUTS` and `OUTPUTS` where those are not one
     float32 tensor each: `INPUTS = {"x": ("float32", [None, 784])}`.
@@ -207,7 +238,7 @@ def _of_program(program: Any, names: Iterable[str]) -> Specs:
     }
 
 
-@kind("onnx", "model.onnx", runs_code=False)
+@kind("onnx", "model.onnx", runs_code=False, by_main_thread=True)
 def onnx_model(path: str) -> Model:
     """A graph of ONNX, run by onnxruntime."""
     import onnxruntime  # loaded when asked for

@@ -7,19 +7,25 @@ import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 
+import msgspec
+
 from tideflow.cluster.messages import Message, expect
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError, UnavailableError
+from tideflow.process import processor_times
 from tideflow.runtime.values import to_torch
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.batching import Batch
 from tideflow.serving.calls import Arrays, Signature
 from tideflow.serving.servables import BatchedServable, Batching, Computed, Measured, Replica, takes
 from tideflow.serving.worker_messages import BatchDone, LoadModel, ModelLoaded, RunBatch, arrays, from_wire
-from tideflow.serving.worker_process import COURIERS, Starter
+from tideflow.serving.worker_process import COURIERS, Starter, WorkerProcess
 
 # Seconds before a worker that died is started again: longer each time, where it dies before it has answered.
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
+# A load in the background has the processors while nobody else wants them. After so many seconds, in half of
+# which it waited for one and of that time got less than this share, it begins again, and competes for them.
+LOAD_PATIENCE, LEAST_SHARE = 10.0, 0.05
 
 _log = logging.getLogger("tideflow.serving")
 
@@ -39,6 +45,7 @@ class WorkerReplica:
         self._is_closed = False
         self._has_loaded = False
         self._retry: asyncio.TimerHandle | None = None
+        self._patience: asyncio.TimerHandle | None = None
         self.shell: Replica | None = None  # once the version serves
         self.went_down: Callable[[Replica], None] = lambda shell: None
         self._start()
@@ -76,18 +83,42 @@ class WorkerReplica:
     def close(self) -> None:
         """Ends the process for good."""
         self._is_closed = True
-        if self._retry is not None:
-            self._retry.cancel()
+        for timer in (self._retry, self._patience):
+            if timer is not None:
+                timer.cancel()
         self._process.stop()
 
     # ---- its life
 
     def _start(self) -> None:
         self._has_answered = False
-        self._process = self._workers.start(self._label, self._ended)
-        self._process.request(self._load, self._loaded)
+        self._process = process = self._workers.start(self._label, lambda code: self._ended(process, code))
+        process.request(self._load, partial(self._loaded, process))
+        if self._load.in_background:
+            self._patience = self._loop.call_later(LOAD_PATIENCE, self._check_progress, (0.0, 0.0))
 
-    def _loaded(self, answer: Message | OpError) -> None:
+    def _check_progress(self, before: tuple[float, float]) -> None:
+        """Looks whether a load in the background finds the processors idle now and then."""
+        now = processor_times(self.pid)
+        ran, waited = (new - old for new, old in zip(now, before))
+        if waited > LOAD_PATIENCE / 2 and ran < LEAST_SHARE * waited:
+            _log.info("%s loads beside what is served: the processors are never idle", self._label)
+            self._hurry()
+            self._process.stop()
+            self._start()
+        else:
+            self._patience = self._loop.call_later(LOAD_PATIENCE, self._check_progress, now)
+
+    def _hurry(self) -> None:
+        """Further loads, after a worker has died too, do not wait for idle processors."""
+        self._load = msgspec.structs.replace(self._load, in_background=False)
+
+    def _loaded(self, process: WorkerProcess, answer: Message | OpError) -> None:
+        if process is not self._process:
+            return
+        if self._patience is not None:
+            self._patience.cancel()
+        self._hurry()
         try:
             if isinstance(answer, OpError):
                 raise answer
@@ -108,8 +139,8 @@ class WorkerReplica:
             self.shell.is_up = True
             self.shell.look_soon()
 
-    def _ended(self, code: int) -> None:
-        if self._is_closed:
+    def _ended(self, process: WorkerProcess, code: int) -> None:
+        if self._is_closed or process is not self._process:
             return
         how = f"by signal {code - 128}" if code > 128 else f"with exit code {code}"
         again = 0.0 if self._has_answered else 2 * self._pause

@@ -27,11 +27,19 @@ def versions_in(base_path: str) -> dict[int, str]:
     with os.scandir(base_path) as entries:
         for entry in entries:
             is_number = entry.name.isascii() and entry.name.isdecimal()
-            if is_number and int(entry.name) <= LARGEST_VERSION and entry.is_dir():
+            if is_number and int(entry.name) <= LARGEST_VERSION and _is_folder(entry):
                 found[int(entry.name)] = entry.path
     if not found and is_model(base_path):
         return {1: base_path}
     return found
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a directory, or a link to one. A link that leads nowhere, or to itself, is not."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False
 
 
 def models_in(folder: str) -> dict[str, str]:
@@ -44,7 +52,7 @@ def models_in(folder: str) -> dict[str, str]:
     found = {}
     with os.scandir(folder) as entries:
         for entry in entries:
-            if entry.is_dir() and not entry.name.startswith("."):
+            if _is_folder(entry) and not entry.name.startswith("."):
                 try:
                     if versions_in(entry.path):
                         found[entry.name] = entry.path

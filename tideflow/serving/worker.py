@@ -6,9 +6,7 @@ listener's thread only queues them.
 
 from __future__ import annotations
 
-import os
 import queue
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,15 +21,14 @@ from tideflow.cluster.messages import Message
 from tideflow.cluster.protocol import Sender
 from tideflow.cluster.wire import failure_of
 from tideflow.graph import errors
+from tideflow.process import run_when_idle
 from tideflow.runtime.values import to_torch
 from tideflow.serving import worker_messages
-from tideflow.serving.model_kinds import is_program, load_model
+from tideflow.serving.model_kinds import load_model, needs_main_thread
 from tideflow.serving.models import Model, compile_ahead
 from tideflow.serving.saved_model_servable import SavedModel, compute
 from tideflow.serving.warmup import warm_up
 from tideflow.serving.worker_messages import BatchDone, LoadModel, ModelLoaded, RunBatch, arrays, to_wire
-
-_LESS_PRIORITY = 10  # steps of `nice`: a tenth of a processor, where one is wanted by both
 
 Loaded = TypeVar("Loaded")
 
@@ -49,31 +46,9 @@ class Worker:
 
     @answer.register
     def _load(self, message: LoadModel) -> Message:
-        before, begin = resident_bytes(), time.process_time()
-        load = partial(load_model, message.path, message.platform, tags=message.tags, trusted=message.trusted)
-        in_thread = message.in_background and not is_program(message.path, message.platform)
-        model = _at_low_priority(load) if in_thread else load()
-        load_seconds = time.process_time() - begin
-        batch_seconds = compile_ahead(model)
-        warmed_up, begin = 0, time.perf_counter()
-        if message.warm_up:
-            warmed_up = warm_up(
-                model,
-                message.warm_up,
-                message.warm_up_iterations,
-                checks_names=message.checks_method_names,
-            )
-        warm_up_seconds = time.perf_counter() - begin
-        self._model = model
-        return ModelLoaded(
-            signatures=to_wire(model.signatures),
-            load_seconds=load_seconds,
-            batch_seconds=batch_seconds,
-            memory=max(0, resident_bytes() - before),
-            is_steady=isinstance(model, SavedModel) and model.is_steady(),
-            warmed_up=warmed_up,
-            warm_up_seconds=warm_up_seconds,
-        )
+        in_thread = message.in_background and not needs_main_thread(message.path, message.platform)
+        self._model, loaded = _while_idle(partial(_load, message)) if in_thread else _load(message)
+        return loaded
 
     @answer.register
     def _run(self, message: RunBatch) -> Message:
@@ -90,13 +65,33 @@ class Worker:
         return self._model
 
 
-def _at_low_priority(work: Callable[[], Loaded]) -> Loaded:
+def _load(message: LoadModel) -> tuple[Model, ModelLoaded]:
+    """The model of a version, compiled and warmed up, and what that was measured to cost."""
+    before, begin = resident_bytes(), time.process_time()
+    model = load_model(message.path, message.platform, tags=message.tags, trusted=message.trusted)
+    load_seconds = time.process_time() - begin
+    batch_seconds = compile_ahead(model)
+    warmed_up, begin = 0, time.perf_counter()
+    if message.warm_up:
+        iterations, checks_names = message.warm_up_iterations, message.checks_method_names
+        warmed_up = warm_up(model, message.warm_up, iterations, checks_names=checks_names)
+    return model, ModelLoaded(
+        signatures=to_wire(model.signatures),
+        load_seconds=load_seconds,
+        batch_seconds=batch_seconds,
+        memory=max(0, resident_bytes() - before),
+        is_steady=isinstance(model, SavedModel) and model.is_steady(),
+        warmed_up=warmed_up,
+        warm_up_seconds=time.perf_counter() - begin,
+    )
+
+
+def _while_idle(work: Callable[[], Loaded]) -> Loaded:
     """What a function returns, called in a thread that leaves the processors to whoever else wants them.
 
-    The priority is the thread's own, on Linux. A whole process could not have its old one back.
+    That is the thread's own affair, on Linux. A whole process could not have its old priority back.
     """
-    initializer = partial(os.nice, _LESS_PRIORITY) if sys.platform == "linux" else None
-    with ThreadPoolExecutor(1, "load", initializer) as thread:
+    with ThreadPoolExecutor(1, "load", run_when_idle) as thread:
         return thread.submit(work).result()
 
 
