@@ -38,7 +38,8 @@ def _rules(text: str) -> list[Rule]:
 _PLURALS = _rules("sses>ss ies>i ss>ss s>")
 _SECOND = _rules(
     "ational>ate tional>tion enci>ence anci>ance izer>ize bli>ble alli>al entli>ent eli>e ousli>ous "
-    "ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive biliti>ble fulli>ful"
+    "ization>ize ation>ate ator>ate alism>al iveness>ive fulness>ful ousness>ous aliti>al iviti>ive "
+    "biliti>ble fulli>ful"
 )
 _THIRD = _rules("icate>ic ative> alize>al iciti>ic ical>ic ful> ness>")
 _FOURTH = _rules(
