@@ -1,6 +1,7 @@
 """TFRecords, Parquet and Arrow as sources, and blocks written to them."""
 
 import math
+import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -213,3 +214,9 @@ def test_rows_that_do_not_fit_and_columns_that_are_there_twice(tmp_path):
     (source,) = find_sources(tmp_path / "twice.parquet")
     faults = Faults()
     assert not list(source.blocks(faults)) and faults.first[0].reason == "the column a is there twice"
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "data.csv")
+    with pytest.raises(InvalidArgumentError, match="is no regular file"):
+        find_sources(tmp_path / "data.csv")

@@ -136,6 +136,9 @@ _NOT_OF_SCORES = (
     *("SparseTopKCategoricalAccuracy", "TopKCategoricalAccuracy", "CategoricalHinge"),
     *("BooleanFlipRates", "ModelCosineSimilarity", "SymmetricPredictionDifference"),
     *(name for name in METRICS if name.endswith("FlipRate")),
+    *(name for name in METRICS if name.startswith(("ObjectDetection", "COCO", "SetMatch", "SemanticSeg"))),
+    *(name for name in METRICS if name.endswith(("Attributions", "FeatureSampler"))),
+    *("Bleu", "Rouge"),
 )
 
 

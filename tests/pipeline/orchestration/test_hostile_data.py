@@ -7,7 +7,14 @@ import tempfile
 import pytest
 
 import tideflow as tf
-from tideflow.pipeline.orchestration import ExampleGen, Pipeline, StatisticsGen, runner
+from tideflow.pipeline.orchestration import (
+    ExampleGen,
+    ExampleValidator,
+    Pipeline,
+    SchemaGen,
+    StatisticsGen,
+    runner,
+)
 
 
 def ingest(root, folder, **options):
@@ -74,3 +81,27 @@ def test_broken_spans_stop_what_comes_after(tmp_path, name, data, reason):
     (words,) = result.reasons["ExampleGen"]
     assert re.search(reason, words), words
     assert "Traceback" not in words
+
+
+def test_a_validator_says_once_what_is_wrong_with_all_splits(tmp_path):
+    span = tmp_path / "data" / "1"
+    span.mkdir(parents=True)
+    (span / "in.csv").write_text("a,b\n" + "".join(f"{number},old\n" for number in range(60)))
+
+    def validate(splits):
+        gen = ExampleGen(input=str(tmp_path / "data" / "{SPAN}" / "*"), splits=splits)
+        statistics = StatisticsGen(examples=gen.outputs["examples"])
+        schema = SchemaGen(statistics=statistics.outputs["statistics"], file=str(tmp_path / "schema.pbtxt"))
+        validator = ExampleValidator(
+            statistics=statistics.outputs["statistics"], schema=schema.outputs["schema"]
+        )
+        pipeline = Pipeline("checked", tmp_path / "root", [gen, statistics, schema, validator], workers=1)
+        return runner.run(pipeline).reasons.get("ExampleValidator", [])
+
+    assert validate({"train": 2, "eval": 1}) == []
+    (span / "in.csv").write_text("a,b\n" + "".join(f"{number},new\n" for number in range(60)))
+    (words,) = validate({"train": 2, "eval": 1})
+    assert words.startswith("train, eval: b: Examples contain values missing from the schema: new (~100%)")
+    (span / "in.csv").write_text("a,b\n1,old\n")  # one of the splits has no row
+    (words,) = [each for each in validate({"train": 1, "eval": 1}) if "no rows" in each]
+    assert words in ("train: there are no rows", "eval: there are no rows")

@@ -183,6 +183,10 @@ def test_a_person_sees_why_and_accepts(browser, server, made):
     assert count(browser, "#graph g") == 6 and count(browser, "#graph g.refused") == 2
     assert count(browser, "#slices circle") == 8 and count(browser, "#slices line.error") == 8
     assert count(browser, ".plots svg") == 3 and count(browser, ".feature") == 2
+    axis = browser.execute_script(
+        "return [...document.querySelectorAll('#slices .axis')].map(each => each.textContent)"
+    )
+    assert len(axis) >= 2 and all(len(text) <= 4 for text in axis), "round numbers"
     browser.execute_script(
         "document.querySelector('g[data-node=SchemaGen]').dispatchEvent(new Event('click'))"
     )
@@ -205,5 +209,7 @@ def test_a_report_shows_the_same_without_a_server(browser, store, made, tmp_path
     browser.get(report.as_uri())
     wait_for_text(browser, "trips, run 2", "The model was not pushed", "ExampleValidator", "+")
     assert count(browser, ".anomaly button") == 0, "nobody could answer it"
+    distinct = {each["diff"] for each in run_figures(store, store.run(2))["anomalies"]}
+    assert count(browser, ".anomaly") == len(distinct), "what is wrong with both splits is there once"
     check_log(browser)
     browser.get("about:blank")

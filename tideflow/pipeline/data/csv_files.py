@@ -102,8 +102,7 @@ class CsvSource(Source):
             return bool(column.null_count < len(column))
         if kind != "float":
             return False
-        bounds = pc.min_max(column).as_py()
-        return bounds["max"] is not None and max(-bounds["min"], bounds["max"]) >= _LONG_INTEGER
+        return _has_long_integers(column)
 
     def _careful_block(self, chunk: Chunk, faults: Faults) -> pa.RecordBatch:
         """The same, row by row and cell by cell where that is needed."""
@@ -345,12 +344,35 @@ def _guessed(source: CsvSource) -> dict[str, str]:
     if first is None or first.unclosed:
         return {}
     data = first.data if damage is None else _without_last_line(first.data)[0]
-    data, _, _ = whole_rows(data, len(source.names), source.delimiter)
-    table = source._read(data, {name: pa.binary() for name in source.names})
-    return {
-        name: max(map(_type_of, pc.unique(table[name]).to_pylist()), key=TYPES.index, default="none")
-        for name in source.names
-    }
+    types = {name: pa.binary() for name in source.names}
+    try:
+        table = source._read(data, types)
+    except pa.ArrowInvalid:
+        table = source._read(whole_rows(data, len(source.names), source.delimiter)[0], types)
+    return {name: _widest(table[name].combine_chunks(), _may_be_hexadecimal(data)) for name in source.names}
+
+
+def _widest(cells: pa.Array, may_be_hexadecimal: bool) -> str:
+    """The type that all cells fit. Numbers that Arrow reads, Python would read too, but slower."""
+    cells = cells.drop_null()
+    if not len(cells):
+        return "none"
+    if _type_of(cells[0].as_py()) == "bytes":
+        return "bytes"
+    for kind in () if may_be_hexadecimal else ("int", "float"):
+        try:
+            numbers = cells.cast(pa.string()).cast(_READ_AS[kind])
+        except pa.ArrowInvalid:
+            continue
+        if kind == "int" or not _has_long_integers(numbers):
+            return kind
+    return max(map(_type_of, pc.unique(cells).to_pylist()), key=TYPES.index)
+
+
+def _has_long_integers(numbers: pa.Array | pa.ChunkedArray) -> bool:
+    """Whether floats may be integers beyond 64 bits, which are no numbers but bytes."""
+    bounds = pc.min_max(numbers).as_py()
+    return bounds["max"] is not None and max(-bounds["min"], bounds["max"]) >= _LONG_INTEGER
 
 
 def _opened(path: str) -> BinaryIO:

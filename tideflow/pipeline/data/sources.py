@@ -104,7 +104,7 @@ def find_sources(
 
     Raises:
       NotFoundError: If there is no such file.
-      InvalidArgumentError: If the format of a file is not known.
+      InvalidArgumentError: If the format of a file is not known, or if it is no file but, say, a pipe.
     """
     paths = files_of(data)
     by_format: dict[str, list[str]] = {}
@@ -124,8 +124,12 @@ def files_of(data: PathLike | Sequence[PathLike]) -> list[str]:
         if os.path.isdir(each):
             found = [os.path.join(each, name) for name in os.listdir(each) if name[0] not in "_."]
             found = [path for path in found if os.path.isfile(path) and _suffix(path) in _SUFFIXES]
-        elif os.path.exists(each):
+        elif os.path.isfile(each):
             found = [each]
+        elif os.path.exists(each):
+            raise errors.invalid_argument(
+                f"{each} is no regular file: data are read more than once, so write them to a file first"
+            )
         else:
             found = [path for path in glob.glob(each, recursive=True) if os.path.isfile(path)]
         if not found:

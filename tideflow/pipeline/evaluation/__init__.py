@@ -12,6 +12,7 @@ from tideflow.pipeline.evaluation.promise import Promise, promise
 from tideflow.pipeline.evaluation.results import (
     EvalResult,
     EvalResults,
+    load_attributions,
     load_eval_config,
     load_eval_result,
     load_eval_results,
@@ -26,6 +27,7 @@ __all__ = [
     "EvalResults",
     "Promise",
     "analyze_raw_data",
+    "load_attributions",
     "load_eval_config",
     "load_eval_result",
     "load_eval_results",

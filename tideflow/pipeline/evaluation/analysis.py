@@ -97,7 +97,8 @@ def analyze_raw_data(
 
     Args:
       data: A mapping of names to columns, a pyarrow Table or RecordBatch, or a DataFrame.
-      eval_config: The EvalConfig. Without keys in its ModelSpecs, `label` and `prediction` are taken.
+      eval_config: The EvalConfig. Without keys in its ModelSpecs, `label` and `prediction` are taken,
+        if the table has them.
       output_path: The folder for metrics, plots and the validation; by default a temporary one.
 
     Returns:
@@ -109,9 +110,9 @@ def analyze_raw_data(
     for spec in config.model_specs or [config.model_specs.add()]:
         for field, default in (("label_key", "label"), ("prediction_key", "prediction")):
             several = getattr(spec, f"{field}s")
-            if not several:
-                setattr(spec, field, getattr(spec, field) or default)
-            for column in several.values() if several else [getattr(spec, field)]:
+            if not several and not getattr(spec, field) and default in block.schema.names:
+                setattr(spec, field, default)
+            for column in several.values() if several else filter(None, [getattr(spec, field)]):
                 if column not in block.schema.names:
                     raise KeyError(
                         f"The {field} column was not found. Looked for {column} but found: "

@@ -13,8 +13,8 @@ import pyarrow as pa
 from tideflow.pipeline.engine.accumulators import Accumulator
 from tideflow.pipeline.evaluation.computations import Computation
 from tideflow.pipeline.evaluation.extraction import Extraction, Predict, extraction_of
-from tideflow.pipeline.evaluation.inputs import Batch, dense
-from tideflow.pipeline.evaluation.keys import CrossSliceKey, MetricKey, PlotKey, SliceKey
+from tideflow.pipeline.evaluation.inputs import Batch, RowValues, dense, joined, taken
+from tideflow.pipeline.evaluation.keys import CrossSliceKey, MetricKey, SliceKey
 from tideflow.pipeline.evaluation.metrics import Metric
 from tideflow.pipeline.evaluation.slices import slice_spec_of
 from tideflow.pipeline.evaluation.specs import baseline_name, metrics_of
@@ -88,7 +88,7 @@ def _seed(batch: Batch) -> int:
     seed = batch.rows
     for arrays in (batch.predictions, batch.labels):
         for array in arrays.values():
-            if array.dtype != object:
+            if isinstance(array, np.ndarray) and array.dtype != object:
                 seed = zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data, seed)
     return seed
 
@@ -143,9 +143,9 @@ def grouped(
 ) -> tuple[Batch, dict[SliceKey, np.ndarray]]:
     """All documents, sorted by query; a query is in each slice that one of its documents is in."""
 
-    def joined(name: str) -> dict[Any, np.ndarray]:
+    def together(name: str) -> dict[Any, RowValues]:
         parts = [getattr(batch, name) for batch, _ in documents]
-        return {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+        return {key: joined([part[key] for part in parts]) for key in parts[0]}
 
     columns = {
         name: pa.concat_arrays([batch.columns[name] for batch, _ in documents])
@@ -157,8 +157,8 @@ def grouped(
     distinct, query = np.unique(keys, return_inverse=True)
     order = np.argsort(query, kind="stable")
     starts = np.searchsorted(query[order], np.arange(len(distinct)))
-    arrays = {
-        name: {key: each[order] for key, each in joined(name).items()}
+    arrays: dict[str, Any] = {
+        name: {key: taken(each, order) for key, each in together(name).items()}
         for name in ("labels", "predictions", "weights")
     }
     batch = Batch(
@@ -222,9 +222,7 @@ class Plan:
         samples: dict[int, dict[SliceKey, Values]] = {}
         for query_key, (computations, states) in parts.items():
             metrics = [metric for metric in self.metrics if metric.query_key == query_key]
-            with_interval = [
-                each for each in metrics if each.has_interval and not isinstance(each.key, PlotKey)
-            ]
+            with_interval = [each for each in metrics if each.has_interval and each.key.is_of_metric]
             for place, own in _whole_samples(computations, states, self.sampling).items():
                 slice_key, sample = place
                 results = dict(zip(computations, own, strict=True))
@@ -260,7 +258,7 @@ class Plan:
                             {
                                 key: difference(before[key], value)
                                 for key, value in values.items()
-                                if key in before and not isinstance(key, PlotKey) and is_numeric(value)
+                                if key in before and key.is_of_metric and is_numeric(value)
                             },
                         )
 
@@ -273,7 +271,7 @@ class Plan:
             for key, value in values.items()
             if key.model_name != baseline
             and not key.is_diff
-            and not isinstance(key, PlotKey)
+            and key.is_of_metric
             and key.of_baseline(baseline) in values
             and is_numeric(value)
         }
@@ -292,7 +290,7 @@ class Plan:
         interval = jackknife_interval if self.sampling.method == messages.JACKKNIFE else bootstrap_interval
         return {
             key: value
-            if key in left_out or isinstance(key, PlotKey) or not is_numeric(value)
+            if key in left_out or not key.is_of_metric or not is_numeric(value)
             else interval(value, [each[key] for each in own])
             for key, value in values.items()
         }

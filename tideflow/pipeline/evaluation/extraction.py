@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tideflow.pipeline.evaluation.inputs import PREDICTION_KEYS, Batch, dense
+from tideflow.pipeline.evaluation.inputs import PREDICTION_KEYS, Batch, Ragged, RowValues, dense, values_of
 from tideflow.pipeline.evaluation.keys import SliceKey
 from tideflow.pipeline.evaluation.slices import SliceSpec, slice_specs_of, slices
 
@@ -44,15 +44,18 @@ class ModelColumns:
         if self.predict is not None:
             found = self.predict(block)
             vocabulary = _vocabulary(found)
+            into.outputs.update({(self.name, name): np.asarray(value) for name, value in found.items()})
             for output in outputs:
                 into.predictions[self.name, output] = _prediction(
                     found, output, self.predictions.get(output, "")
                 )
         else:
             for output, column in self.predictions.items():
-                into.predictions[self.name, output] = dense(_column(columns, column, "prediction"), column)
+                into.predictions[self.name, output] = values_of(
+                    _column(columns, column, "prediction"), column
+                )
         for output, column in self.labels.items():
-            label = dense(_column(columns, column, "label"), column)
+            label = values_of(_column(columns, column, "label"), column)
             into.labels[self.name, output] = _class_ids(label, vocabulary)
         for output, column in self.weights.items():
             into.weights[self.name, output] = dense(_column(columns, column, "example weight"), column)[
@@ -68,8 +71,8 @@ def _column(columns: Mapping[str, pa.Array], name: str, what: str) -> pa.Array:
     return columns[name]
 
 
-def _prediction(found: Mapping[str, np.ndarray], output: str, key: str) -> np.ndarray:
-    """The output that is the prediction."""
+def _prediction(found: Mapping[str, np.ndarray], output: str, key: str) -> RowValues:
+    """The output that is the prediction. Metrics may need none: those that name the outputs they read."""
     chosen = {
         name.split("/", 1)[-1]: value
         for name, value in found.items()
@@ -82,10 +85,11 @@ def _prediction(found: Mapping[str, np.ndarray], output: str, key: str) -> np.nd
         named = [key] if key else [output, *PREDICTION_KEYS]
         name = next((name for name in named if name in chosen), None)
         if name is None:
-            raise ValueError(
+            problem = (
                 "unable to prepare prediction for metric computation because the model has the outputs "
                 f"{', '.join(sorted(chosen))}: name one in ModelSpec.prediction_key"
             )
+            return Ragged([], problem)
         value = chosen[name]
     value = np.asarray(value)
     return value.reshape(len(value), -1)
@@ -99,9 +103,9 @@ def _vocabulary(found: Mapping[str, np.ndarray]) -> list[bytes] | None:
     return None
 
 
-def _class_ids(label: np.ndarray, vocabulary: list[bytes] | None) -> np.ndarray:
+def _class_ids(label: RowValues, vocabulary: list[bytes] | None) -> RowValues:
     """Labels that are names of classes become their ids."""
-    if vocabulary is None or label.dtype != object:
+    if vocabulary is None or isinstance(label, Ragged) or label.dtype != object:
         return label
     ids = {name: index for index, name in enumerate(vocabulary)}
     return np.asarray([[ids.get(each, -1) for each in row] for row in label.tolist()])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,61 @@ if TYPE_CHECKING:
 # Outputs that are taken for the prediction where the model has several and none is named, in this order.
 PREDICTION_KEYS = ("scores", "outputs", "predictions", "logistic", "probabilities", "logits")
 _INTERVAL = 1e-7  # how far labels may leave [0, 1]
+
+
+@dataclass(frozen=True)
+class Ragged:
+    """RowValues of examples that make no array of a row each: boxes of images, words of texts.
+
+    Args:
+      rows: An array for each example.
+      problem: Why they make no array, for metrics that need one.
+    """
+
+    rows: list[np.ndarray]
+    problem: str
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+RowValues = np.ndarray | Ragged
+
+
+def each_row(column: pa.Array) -> list[np.ndarray]:
+    """The values of each example of a column; of lists of lists, arrays of two dimensions."""
+    if hasattr(column.type.value_type, "value_type"):
+        return [np.asarray(row if row is not None else []) for row in column.to_pylist()]
+    ends = np.cumsum(np.asarray(column.value_lengths().fill_null(0)))
+    return np.split(np.asarray(column.flatten().to_numpy(zero_copy_only=False)), ends[:-1])
+
+
+def values_of(column: pa.Array, name: str) -> RowValues:
+    """A column as an array, or as it is where examples have different numbers of values."""
+    try:
+        return dense(column, name)
+    except ValueError as error:
+        return Ragged(each_row(column), str(error))
+
+
+def joined(parts: Sequence[RowValues]) -> RowValues:
+    """The values of several batches, one after another."""
+    if all(isinstance(part, np.ndarray) for part in parts):
+        return np.concatenate([part for part in parts if isinstance(part, np.ndarray)])
+    problems = [part.problem for part in parts if isinstance(part, Ragged)]
+    return Ragged([row for part in parts for row in rows_of(part)], problems[0])
+
+
+def taken(values: RowValues, order: np.ndarray) -> RowValues:
+    """The values in another order."""
+    if isinstance(values, Ragged):
+        return replace(values, rows=[values.rows[place] for place in order.tolist()])
+    return values[order]
+
+
+def rows_of(values: RowValues) -> list[np.ndarray]:
+    """The values of each example."""
+    return values.rows if isinstance(values, Ragged) else list(values)
 
 
 def dense(column: pa.Array, name: str) -> np.ndarray:
@@ -44,15 +99,17 @@ class Batch:
       rows: How many rows there are.
       labels: Arrays of (rows, values) by the model's and the output's name.
       predictions: Likewise.
+      outputs: What the models answered, by the model's name and its own name for the output.
       weights: Arrays of (rows,), by the model's and the output's name, where examples have weights.
       starts: Where rows are queries, the index of each one's first document in the arrays.
     """
 
     columns: Mapping[str, pa.Array]
     rows: int
-    labels: dict[tuple[str, str], np.ndarray]
-    predictions: dict[tuple[str, str], np.ndarray]
+    labels: dict[tuple[str, str], RowValues]
+    predictions: dict[tuple[str, str], RowValues]
     weights: dict[tuple[str, str], np.ndarray]
+    outputs: dict[tuple[str, str], np.ndarray] = field(default_factory=dict)
     starts: np.ndarray | None = None
     _views: dict[Any, Any] = field(default_factory=dict)
 
@@ -110,7 +167,36 @@ class View:
         """Labels, predictions and weights (rows, values): each value of a prediction with its own label."""
         return batch.cached(("flat", self), lambda: self._flat(batch))
 
-    def _place(self, arrays: Mapping[tuple[str, str], np.ndarray], what: str) -> np.ndarray:
+    def examples(self, batch: Batch, of: str) -> list[np.ndarray]:
+        """The labels or the predictions of each example, however many it has."""
+        return rows_of(self._found(getattr(batch, of), of.removesuffix("s")))
+
+    def named(self, batch: Batch, name: str, *, of: str) -> list[np.ndarray] | None:
+        """What is known of each example by a name: an output of the model or a label, or else a feature.
+
+        Args:
+          batch: The examples.
+          name: The name.
+          of: "labels" or "predictions".
+
+        Returns:
+          An array for each example; None if nothing has the name.
+        """
+        place = (self.model_name, name)
+        own: Mapping[tuple[str, str], RowValues] = getattr(batch, of)
+        if of == "predictions" and place in batch.outputs:
+            return rows_of(batch.outputs[place])
+        if place in own:
+            return rows_of(own[place])
+        return each_row(batch.columns[name]) if name in batch.columns else None
+
+    def _place(self, arrays: Mapping[tuple[str, str], RowValues], what: str) -> np.ndarray:
+        found = self._found(arrays, what)
+        if isinstance(found, Ragged):
+            raise ValueError(found.problem)
+        return found
+
+    def _found(self, arrays: Mapping[tuple[str, str], RowValues], what: str) -> RowValues:
         for place in ((self.model_name, self.output_name), (self.model_name, "")):
             if place in arrays:
                 return arrays[place]

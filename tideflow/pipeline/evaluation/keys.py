@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from tideflow.pipeline.messages import evaluation as messages
 
@@ -69,6 +69,7 @@ class MetricKey:
     aggregation_type: str | None = None
     example_weighted: bool | None = False
     is_diff: bool = False
+    is_of_metric: ClassVar[bool] = True  # so that it has differences and confidence intervals
 
     def difference(self) -> MetricKey:
         """The key of the difference to the baseline."""
@@ -104,8 +105,24 @@ class MetricKey:
 class PlotKey(MetricKey):
     """By what a plot of a slice is known."""
 
+    is_of_metric: ClassVar[bool] = False
+
     def message(self) -> Any:
         message = messages.PlotKey(name=self.name, model_name=self.model_name, output_name=self.output_name)
+        _set_shared(self, message)
+        return message
+
+
+@dataclass(frozen=True)
+class AttributionsKey(MetricKey):
+    """By what the attributions of features are known."""
+
+    is_of_metric: ClassVar[bool] = False
+
+    def message(self) -> Any:
+        message = messages.AttributionsKey(
+            name=self.name, model_name=self.model_name, output_name=self.output_name, is_diff=self.is_diff
+        )
         _set_shared(self, message)
         return message
 

@@ -47,7 +47,7 @@ def _feature(view: View, batch: Batch, feature: str, weight: str | None) -> np.n
     return np.concatenate([values * by, by], axis=1)
 
 
-@metric("Mean")
+@metric("Mean", lambda arguments: f"mean_{'.'.join(arguments.get('feature_key_path', ()))}")
 def _mean(
     view: View,
     name: str,
@@ -55,9 +55,8 @@ def _mean(
     example_weights_key_path: Sequence[str] | None = None,
 ) -> list[Metric]:
     weight = example_weights_key_path[-1] if example_weights_key_path else None
-    named = f"mean_{'.'.join(feature_key_path)}" if name == "mean" else name
     needs = (Sums(view, _feature, (feature_key_path[-1], weight)),)
-    return [Metric(key(view, named), needs, quotient)]
+    return [Metric(key(view, name), needs, quotient)]
 
 
 # ------------------------------------------------------------------------------------- labels and predictions

@@ -35,16 +35,17 @@ class Metric:
 
 
 Maker = Callable[..., Sequence[Metric]]
-METRICS: dict[str, tuple[Maker, str]] = {}
+Naming = str | Callable[[Mapping[str, Any]], str]
+METRICS: dict[str, tuple[Maker, Naming]] = {}
 
 
-def metric(class_name: str, name: str | None = None) -> Callable[[Maker], Maker]:
+def metric(class_name: str, name: Naming | None = None) -> Callable[[Maker], Maker]:
     """Registers the maker of a metric under the name that configurations say.
 
     Args:
       class_name: The name in MetricConfig.class_name.
-      name: What the metric is called if the configuration gives no name; by default the class name in snake
-        case.
+      name: What the metric is called if the configuration gives no name, or a function that says it of the
+        arguments; by default the class name in snake case.
     """
 
     def register(maker: Maker) -> Maker:
@@ -65,11 +66,12 @@ def metric_config(message: Any) -> dict[str, Any]:
     text = message.config if message.config[:1] in ("", "{") else f"{{{message.config}}}"
     config = json.loads(text) if text else {}
     if config.get("name") is None:
-        config["name"] = (
+        name = (
             METRICS[message.class_name][1]
             if message.class_name in METRICS
             else snake_case(message.class_name)
         )
+        config["name"] = name if isinstance(name, str) else name(config)
     return config
 
 

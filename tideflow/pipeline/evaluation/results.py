@@ -13,6 +13,7 @@ from tideflow.graph import errors
 from tideflow.io.records import TFRecordWriter, tf_record_iterator
 from tideflow.pipeline.evaluation.evaluator import ERROR, SlicedValues
 from tideflow.pipeline.evaluation.keys import (
+    AttributionsKey,
     MetricKey,
     PlotKey,
     SubKey,
@@ -38,7 +39,7 @@ def metrics_message(slice_key: Any, values: dict[MetricKey, Any]) -> Any:
     if set(values) == {MetricKey(ERROR)}:
         message.metrics[ERROR].debug_message = values[MetricKey(ERROR)]
         return message
-    for key in sorted((key for key in values if not isinstance(key, PlotKey)), key=MetricKey.order):
+    for key in sorted((key for key in values if key.is_of_metric), key=MetricKey.order):
         value = values[key]
         into = message.metric_keys_and_values.add(key=key.message())
         if isinstance(value, Interval):
@@ -74,6 +75,17 @@ def plots_message(slice_key: Any, values: dict[MetricKey, Any]) -> Any:
     return message
 
 
+def attributions_message(slice_key: Any, values: dict[MetricKey, Any]) -> Any:
+    """The attributions of a slice as an AttributionsForSlice."""
+    message = messages.AttributionsForSlice()
+    set_slice_key(message, slice_key)
+    for key in sorted((key for key in values if isinstance(key, AttributionsKey)), key=MetricKey.order):
+        into = message.attributions_keys_and_values.add(key=key.message())
+        for name, value in values[key].items():
+            into.values[name].CopyFrom(value_message(value))
+    return message
+
+
 # ----------------------------------------------------------------------------------------------------- files
 
 
@@ -103,7 +115,11 @@ def write_results(
     _write_records(folder / "metrics-00000-of-00001.tfrecord", (metrics_message(*each) for each in sliced))
     plots = [plots_message(*each) for each in sliced]
     _write_records(folder / "plots-00000-of-00001.tfrecord", plots)
-    _write_records(folder / "attributions-00000-of-00001.tfrecord", [])
+    attributions = [attributions_message(*each) for each in sliced]
+    _write_records(
+        folder / "attributions-00000-of-00001.tfrecord",
+        (each for each in attributions if each.attributions_keys_and_values),
+    )
     if validation is not None:
         _write_records(folder / "validations.tfrecord", [validation])
     run = messages.EvalRun(
@@ -152,6 +168,15 @@ def load_plots(output_path: str | os.PathLike[str]) -> Iterator[Any]:
     return _read(output_path, "plots", messages.PlotsForSlice)
 
 
+def load_attributions(output_path: str | os.PathLike[str]) -> Iterator[Any]:
+    """Yields the AttributionsForSlice messages of an evaluation.
+
+    Args:
+      output_path: The folder that the evaluation wrote.
+    """
+    return _read(output_path, "attributions", messages.AttributionsForSlice)
+
+
 def load_validation_result(output_path: str | os.PathLike[str]) -> Any:
     """The ValidationResult of an evaluation.
 
@@ -192,7 +217,7 @@ class EvalResult(NamedTuple):
       slicing_metrics: Pairs of a slice's key and its metrics by output, class and name. A metric is a
         dictionary, as JSON says the message: `{"doubleValue": 0.5}`.
       plots: Pairs of a slice's key and its plots by output and class.
-      attributions: Nothing; TFMA's results have it.
+      attributions: Pairs of a slice's key and its attributions by output, class, name and feature.
       config: The EvalConfig.
       data_location: Where the data came from.
       file_format: The data's format.
@@ -201,7 +226,7 @@ class EvalResult(NamedTuple):
 
     slicing_metrics: list[tuple[Any, dict[str, Any]]]
     plots: list[tuple[Any, dict[str, Any]]]
-    attributions: list[Any]
+    attributions: list[tuple[Any, dict[str, Any]]]
     config: Any
     data_location: str
     file_format: str
@@ -292,10 +317,11 @@ def load_eval_result(output_path: str | os.PathLike[str], model_name: str | None
         raise ValueError(f"{output_path} has no model {model_name!r}; it has {', '.join(sorted(locations))}")
     metrics = [_metrics_by_name(message, model_name) for message in load_metrics(output_path)]
     plots = [_plots_by_output(message, model_name) for message in load_plots(output_path)]
+    attributions = [_attributions_by_name(each, model_name) for each in load_attributions(output_path)]
     return EvalResult(
         [each for each in metrics if each is not None],
         [each for each in plots if each is not None],
-        [],
+        [each for each in attributions if each is not None],
         run.eval_config,
         run.data_location,
         run.file_format,
@@ -387,3 +413,13 @@ def _plots_by_output(message: Any, model_name: str | None) -> tuple[Any, dict[st
     if plots is None and models:
         return None
     return slice_key_of(message), plots or {}
+
+
+def _attributions_by_name(message: Any, model_name: str | None) -> tuple[Any, dict[str, Any]] | None:
+    models: dict[str, Any] = {}
+    for each in message.attributions_keys_and_values:
+        by_sub_key = models.setdefault(each.key.model_name, {}).setdefault(each.key.output_name, {})
+        named = by_sub_key.setdefault(str(sub_key_of(each.key.sub_key) or ""), {})
+        named[each.key.name] = {name: json_format.MessageToDict(value) for name, value in each.values.items()}
+    found = _of_model(models, model_name)
+    return None if found is None else (slice_key_of(message), found)

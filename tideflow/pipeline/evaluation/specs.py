@@ -7,10 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from tideflow.pipeline.evaluation import (  # noqa: F401 - the modules register their metrics
+    attribution_metrics,
     class_metrics,
     comparison_metrics,
+    detection_metrics,
+    fairness_metrics,
     mean_metrics,
     ranking_metrics,
+    sampled_features,
+    segmentation_metrics,
+    text_metrics,
 )
 from tideflow.pipeline.evaluation.computations import Sums
 from tideflow.pipeline.evaluation.inputs import Batch, View

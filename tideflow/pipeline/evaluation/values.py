@@ -119,7 +119,8 @@ def _set_array(message: Any, array: np.ndarray) -> None:
     if kind:
         getattr(message, f"{array.dtype.name}_values").extend(array.reshape(-1).tolist())
     else:
-        message.bytes_values.extend(str(each).encode() for each in array.reshape(-1).tolist())
+        flat = array.reshape(-1).tolist()
+        message.bytes_values.extend(each if isinstance(each, bytes) else str(each).encode() for each in flat)
 
 
 def interval_message(interval: Interval) -> Any:

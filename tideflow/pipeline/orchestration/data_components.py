@@ -217,8 +217,9 @@ def ExampleValidator(
         serving: statistics of what is served, for skew.
         environment: of the schema.
     """
-    from tideflow.pipeline.validation import fixes, has_errors, validate_statistics  # loaded when asked for
+    from tideflow.pipeline.validation import fixes, validate_statistics  # loaded when asked for
 
+    reasons: dict[str, list[str]] = {}  # by the words, the splits they are of
     for split in statistics.splits:
         found = validate_statistics(
             load_statistics(statistics, split),
@@ -229,9 +230,13 @@ def ExampleValidator(
         )
         anomalies.split(split).mkdir()
         (anomalies.split(split) / ANOMALIES).write_bytes(found.SerializeToString())
-        if has_errors(found):
-            for fix in fixes(found):
-                context.refuse(f"{split}: {fix.path}: {fix.description}")
+        if found.data_missing:
+            reasons.setdefault("there are no rows", []).append(split)
+        for fix in fixes(found):
+            if fix.severity == "ERROR":
+                reasons.setdefault(f"{fix.path}: {fix.description}", []).append(split)
+    for words, splits in reasons.items():
+        context.refuse(f"{', '.join(splits)}: {words}")
     anomalies.properties["splits"] = statistics.splits
     anomalies.properties["found"] = len(context.refusals)
 
