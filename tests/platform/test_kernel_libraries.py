@@ -105,7 +105,7 @@ def test_resources_end_with_their_session_and_when_they_are_destroyed(libraries)
         there = tf.raw_ops.VarIsInitializedOp(resource=handle)
         destroy = tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=False)
         with tf.Session() as session:
-            with pytest.raises(tf.errors.NotFoundError, match="clicks.*Counter.* does not exist"):
+            with pytest.raises(tf.errors.NotFoundError, match=r"clicks.*Counter.* does not exist"):
                 session.run(destroy)
             session.run(start)
             assert session.run([there, count]) == [True, 4]

@@ -1,7 +1,7 @@
 """What kernels in C++ take and give beside plain tensors: strings, handles of resources, variables.
 
-A resource of C++ is found by its container, type and name. Containers are the session's (`ResourceManager`), so
-that they end with it, and when they are reset. A variable is lent to the kernel while it runs.
+A resource of C++ is found by its container, type and name. Containers are the session's (`ResourceManager`),
+so that they end with it, and when they are reset. A variable is lent to the kernel while it runs.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _KIND = "resources of kernels in C++"
 
 
 class Containers:
-    """The containers of a session, for the kernels of a library. The session owns them, and the kernels: it is
-    referred to weakly.
+    """The containers of a session, for the kernels of a library. The session owns them, and the kernels, so it
+    is referred to weakly.
     """
 
     def __init__(
@@ -95,8 +95,8 @@ def converting(
     device: torch.device,
     containers: Containers,
 ) -> Callable[..., Any]:
-    """A kernel with lists, strings, complex numbers, memory of the host, references or resources: what it takes
-    and gives is converted.
+    """A kernel with lists, strings, complex numbers, memory of the host, references or resources: what it
+    takes and gives is converted.
     """
     one = len(op.outputs) == 1 and not op.outputs[0].is_list
 
@@ -177,8 +177,8 @@ def _variables(flat: Sequence[Any], kinds: Sequence[Kind]) -> list[tuple[Variabl
 
 @contextmanager
 def _lent(variables: list[tuple[Variable, bool]], op: Op) -> Iterator[dict[Variable, Any]]:
-    """The memory of variables, for a kernel alone; an uninitialized one has none. Locks are taken in the order
-    that `exclusive` takes them in.
+    """The memory of variables, for a kernel alone; an uninitialized one has none. Locks are taken in the
+    order that `exclusive` takes them in.
     """
     lent: dict[Variable, Any] = {}
     try:

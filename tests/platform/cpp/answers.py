@@ -1,6 +1,7 @@
-"""What the ops of zero_out.cc, interface.cc and stateful.cc answer, as text: the same under TensorFlow and Tideflow.
+"""What the ops of zero_out.cc, interface.cc and stateful.cc answer, as text: the same under both engines.
 
-`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY STATEFUL_LIBRARY` prints them. It runs under Python 3.7 too.
+`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY STATEFUL_LIBRARY` prints them. It runs under
+Python 3.7 too.
 """
 
 import importlib
@@ -202,7 +203,7 @@ def answers(tf, zero_out, interface, stateful):
 
     def descended(grow=False, initialized=True, grad=(1.0, -2.0)):
         def stepped():
-            v = tf.get_variable("v%d" % len(lines), initializer=[1.0, 2.0], use_resource=True)
+            v = tf.get_variable(f"v{len(lines)}", initializer=[1.0, 2.0], use_resource=True)
             step = stateful.resource_apply_sign_descent(v.handle, 0.25, list(grad), grow=grow)
             with tf.Session() as session:
                 session.run(v.initializer if initialized else stateful.count_by_name(counter="another"))
