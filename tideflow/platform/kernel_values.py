@@ -22,7 +22,7 @@ _KIND = "resources of kernels in C++"
 
 
 class Containers:
-    """The containers of a session, for the kernels of a library. The session owns them, and the kernels, so it
+    """The containers of a session, for the kernels of a library. The session owns them and the kernels, so it
     is referred to weakly.
     """
 
