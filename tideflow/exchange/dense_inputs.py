@@ -1,6 +1,6 @@
 """Inputs of AOTInductor packages. The compiled kernels read the memory of an input as if it were contiguous,
-whatever its strides are. So a program that is compiled begins with calls of ATen, which looks at strides: each
-input is copied once, to contiguous memory.
+whatever its strides are. So a program that is compiled begins with calls of ATen, which looks at strides:
+each input is copied once, to contiguous memory.
 """
 
 from __future__ import annotations
