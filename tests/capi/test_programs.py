@@ -35,6 +35,10 @@ def test_operations_that_run_at_once(compiled, output_of, tmp_path):
     assert "".join(told) == (PROGRAMS / "eager.txt").read_text()
 
 
+def test_executors_threads_cancellation_and_facts(compiled, output_of):
+    assert output_of(compiled(PROGRAMS / "executors.c")) == "done\n"
+
+
 def test_the_page_shows_a_program_and_what_it_prints(compiled, output_of, tmp_path):
     program, printed = (block for block in blocks("c_api.md") if block.language in ("c", "text"))
     source = tmp_path / "square.c"

@@ -241,6 +241,11 @@ def test_a_program_in_c_plus_plus_runs_a_model_without_python(tmp_path):
     model, _ = cases(perceptron)
     export_model(model, tmp_path / "model.pt2", "aot")
     loaded = torch._inductor.aoti_load_package(str(tmp_path / "model.pt2"))
+    numbers = torch.arange(120.0) / 100
+    for strided in (numbers.view(6, 20).t(), numbers.view(10, 12)[:, ::2], numbers.view(10, 12)[::3, 5:11]):
+        assert not strided.is_contiguous()
+        for found, dense in zip(loaded(strided), loaded(strided.contiguous()), strict=True):
+            torch.testing.assert_close(found, dense)
     wanted = [number for output in loaded(torch.ones(2, 6)) for number in output.flatten().tolist()]
     command = [
         "g++",

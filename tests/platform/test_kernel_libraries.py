@@ -1,9 +1,11 @@
 """tf.load_op_library of shared libraries: ops and kernels in C++, as users wrote them for TensorFlow."""
 
+import gc
 import os
 import subprocess
 import sys
 import types
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -24,10 +26,9 @@ FLAGS = [*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags()]
 @pytest.fixture(scope="session")
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libraries")
+    sources = ("zero_out.cc", "interface.cc", "stateful.cc")
     with ThreadPoolExecutor(2) as pool:
-        return list(
-            pool.map(lambda name: compiled(SOURCES / name, folder, FLAGS), ("zero_out.cc", "interface.cc"))
-        )
+        return list(pool.map(lambda name: compiled(SOURCES / name, folder, FLAGS), sources))
 
 
 @pytest.fixture(scope="session")
@@ -42,7 +43,7 @@ def test_the_ops_answer_as_in_tensorflow(libraries):
 
 
 def test_modules_of_libraries(paths, libraries):
-    zero_out, interface = libraries
+    zero_out, interface, _ = libraries
     assert tf.load_op_library(paths[0]) is zero_out and tf.load_library(os.path.dirname(paths[0])) is None
     assert [op.name for op in zero_out.OP_LIST.op] == [
         "ZeroOut",
@@ -96,8 +97,60 @@ def test_memory_is_shared_only_where_torch_knows(libraries):
         np.testing.assert_array_equal([first, second, last], [[1, 1], [2, 2], [1, 1]])
 
 
+def test_resources_end_with_their_session_and_when_they_are_destroyed(libraries):
+    stateful = libraries[2]
+    with tf.Graph().as_default():
+        handle = stateful.counter_handle_op(shared_name="clicks")
+        start, count = stateful.start_counter(handle, 3), stateful.count(handle)
+        there = tf.raw_ops.VarIsInitializedOp(resource=handle)
+        destroy = tf.raw_ops.DestroyResourceOp(resource=handle, ignore_lookup_error=False)
+        with tf.Session() as session:
+            with pytest.raises(tf.errors.NotFoundError, match=r"clicks.*Counter.* does not exist"):
+                session.run(destroy)
+            session.run(start)
+            assert session.run([there, count]) == [True, 4]
+            session.run(destroy)
+            assert not session.run(there)
+            session.run(start)
+            kept = weakref.ref(session._resources)
+        del session
+        gc.collect()
+    assert kept() is None
+
+
+def test_a_reset_container_forgets_its_resources(libraries):
+    stateful = libraries[2]
+    server = tf.train.Server.create_local_server()
+    try:
+        with tf.Graph().as_default():
+            handle = stateful.counter_handle_op(shared_name="clicks", container="web")
+            start, count = stateful.start_counter(handle, 3), stateful.count(handle)
+            for _ in range(2):  # a second start would be an error
+                with tf.Session(server.target) as session:
+                    session.run(start)
+                    assert session.run(count) == 4
+                with tf.Session(server.target) as session:
+                    assert session.run(count) == 5
+                tf.Session.reset(server.target, ["web"])
+    finally:
+        server.stop()
+
+
+def test_variables_are_whole_while_kernels_write_to_them(libraries):
+    """Updates by a kernel in C++ and by Tideflow's own, of both kinds of variables, from many threads."""
+    stateful = libraries[2]
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.get_variable("v", initializer=tf.zeros([1000]), use_resource=True)
+        down = stateful.resource_apply_sign_descent(v.handle, 1.0, tf.ones([1000]))
+        up = v.assign_add(tf.fill([1000], 3.0), read_value=False)
+        session.run(v.initializer)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(session.run, [down, up, v] * 50))
+        np.testing.assert_array_equal(session.run(v), np.full([1000], 100.0))
+
+
 def test_on_a_cluster_whose_tasks_have_loaded_the_library(paths, libraries):
-    zero_out, interface = libraries
+    zero_out, interface, _ = libraries
     cluster = cluster_of(worker=1)
     with processes(cluster, ("worker", 0), libraries=paths), tf.Graph().as_default():
         with tf.device("/job:worker/task:0"):
@@ -171,7 +224,7 @@ def test_files_that_are_no_libraries(tmp_path):
 def test_an_op_type_is_declared_once(libraries):
     def load(*words):
         _add_ops(
-            Library(lambda: [(k.encode(), v.encode()) for k, v in words], None, None),
+            Library(lambda: [(k.encode(), v.encode()) for k, v in words], *[None] * 4),
             types.SimpleNamespace(OP_LIST=OpList()),
         )
         return list(definitions())

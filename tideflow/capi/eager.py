@@ -225,6 +225,16 @@ def output_length(
     raise errors.invalid_argument(f"Output '{name}' not found")
 
 
+def tensor_text(handle: EagerTensor) -> str:
+    return f"{handle.dtype.name} {handle.shape} on {handle.device}: {handle.numpy()}"
+
+
+def op_text(op_type: str, inputs: list[Any], attrs: dict[str, bytes]) -> str:
+    given = ", ".join(f"{tensor.dtype.name}{tensor.shape}" for tensor in _flat(inputs))
+    named = ", ".join(f"{key}={found!r}" for key, found in _read(attrs).items())
+    return f"{op_type}({given}) [{named}]"
+
+
 # ------------------------------------------------------------------------------------------------- functions
 
 

@@ -31,9 +31,11 @@ from tideflow.graph.shapes import unknown_shape
 from tideflow.graph.wrappers import python_function, python_name
 from tideflow.platform.kernel_messages import Message, shapes_of
 from tideflow.platform.kernel_schemas import KernelDeclaration, OpDeclaration, declarations
+from tideflow.platform.kernel_values import Containers, Kind, converting
 from tideflow.platform.logging import warning
+from tideflow.runtime.resources import ResourceManager
 
-VERSION = 1  # of the functions and messages between Python and a library: TIDEFLOW_LIBRARY_VERSION
+VERSION = 2  # of the functions and messages between Python and a library: TIDEFLOW_LIBRARY_VERSION
 _ENTRY = "tideflow_library"
 _PROBE = (  # run by another process: what a library does while it is loaded cannot end this one
     "import ctypes, sys\n"
@@ -56,7 +58,9 @@ class Library(NamedTuple):
 
     describe: Callable[[], list[tuple[bytes, bytes]]]
     infer: Callable[[int, bytes], bytes]
-    make_kernel: Callable[[int, bytes], Callable[..., Any]]
+    make_kernel: Callable[[int, bytes, Callable[[bytes], Any]], Callable[..., Any]]
+    make_container: Callable[[], Any]
+    has: Callable[[Any, bytes, bytes, bool], int]
 
 
 _kernels: dict[str, list[tuple[Library, KernelDeclaration]]] = {}  # by op type
@@ -129,9 +133,9 @@ def _functions_of(handle: ctypes.PyDLL, library_filename: str) -> Library:
             f"Tideflow has version {VERSION}: compile it again"
         )
     entry = handle[_ENTRY]
-    entry.restype, entry.argtypes = ctypes.py_object, [ctypes.py_object] * 4
+    entry.restype, entry.argtypes = ctypes.py_object, [ctypes.py_object] * 5
     exchange = torch.Tensor.__dlpack_c_exchange_api__
-    return Library(*entry(exchange, KernelFailure, torch.Tensor.contiguous, _view))
+    return Library(*entry(exchange, KernelFailure, torch.Tensor.contiguous, _view, None))
 
 
 def _view(tensor: torch.Tensor, first: int, sizes: tuple[int, ...]) -> torch.Tensor:
@@ -246,11 +250,13 @@ def _kernel_of(op: Op) -> Callable[..., Any]:
     device, the function and the attributes that it is for.
     """
 
-    def _kernel(*inputs: Any, state: dict[Any, Any], node: Any, device: torch.device) -> Any:
+    def _kernel(
+        *inputs: Any, state: dict[Any, Any], node: Any, device: torch.device, resources: ResourceManager
+    ) -> Any:
         run, attrs = state.get(device, _NOTHING)
         try:
             if attrs is not node.attrs and attrs != node.attrs:
-                run = _kept(state, op, node, device)
+                run = _kept(state, op, node, device, resources)
             return run(*inputs)
         except KernelFailure as failure:
             raise failure.as_error() from None
@@ -258,16 +264,18 @@ def _kernel_of(op: Op) -> Callable[..., Any]:
     return _kernel
 
 
-def _kept(state: dict[Any, Any], op: Op, node: Any, device: torch.device) -> Callable[..., Any]:
+def _kept(
+    state: dict[Any, Any], op: Op, node: Any, device: torch.device, resources: ResourceManager
+) -> Callable[..., Any]:
     """A node's kernel, made where there is none yet: steps that run at the same time have the same one."""
     with _lock:
         run, attrs = state.get(device, _NOTHING)
         if attrs != node.attrs:
-            run, _ = state[device] = _made(op, node, device), node.attrs
+            run, _ = state[device] = _made(op, node, device, resources), node.attrs
         return run
 
 
-def _made(op: Op, node: Any, device: torch.device) -> Callable[..., Any]:
+def _made(op: Op, node: Any, device: torch.device, resources: ResourceManager) -> Callable[..., Any]:
     """The function of tensors that runs a node's kernel."""
     library, kernel = _chosen(op, node, device)
     place = "GPU" if kernel.device == "GPU" else "CPU"
@@ -284,28 +292,29 @@ def _made(op: Op, node: Any, device: torch.device) -> Callable[..., Any]:
         for arg in args:
             message.text(arg.name)
             message.number(arg.name in kernel.on_host)
-            message.numbers([d.as_datatype_enum for d in _types(arg, attrs, _count(arg, attrs))])
-    run = library.make_kernel(kernel.index, message.bytes())
+            each = [d._as_ref if arg.is_ref else d for d in _types(arg, attrs, _count(arg, attrs))]
+            message.numbers([dtype.as_datatype_enum for dtype in each])
+    containers = Containers(library.make_container, library.has, resources)
+    run = library.make_kernel(kernel.index, message.bytes(), containers.of)
     everything = device.type != "cpu" and place == "CPU"  # no kernel for the device of the node
     taken, given = (
         [
-            (dtype, everything or arg.name in kernel.on_host)
+            Kind(dtype, everything or arg.name in kernel.on_host, arg.is_ref)
             for arg in args
             for dtype in _types(arg, attrs, _count(arg, attrs))
         ]
         for args in (op.inputs, op.outputs)
     )
-    for dtype, _ in (*taken, *given):
-        if dtype.torch is None and dtype is not dtypes.string:
-            raise errors.unimplemented(
-                f"Kernels in C++ take and give no tensors of type {dtype.name}: {op.name}"
-            )
+    for kind in (*taken, *given):
+        kind.check(op)
+        if kind.is_state and everything:
+            raise errors.unimplemented(f"{op.name} has no kernel for the GPU, where its variables may be")
     away = device.type != "cpu"
     needs_care = op.takes_lists or any(
-        dtype is dtypes.string or dtype.is_complex or (away and on_host)
-        for dtype, on_host in (*taken, *given)
+        kind.is_state or kind.dtype is dtypes.string or kind.dtype.is_complex or (away and kind.on_host)
+        for kind in (*taken, *given)
     )
-    run = _with_care(run, op, taken, given, device) if needs_care else run
+    run = converting(run, op, taken, given, device, containers) if needs_care else run
     return _on_device(run, device) if place == "GPU" and torch.cuda.device_count() > 1 else run
 
 
@@ -354,46 +363,6 @@ def _shown(value: Any) -> str:
 
 def _devices() -> list[str]:
     return ["CPU", "GPU"] if torch.cuda.is_available() else ["CPU"]
-
-
-def _with_care(
-    run: Callable[..., Any],
-    op: Op,
-    taken: list[tuple[dtypes.DType, bool]],
-    given: list[tuple[dtypes.DType, bool]],
-    device: torch.device,
-) -> Callable[..., Any]:
-    """A kernel with lists, strings, complex numbers or memory of the host: what it takes and gives is
-    converted.
-    """
-    one = len(op.outputs) == 1 and not op.outputs[0].is_list
-
-    def convert(value: Any, dtype: dtypes.DType, on_host: bool) -> Any:
-        if dtype is dtypes.string:
-            texts = value.ravel().tolist()
-            return tuple(t.encode() if isinstance(t, str) else t for t in texts), value.shape
-        if dtype.is_complex:
-            value = value.resolve_conj()
-        return value.cpu() if on_host else value
-
-    def back(value: Any, dtype: dtypes.DType, on_host: bool) -> Any:
-        if dtype is not dtypes.string:
-            return value.to(device) if on_host else value
-        texts, sizes = value
-        array = np.empty(len(texts), object)
-        array[:] = texts
-        return array.reshape(sizes)
-
-    def careful(*inputs: Any) -> Any:
-        flat: list[Any] = []
-        for arg, value in zip(op.inputs, inputs, strict=True):
-            flat += value if arg.is_list else [value]
-        results = run(*[convert(value, *how) for value, how in zip(flat, taken, strict=True)])
-        if one:
-            return back(results, *given[0])
-        return tuple(back(value, *how) for value, how in zip(results, given, strict=True))
-
-    return careful
 
 
 def _on_device(run: Callable[..., Any], device: torch.device) -> Callable[..., Any]:

@@ -256,8 +256,9 @@ class ResourceManager:
         """Forgets the resources of these containers ("" is the default one), or all."""
         named = None if containers is None else {container or DEFAULT_CONTAINER for container in containers}
         with self._lock:
-            for key in [key for key in self._resources if named is None or key[0] in named]:
-                del self._resources[key]
+            keys = [key for key in self._resources if named is None or key[0] in named]
+            forgotten = [self._resources.pop(key) for key in keys]
+        del forgotten  # without the lock: what ends with them may ask for other resources
 
 
 class exclusive:

@@ -1,6 +1,7 @@
-"""What the ops of zero_out.cc and interface.cc answer, as text: the same under TensorFlow and Tideflow.
+"""What the ops of zero_out.cc, interface.cc and stateful.cc answer, as text: the same under both engines.
 
-`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY` prints them. It runs under Python 3.7 too.
+`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY STATEFUL_LIBRARY` prints them. It runs under
+Python 3.7 too.
 """
 
 import importlib
@@ -10,7 +11,7 @@ import sys
 import numpy as np
 
 
-def answers(tf, zero_out, interface):
+def answers(tf, zero_out, interface, stateful):
     lines = []
 
     def show(name, function):
@@ -160,6 +161,93 @@ def answers(tf, zero_out, interface):
     show("out of range", run(lambda: interface.fail("out of range")))
     show("unavailable", run(lambda: interface.fail("unavailable")))
     show("an output that is missing", run(lambda: interface.fail("not at all")))
+
+    # state
+    def numbered_words():
+        table = stateful.word_table(first=5, shared_name="words")
+        words = tf.placeholder(tf.string, [None])
+        numbers, size = stateful.word_numbers(table, words)
+        own, _ = stateful.word_numbers(stateful.word_table(), words)
+        with tf.Session() as session:
+            first = session.run(numbers, {words: ["a", "b", "a"]})
+            second = session.run([numbers, size, own], {words: ["c", "b"]})
+        with tf.Session() as session:
+            return [np.array(x).tolist() for x in (first, *second, session.run(numbers, {words: ["z"]}))]
+
+    def shared_words():
+        one, other = (stateful.word_table(shared_name="both", container="c") for _ in range(2))
+        first, _ = stateful.word_numbers(one, ["x", "y"])
+        with tf.control_dependencies([first]):
+            second, _ = stateful.word_numbers(other, ["y", "z"])
+        return first, second
+
+    def counted(stopped=False):
+        handle = stateful.counter_handle_op(shared_name="clicks")
+        start, count = stateful.start_counter(handle, 10), stateful.count(handle)
+        there, stop = stateful.counter_is_there(handle), stateful.stop_counter(handle)
+        by_name = stateful.count_by_name(counter="clicks")
+        with tf.Session() as session:
+            found = [session.run(there)]
+            session.run(start)
+            found += [session.run(x) for x in (there, count, count, by_name)]
+            session.run(stop)
+            return [np.array(x).tolist() for x in (*found, session.run(there), session.run(by_name))]
+
+    def decayed():
+        v = tf.Variable([1.0, 2.0], use_resource=False)
+        decay = stateful.decay_variable(v, 0.5)
+        with tf.Session() as session:
+            session.run(v.initializer)
+            found = [session.run(decay).tolist(), session.run(decay + 1.0).tolist()]
+            return found + [session.run(v).tolist(), decay.dtype.name]
+
+    def descended(grow=False, initialized=True, grad=(1.0, -2.0)):
+        def stepped():
+            v = tf.get_variable(f"v{len(lines)}", initializer=[1.0, 2.0], use_resource=True)
+            step = stateful.resource_apply_sign_descent(v.handle, 0.25, list(grad), grow=grow)
+            with tf.Session() as session:
+                session.run(v.initializer if initialized else stateful.count_by_name(counter="another"))
+                before = session.run(v.value()) if initialized else None
+                session.run(step)
+                session.run(step)
+                return before.tolist(), session.run(v.value()).tolist()
+
+        return stepped
+
+    def in_a_loop():
+        table = stateful.word_table()
+        return tf.while_loop(
+            lambda i, n: i < 3,
+            lambda i, n: (i + 1, n + stateful.word_numbers(table, tf.as_string(i))[0]),
+            [0, tf.constant(0, tf.int64)],
+        )
+
+    show("words", numbered_words)
+    show("shared words", run(shared_words))
+    show("words in a loop", run(in_a_loop))
+    show("a table that is refused", run(lambda: stateful.word_numbers(stateful.word_table(first=-1), "a")))
+    show("a handle of another type", run(lambda: stateful.word_numbers(stateful.counter_handle_op(), "a")[0]))
+    show("a counter", counted)
+
+    def no_counter():
+        with tf.control_dependencies([stateful.count_by_name(counter="another")]):
+            return stateful.count(stateful.counter_handle_op(shared_name="none"))
+
+    show("no counter", run(no_counter))
+    show(
+        "started twice",
+        run(
+            lambda: [stateful.start_counter(stateful.counter_handle_op(shared_name="s"), i) for i in range(2)]
+        ),
+    )
+    show("a vector of handles", lambda: stateful.word_numbers(tf.stack([stateful.word_table()] * 2), "a"))
+    show("a reference", decayed)
+    show("no reference", lambda: stateful.decay_variable(tf.constant([1.0]), 0.5))
+    show("a factor that is no scalar", run(lambda: stateful.decay_variable(tf.Variable(1.0), [0.5])))
+    show("a variable", descended())
+    show("a variable that grows", descended(grow=True))
+    show("a gradient of another shape", descended(grad=(1.0,)))
+    show("an uninitialized variable", descended(initialized=False))
     return lines
 
 

@@ -1,39 +1,14 @@
 // Operations that run at once.
 
-#include "tideflow/eager_c_api.h"
+#include "eager.h"
+
+#include <cstdio>
 
 #include "description.h"
 #include "session.h"
 #include "wire.h"
 
 using namespace tideflow;
-
-struct TFE_ContextOptions {
-  std::string config;
-  TFE_ContextDevicePlacementPolicy policy = TFE_DEVICE_PLACEMENT_SILENT;
-};
-
-struct TFE_Context {
-  Object context;
-  TFE_ContextDevicePlacementPolicy policy;
-};
-
-struct TFE_TensorHandle {
-  Object tensor;
-  TF_DataType type;
-  std::vector<int64_t> dims;
-  std::string device;
-};
-
-struct TFE_Op {
-  struct Input {
-    bool is_list;
-    std::vector<Object> tensors;
-  };
-  TFE_Context* context;
-  TF_OperationDescription description;  // type, device and attributes
-  std::vector<Input> inputs;
-};
 
 namespace {
 
@@ -103,10 +78,14 @@ void TFE_ContextOptionsSetDevicePlacementPolicy(TFE_ContextOptions* options,
   options->policy = policy;
 }
 
+void TFE_ContextOptionsSetMirroringPolicy(TFE_ContextOptions* options, TFE_ContextMirroringPolicy policy) {
+  options->mirroring = policy;
+}
+
 TFE_Context* TFE_NewContext(const TFE_ContextOptions* opts, TF_Status* status) {
   Gil gil;
   Object made = call(status, "eager.new_context", "(O)", bytes(opts->config.data(), opts->config.size()).get());
-  return made ? new TFE_Context{std::move(made), opts->policy} : nullptr;
+  return made ? new TFE_Context{std::move(made), opts->policy, opts->mirroring, {}, {}} : nullptr;
 }
 
 void TFE_DeleteContext(TFE_Context* ctx) {
@@ -130,6 +109,12 @@ void TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context* ctx, TFE_Contex
 }
 
 TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context* ctx) { return ctx->policy; }
+
+void TFE_ContextSetThreadLocalMirroringPolicy(TFE_Context* ctx, TFE_ContextMirroringPolicy policy) {
+  ctx->mirroring = policy;
+}
+
+TFE_ContextMirroringPolicy TFE_ContextGetMirroringPolicy(TFE_Context* ctx) { return ctx->mirroring; }
 
 void TFE_ContextStartStep(TFE_Context*) {}
 
@@ -224,12 +209,34 @@ TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context*
       call(status, "eager.copy_to_device", "(OOs)", h->tensor.get(), ctx->context.get(), device_name), status);
 }
 
+TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status) {
+  succeed(status);
+  return new TFE_TensorDebugInfo{h->dims};
+}
+
+void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info) { delete debug_info; }
+
+int TFE_TensorDebugInfoOnDeviceNumDims(TFE_TensorDebugInfo* debug_info) {
+  return static_cast<int>(debug_info->dims.size());
+}
+
+int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_index) {
+  const bool there = dim_index >= 0 && dim_index < TFE_TensorDebugInfoOnDeviceNumDims(debug_info);
+  return there ? debug_info->dims[static_cast<size_t>(dim_index)] : -1;
+}
+
+void TFE_TensorHandlePrintDebugString(TFE_TensorHandle* handle) {
+  Gil gil;
+  Object told = call(nullptr, "eager.tensor_text", "(O)", handle->tensor.get());
+  if (told) std::fprintf(stderr, "%s\n", text(told.get()).c_str());
+}
+
 // ------------------------------------------------------------------------------------------------ operations
 
 TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* status) {
   Gil gil;
   if (!call(status, "eager.check_op", "(Os)", ctx->context.get(), op_or_function_name)) return nullptr;
-  return new TFE_Op{ctx, {nullptr, op_or_function_name, "", "", {}, {}, {}, {}}, {}};
+  return new TFE_Op{ctx, {nullptr, op_or_function_name, "", "", {}, {}, {}, {}}, {}, nullptr};
 }
 
 void TFE_DeleteOp(TFE_Op* op) {
@@ -362,7 +369,18 @@ int TFE_OpGetOutputLength(TFE_Op* op, const char* output_name, TF_Status* status
                         op->description.type.c_str(), inputs_of(*op).taken(), attrs_of(*op).taken(), output_name));
 }
 
+void TFE_OpPrintDebugString(TFE_Op* op) {
+  Gil gil;
+  Object told = call(nullptr, "eager.op_text", "(sNN)", op->description.type.c_str(), inputs_of(*op).taken(),
+                     attrs_of(*op).taken());
+  if (told) std::fprintf(stderr, "%s\n", text(told.get()).c_str());
+}
+
 void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status) {
+  if (op->cancellation != nullptr && TFE_CancellationManagerIsCancelled(op->cancellation)) {
+    fail(status, TF_CANCELLED, "Operation " + op->description.type + " was cancelled before it ran");
+    return;
+  }
   Gil gil;
   Object made = call(status, "eager.execute", "(OssNN)", op->context->context.get(), op->description.type.c_str(),
                      op->description.device.c_str(), inputs_of(*op).taken(), attrs_of(*op).taken());

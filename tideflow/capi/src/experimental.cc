@@ -1,7 +1,9 @@
-// Checkpoints that are read, and texts of graphs and functions.
+// Checkpoints that are read, options, facts of op types, and texts of graphs and functions.
 
 #include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 
 #include "graph.h"
 #include "tideflow/c_api_experimental.h"
@@ -35,9 +37,64 @@ char* text_copy(const Object& found, size_t* len) {
   return copy;
 }
 
+// A text that lives as long as the process.
+const char* kept(const std::string& text) {
+  static std::mutex mutex;
+  static auto* all = new std::set<std::string>;
+  std::lock_guard<std::mutex> lock(mutex);
+  return all->insert(text).first->c_str();
+}
+
+TF_Buffer* buffer_of(const Object& message) {
+  TF_Buffer* made = TF_NewBuffer();
+  if (message) fill(made, PyBytes_AS_STRING(message.get()), static_cast<size_t>(PyBytes_GET_SIZE(message.get())));
+  return made;
+}
+
 }  // namespace
 
 extern "C" {
+
+void TF_EnableXLACompilation(TF_SessionOptions* options, unsigned char enable) {
+  Gil gil;
+  Object made = call(nullptr, "experimental.with_xla", "(Oi)", bytes(options->config.data(), options->config.size()).get(),
+                     static_cast<int>(enable));
+  if (made) options->config.assign(PyBytes_AS_STRING(made.get()), static_cast<size_t>(PyBytes_GET_SIZE(made.get())));
+}
+
+TF_Buffer* TF_CreateConfig(unsigned char enable_xla_compilation, unsigned char gpu_memory_allow_growth,
+                           unsigned int num_cpu_devices) {
+  Gil gil;
+  return buffer_of(call(nullptr, "experimental.config", "(iiI)", static_cast<int>(enable_xla_compilation),
+                        static_cast<int>(gpu_memory_allow_growth), num_cpu_devices));
+}
+
+TF_Buffer* TF_CreateRunOptions(unsigned char enable_full_trace) {
+  Gil gil;
+  return buffer_of(call(nullptr, "experimental.run_options", "(i)", static_cast<int>(enable_full_trace)));
+}
+
+int TF_OpIsStateful(const char* op_type, TF_Status* status) {
+  Gil gil;
+  Object found = call(status, "experimental.is_stateful", "(s)", op_type);
+  return found && PyObject_IsTrue(found.get());
+}
+
+const char* TF_GetNumberAttrForOpListInput(const char* op_name, int input_index, TF_Status* status) {
+  Gil gil;
+  Object found = call(status, "experimental.number_attr", "(si)", op_name, input_index);
+  return found && found.get() != Py_None ? kept(text(found.get())) : nullptr;
+}
+
+void TF_MakeInternalErrorStatus(TF_Status* status, const char* errMsg) { fail(status, TF_INTERNAL, errMsg); }
+
+int TF_PickUnusedPortOrDie(void) {
+  Gil gil;
+  Object found = call(nullptr, "experimental.unused_port", "()");
+  if (!found) std::abort();
+  return static_cast<int>(PyLong_AsLong(found.get()));
+}
+
 
 TF_CheckpointReader* TF_NewCheckpointReader(const char* filename, TF_Status* status) {
   Gil gil;

@@ -16,6 +16,9 @@ typedef struct TFE_ContextOptions TFE_ContextOptions;
 typedef struct TFE_Context TFE_Context;
 typedef struct TFE_TensorHandle TFE_TensorHandle;
 typedef struct TFE_Op TFE_Op;
+typedef struct TFE_TensorDebugInfo TFE_TensorDebugInfo;
+typedef struct TFE_CancellationManager TFE_CancellationManager;
+typedef struct TFE_Executor TFE_Executor;
 
 /* What happens to inputs on other devices than the operation's. They are copied, whichever this is. */
 typedef enum TFE_ContextDevicePlacementPolicy {
@@ -24,6 +27,12 @@ typedef enum TFE_ContextDevicePlacementPolicy {
   TFE_DEVICE_PLACEMENT_SILENT = 2,
   TFE_DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3,
 } TFE_ContextDevicePlacementPolicy;
+
+/* Whether a copy of an input on another device is kept for the next operation there. It is not, whichever this is. */
+typedef enum TFE_ContextMirroringPolicy {
+  TFE_MIRRORING_NONE = 0,
+  TFE_MIRRORING_ALL = 1,
+} TFE_ContextMirroringPolicy;
 
 /* ------------------------------------------------------------------------------------------------ contexts */
 
@@ -37,6 +46,9 @@ TF_CAPI_EXPORT extern void TFE_ContextOptionsSetAsync(TFE_ContextOptions* option
 TF_CAPI_EXPORT extern void TFE_ContextOptionsSetDevicePlacementPolicy(TFE_ContextOptions* options,
                                                                       TFE_ContextDevicePlacementPolicy policy);
 
+TF_CAPI_EXPORT extern void TFE_ContextOptionsSetMirroringPolicy(TFE_ContextOptions* options,
+                                                                TFE_ContextMirroringPolicy policy);
+
 TF_CAPI_EXPORT extern TFE_Context* TFE_NewContext(const TFE_ContextOptions* opts, TF_Status* status);
 TF_CAPI_EXPORT extern void TFE_DeleteContext(TFE_Context* ctx);
 TF_CAPI_EXPORT extern TF_DeviceList* TFE_ContextListDevices(TFE_Context* ctx, TF_Status* status);
@@ -45,6 +57,9 @@ TF_CAPI_EXPORT extern void TFE_ContextClearCaches(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextSetThreadLocalDevicePlacementPolicy(TFE_Context* ctx,
                                                                           TFE_ContextDevicePlacementPolicy policy);
 TF_CAPI_EXPORT extern TFE_ContextDevicePlacementPolicy TFE_ContextGetDevicePlacementPolicy(TFE_Context* ctx);
+TF_CAPI_EXPORT extern void TFE_ContextSetThreadLocalMirroringPolicy(TFE_Context* ctx,
+                                                                    TFE_ContextMirroringPolicy policy);
+TF_CAPI_EXPORT extern TFE_ContextMirroringPolicy TFE_ContextGetMirroringPolicy(TFE_Context* ctx);
 /* Steps of a training program: nothing is kept by them here. */
 TF_CAPI_EXPORT extern void TFE_ContextStartStep(TFE_Context* ctx);
 TF_CAPI_EXPORT extern void TFE_ContextEndStep(TFE_Context* ctx);
@@ -74,6 +89,13 @@ TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopySharingTensor(TFE_Te
 TF_CAPI_EXPORT extern TF_Tensor* TFE_TensorHandleResolve(TFE_TensorHandle* h, TF_Status* status);
 TF_CAPI_EXPORT extern TFE_TensorHandle* TFE_TensorHandleCopyToDevice(TFE_TensorHandle* h, TFE_Context* ctx,
                                                                      const char* device_name, TF_Status* status);
+/* The sizes that the tensor has in the memory of its device. */
+TF_CAPI_EXPORT extern TFE_TensorDebugInfo* TFE_TensorHandleTensorDebugInfo(TFE_TensorHandle* h, TF_Status* status);
+TF_CAPI_EXPORT extern void TFE_DeleteTensorDebugInfo(TFE_TensorDebugInfo* debug_info);
+TF_CAPI_EXPORT extern int TFE_TensorDebugInfoOnDeviceNumDims(TFE_TensorDebugInfo* debug_info);
+TF_CAPI_EXPORT extern int64_t TFE_TensorDebugInfoOnDeviceDim(TFE_TensorDebugInfo* debug_info, int dim_index);
+/* Prints the tensor to stderr. */
+TF_CAPI_EXPORT extern void TFE_TensorHandlePrintDebugString(TFE_TensorHandle* handle);
 
 /* ------------------------------------------------------------------------------------------------ operations */
 
@@ -131,6 +153,32 @@ TF_CAPI_EXPORT extern int TFE_OpGetOutputLength(TFE_Op* op, const char* output_n
 /* Runs the operation. `retvals` has room for *num_retvals handles, for the caller to delete; *num_retvals then says how
    many there are. */
 TF_CAPI_EXPORT extern void TFE_Execute(TFE_Op* op, TFE_TensorHandle** retvals, int* num_retvals, TF_Status* status);
+/* Prints the operation to stderr. */
+TF_CAPI_EXPORT extern void TFE_OpPrintDebugString(TFE_Op* op);
+
+/* ------------------------------------------------------------------------------------------------ cancellation */
+
+/* An operation that has a cancelled manager is not executed: TF_CANCELLED. One that runs already runs to its end. The
+   manager must live as long as the operations that have it. */
+TF_CAPI_EXPORT extern TFE_CancellationManager* TFE_NewCancellationManager(void);
+TF_CAPI_EXPORT extern unsigned char TFE_CancellationManagerIsCancelled(TFE_CancellationManager* manager);
+TF_CAPI_EXPORT extern void TFE_CancellationManagerStartCancel(TFE_CancellationManager* manager);
+TF_CAPI_EXPORT extern void TFE_DeleteCancellationManager(TFE_CancellationManager* manager);
+TF_CAPI_EXPORT extern void TFE_OpSetCancellationManager(TFE_Op* op, TFE_CancellationManager* manager,
+                                                        TF_Status* status);
+
+/* ------------------------------------------------------------------------------------------------ executors */
+
+/* Where a thread's operations are queued. Kernels of the CPU have run when TFE_Execute returns, also those of an
+   executor that was made asynchronous: nothing is ever pending. */
+TF_CAPI_EXPORT extern TFE_Executor* TFE_NewExecutor(unsigned char is_async);
+TF_CAPI_EXPORT extern void TFE_DeleteExecutor(TFE_Executor* executor);
+TF_CAPI_EXPORT extern unsigned char TFE_ExecutorIsAsync(TFE_Executor* executor);
+TF_CAPI_EXPORT extern void TFE_ExecutorWaitForAllPendingNodes(TFE_Executor* executor, TF_Status* status);
+TF_CAPI_EXPORT extern void TFE_ExecutorClearError(TFE_Executor* executor);
+TF_CAPI_EXPORT extern void TFE_ContextSetExecutorForThread(TFE_Context* ctx, TFE_Executor* executor);
+/* The caller deletes it. */
+TF_CAPI_EXPORT extern TFE_Executor* TFE_ContextGetExecutorForThread(TFE_Context* ctx);
 
 #ifdef __cplusplus
 }

@@ -86,6 +86,7 @@ TIDEFLOW_PYTHON(PyObject*, CapsuleNew, "PyCapsule_New", void*, const char*, void
 TIDEFLOW_PYTHON(void*, CapsuleGetPointer, "PyCapsule_GetPointer", PyObject*, const char*)
 TIDEFLOW_PYTHON(PyObject*, FunctionNew, "PyCFunction_NewEx", MethodDef*, PyObject* self, PyObject* module)
 TIDEFLOW_PYTHON(void, SetError, "PyErr_SetObject", PyObject*, PyObject*)
+TIDEFLOW_PYTHON(void, ClearError, "PyErr_Clear", )
 TIDEFLOW_PYTHON(void*, SaveThread, "PyEval_SaveThread", )
 TIDEFLOW_PYTHON(void, RestoreThread, "PyEval_RestoreThread", void*)
 TIDEFLOW_PYTHON(int, EnsureGil, "PyGILState_Ensure", )

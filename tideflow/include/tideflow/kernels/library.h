@@ -1,11 +1,12 @@
-// How Python uses a library of kernels. The library exports two functions; the second one returns three that
-// Python calls: what is declared here, a shape function, and the making of a kernel, which is a function too.
+// How Python uses a library of kernels. The library exports two functions; the second one returns five that
+// Python calls: what is declared here, a shape function, the making of a kernel, which is a function too, and
+// containers of resources.
 #ifndef TIDEFLOW_KERNELS_LIBRARY_H_
 #define TIDEFLOW_KERNELS_LIBRARY_H_
 
 #include "tideflow/kernels/registration.h"
 
-#define TIDEFLOW_LIBRARY_VERSION 1  // of the functions and messages between Python and a library
+#define TIDEFLOW_LIBRARY_VERSION 2  // of the functions and messages between Python and a library
 
 namespace tideflow {
 namespace library __attribute__((visibility("hidden"))) {
@@ -16,6 +17,7 @@ using internal::Buffer;
 struct FromPython {  // what Python gives when it loads the library
   PyObject* error = nullptr;  // an exception of a code and a message
   PyObject* contiguous = nullptr;  // a tensor, dense in the order of its dimensions
+  PyObject* none = nullptr;
   PyObject* view = nullptr;  // (tensor, first element, sizes): a part of a tensor in another shape
 };
 inline FromPython& Given() {
@@ -54,6 +56,15 @@ PyObject* Guarded(Function function) {
   } catch (...) {
     return Raise(errors::Internal("an exception that is no std::exception left a function of the library"));
   }
+}
+
+// The text of a bytes object; false with an error of Python's for any other.
+inline bool TextOf(PyObject* bytes, string* text) {
+  char* data;
+  ptrdiff_t size;
+  if (!bytes || python::BytesAsStringAndSize(bytes, &data, &size) != 0) return false;
+  text->assign(data, static_cast<size_t>(size));
+  return true;
 }
 
 inline internal::MessageReader Message(PyObject* bytes) {
@@ -125,8 +136,18 @@ class Inputs {
 
   // Makes a tensor of what Python gave; null with an error of Python's where it cannot.
   bool Take(PyObject* given, DataType dtype, DLDeviceType place, OpKernelContext* context) {
+    if (dtype == DT_STRING) return TakeStrings(given, context);
+    if (dtype == DT_RESOURCE) return TakeHandles(given, place, context);
+    Tensor tensor(BaseType(dtype));
+    if (given != Given().none && !TakeNumbers(given, BaseType(dtype), place, &tensor)) return false;
+    if (IsRefType(dtype)) context->variables().push_back({context->num_inputs(), false, "", "", tensor.buffer(), nullptr});
+    context->AddInput(std::move(tensor));
+    return true;
+  }
+
+ private:
+  bool TakeNumbers(PyObject* given, DataType dtype, DLDeviceType place, Tensor* tensor) {
     auto buffer = std::make_shared<Buffer>();
-    if (dtype == DT_STRING) return TakeStrings(given, std::move(buffer), context);
     DLTensor view;
     if (internal::Exchange()->view_of_py(given, &view) != 0) return false;
     if (!IsContiguous(view)) {
@@ -144,11 +165,9 @@ class Inputs {
     buffer->data = static_cast<char*>(view.data) + view.byte_offset;
     buffer->input = given;
     buffers_.push_back(buffer);
-    context->AddInput(Tensor(dtype, TensorShape(view.shape, view.ndim), std::move(buffer)));
+    *tensor = Tensor(dtype, TensorShape(view.shape, view.ndim), std::move(buffer));
     return true;
   }
-
- private:
   static bool IsContiguous(const DLTensor& view) {
     if (!view.strides) return true;
     int64_t dense = 1;
@@ -161,22 +180,59 @@ class Inputs {
     return is_dense;
   }
   // Strings come as a tuple of bytes and a tuple of sizes.
-  bool TakeStrings(PyObject* given, std::shared_ptr<Buffer> buffer, OpKernelContext* context) {
+  bool TakeStrings(PyObject* given, OpKernelContext* context) {
     PyObject* texts = python::TupleGetItem(given, 0);
-    PyObject* sizes = texts ? python::TupleGetItem(given, 1) : nullptr;
-    if (!sizes) return false;
     TensorShape shape;
-    for (ptrdiff_t d = 0; d < python::TupleSize(sizes); ++d)
-      shape.AddDim(python::LongAsLongLong(python::TupleGetItem(sizes, d)));
-    Tensor tensor(DT_STRING, shape, std::move(buffer));
-    tensor.HoldStrings();
-    for (ptrdiff_t i = 0; i < python::TupleSize(texts); ++i) {
-      char* data;
-      ptrdiff_t size;
-      if (python::BytesAsStringAndSize(python::TupleGetItem(texts, i), &data, &size) != 0) return false;
-      tensor.buffer()->strings.at(static_cast<size_t>(i)).assign(data, static_cast<size_t>(size));
+    if (!texts || !TakeSizes(given, &shape)) return false;
+    Tensor tensor(DT_STRING, shape);
+    for (ptrdiff_t i = 0; i < python::TupleSize(texts); ++i)
+      if (!TextOf(python::TupleGetItem(texts, i), &tensor.buffer()->strings.at(static_cast<size_t>(i)))) return false;
+    context->AddInput(tensor);
+    return true;
+  }
+  // Handles come as a tuple of them and a tuple of sizes. A handle is (device, container, name, type), and of a
+  // variable also its type of elements and its value, or None.
+  bool TakeHandles(PyObject* given, DLDeviceType place, OpKernelContext* context) {
+    PyObject* handles = python::TupleGetItem(given, 0);
+    TensorShape shape;
+    if (!handles || !TakeSizes(given, &shape)) return false;
+    Tensor tensor(DT_RESOURCE, shape);
+    for (ptrdiff_t i = 0; i < python::TupleSize(handles); ++i) {
+      PyObject* parts = python::TupleGetItem(handles, i);
+      string words[4];
+      for (int k = 0; k < 4; ++k)
+        if (!TextOf(python::TupleGetItem(parts, k), &words[k])) return false;
+      ResourceHandle& handle = tensor.buffer()->handles.at(static_cast<size_t>(i));
+      handle.set_device(words[0]), handle.set_container(words[1]), handle.set_name(words[2]);
+      if (python::TupleSize(parts) == 6) {
+        if (!TakeVariable(parts, words, place, context)) return false;
+        words[3] = MakeTypeIndex<Var>().name();
+      }
+      handle.set_maybe_type_name(words[3]);
+      handle.set_hash_code(TypeIndex(words[3].c_str()).hash_code());
     }
     context->AddInput(tensor);
+    return true;
+  }
+  bool TakeVariable(PyObject* parts, const string* words, DLDeviceType place, OpKernelContext* context) {
+    const DataType dtype = static_cast<DataType>(python::LongAsLongLong(python::TupleGetItem(parts, 4)));
+    PyObject* value = python::TupleGetItem(parts, 5);
+    core::RefCountPtr<Var> var;
+    std::shared_ptr<Buffer> memory;
+    if (value != Given().none) {
+      var.reset(new Var(dtype));
+      if (!TakeNumbers(value, dtype, place, var->tensor())) return false;
+      var->is_initialized = true;
+      memory = var->tensor()->buffer();
+    }
+    context->variables().push_back({context->num_inputs(), true, words[1], words[2], memory, std::move(var)});
+    return true;
+  }
+  static bool TakeSizes(PyObject* given, TensorShape* shape) {
+    PyObject* sizes = python::TupleGetItem(given, 1);
+    if (!sizes) return false;
+    for (ptrdiff_t d = 0; d < python::TupleSize(sizes); ++d)
+      shape->AddDim(python::LongAsLongLong(python::TupleGetItem(sizes, d)));
     return true;
   }
 
@@ -207,6 +263,17 @@ inline PyObject* StringsToPython(const Tensor& tensor) {
   return Tuple(texts, SizesToPython(tensor.shape()));
 }
 
+inline PyObject* HandlesToPython(const Tensor& tensor) {
+  const auto handles = tensor.flat<ResourceHandle>();
+  PyObject* all = python::TupleNew(tensor.NumElements());
+  for (int64 i = 0; i < tensor.NumElements(); ++i) {
+    const ResourceHandle& each = handles(i);
+    python::TupleSetItem(all, i, Tuple(Bytes(each.device()), Bytes(each.container()), Bytes(each.name()),
+                                       Bytes(each.maybe_type_name())));
+  }
+  return Tuple(all, SizesToPython(tensor.shape()));
+}
+
 inline bool HasSizes(const DLTensor& memory, const TensorShape& shape) {
   if (memory.ndim != shape.dims()) return false;
   for (int d = 0; d < shape.dims(); ++d)
@@ -218,6 +285,7 @@ inline bool HasSizes(const DLTensor& memory, const TensorShape& shape) {
 // knows who shares it; memory that the kernel keeps is copied, since the kernel may write to it again.
 inline PyObject* ToPython(Tensor* tensor, const OpKernel& kernel) {
   if (tensor->dtype() == DT_STRING) return StringsToPython(*tensor);
+  if (tensor->dtype() == DT_RESOURCE) return HandlesToPython(*tensor);
   const std::shared_ptr<Buffer>& buffer = tensor->buffer();
   void* made = nullptr;
   if (buffer->input) {
@@ -243,6 +311,47 @@ inline PyObject* ToPython(Tensor* tensor, const OpKernel& kernel) {
   return internal::Exchange()->managed_to_py(managed, &made) == 0 ? static_cast<PyObject*>(made) : nullptr;
 }
 
+// An output; of a reference, the number of the input that it is.
+inline PyObject* Output(int i, OpKernelContext* context, const OpKernel& kernel) {
+  if (IsRefType(kernel.output_type(i)) && context->forwarded_input(i) >= 0)
+    return python::LongFromLongLong(context->forwarded_input(i));
+  Tensor* output = context->mutable_output(i);
+  if (!output) return Raise(errors::Internal("Missing ", i, "-th output from node ", kernel.name()));
+  return ToPython(output, kernel);
+}
+
+inline PyObject* Outputs(OpKernelContext* context, const OpKernel& kernel) {
+  if (kernel.node().returns_one) return Output(0, context, kernel);
+  PyObject* all = python::TupleNew(context->num_outputs());
+  for (int i = 0; i < context->num_outputs(); ++i) {
+    PyObject* made = Output(i, context, kernel);
+    if (!made) {
+      python::DecRef(all);
+      return nullptr;
+    }
+    python::TupleSetItem(all, i, made);
+  }
+  return all;
+}
+
+// What the kernel put into variables instead of writing to their memory: (input, name of the variable, value).
+inline PyObject* Written(OpKernelContext* context, const OpKernel& kernel) {
+  PyObject* all = python::ListNew(0);
+  for (auto& variable : context->variables()) {
+    Tensor tensor = variable.var ? *variable.var->tensor() : context->input(variable.input);
+    if ((variable.is_handle && !variable.var) || !tensor.buffer() || tensor.buffer() == variable.given) continue;
+    PyObject* value = ToPython(&tensor, kernel);
+    if (!value) {
+      python::DecRef(all);
+      return nullptr;
+    }
+    PyObject* entry = Tuple(python::LongFromLongLong(variable.input), Bytes(variable.name), value);
+    python::ListAppend(all, entry);
+    python::DecRef(entry);
+  }
+  return all;
+}
+
 inline PyObject* Compute(OpKernel* kernel, PyObject* const* args, ptrdiff_t count) {
   const internal::NodeDescription& node = kernel->node();
   CHECK_EQ(static_cast<size_t>(count), node.input_types.size()) << "inputs of " << node.op;
@@ -259,21 +368,12 @@ inline PyObject* Compute(OpKernel* kernel, PyObject* const* args, ptrdiff_t coun
     ReleasedGil released;
     kernel->Compute(&context);
   }
-  if (!context.status().ok()) return Raise(context.status());
-  const int outputs = context.num_outputs();
-  PyObject* all = node.returns_one ? nullptr : python::TupleNew(outputs);
-  for (int i = 0; i < outputs; ++i) {
-    Tensor* output = context.mutable_output(i);
-    PyObject* made = output ? ToPython(output, *kernel)
-                            : Raise(errors::Internal("Missing ", i, "-th output from node ", node.name));
-    if (node.returns_one) return made;
-    if (!made) {
-      python::DecRef(all);
-      return nullptr;
-    }
-    python::TupleSetItem(all, i, made);
-  }
-  return all;
+  PyObject* outputs = context.status().ok() ? Outputs(&context, *kernel) : Raise(context.status());
+  if (!outputs || !node.takes_state) return outputs;
+  PyObject* written = Written(&context, *kernel);
+  if (written) return Tuple(outputs, written);
+  python::DecRef(outputs);
+  return nullptr;
 }
 
 static const char* const kKernel = "tideflow.kernel";
@@ -292,6 +392,7 @@ inline PyObject* MakeKernel(PyObject*, PyObject* const* args, ptrdiff_t) {
     internal::MessageReader in = Message(args[1]);
     auto node = std::make_shared<internal::NodeDescription>();
     node->Read(&in);
+    node->resources.reset(new ResourceMgr(args[2]));
     OpKernelConstruction construction(node);
     std::unique_ptr<OpKernel> kernel(declared.make(&construction));
     if (!construction.status().ok()) return Raise(construction.status());
@@ -304,20 +405,46 @@ inline PyObject* MakeKernel(PyObject*, PyObject* const* args, ptrdiff_t) {
   });
 }
 
+inline PyObject* MakeContainer(PyObject*, PyObject* const*, ptrdiff_t) {
+  typedef std::shared_ptr<internal::Container> Held;
+  return python::CapsuleNew(new Held(new internal::Container), internal::kContainer, [](PyObject* owner) {
+    delete static_cast<Held*>(python::CapsuleGetPointer(owner, internal::kContainer));
+  });
+}
+
+// (container, type, name, whether to remove it): whether the container has the resource.
+inline PyObject* Has(PyObject*, PyObject* const* args, ptrdiff_t) {
+  return Guarded([&]() -> PyObject* {
+    void* held = python::CapsuleGetPointer(args[0], internal::kContainer);
+    if (!held) return nullptr;
+    internal::Container& container = **static_cast<std::shared_ptr<internal::Container>*>(held);
+    string type, name;
+    if (!TextOf(args[1], &type) || !TextOf(args[2], &name)) return nullptr;
+    if (python::LongAsLongLong(args[3])) return python::LongFromLongLong(container.Remove(type, name));
+    ResourceBase* found = container.Find(type, name);
+    if (found) found->Unref();
+    return python::LongFromLongLong(found != nullptr);
+  });
+}
+
 // Statics of functions that are not hidden would be one for all libraries of the process.
-inline PyObject* Load(PyObject* exchange, PyObject* error, PyObject* contiguous, PyObject* view) {
+inline PyObject* Load(PyObject* exchange, PyObject* error, PyObject* contiguous, PyObject* view, PyObject* none) {
   static python::MethodDef functions[] = {{"describe", Describe, python::kFastCall, nullptr},
                                           {"infer", Infer, python::kFastCall, nullptr},
-                                          {"make_kernel", MakeKernel, python::kFastCall, nullptr}};
-  for (PyObject* kept : {error, contiguous, view}) python::IncRef(kept);
-  Given().error = error, Given().contiguous = contiguous, Given().view = view;
+                                          {"make_kernel", MakeKernel, python::kFastCall, nullptr},
+                                          {"make_container", MakeContainer, python::kFastCall, nullptr},
+                                          {"has", Has, python::kFastCall, nullptr}};
+  for (PyObject* kept : {error, contiguous, view, none}) python::IncRef(kept);
+  Given().error = error, Given().contiguous = contiguous, Given().view = view, Given().none = none;
   auto* api = static_cast<DLPackExchangeAPI*>(python::CapsuleGetPointer(exchange, "dlpack_exchange_api"));
   while (api && api->version.major > 1) api = api->previous;
   if (!api) return Raise(errors::FailedPrecondition("torch offers no version 1 of DLPack's C interface"));
   internal::Exchange() = api;
   return Tuple(python::FunctionNew(&functions[0], nullptr, nullptr),
                python::FunctionNew(&functions[1], nullptr, nullptr),
-               python::FunctionNew(&functions[2], nullptr, nullptr));
+               python::FunctionNew(&functions[2], nullptr, nullptr),
+               python::FunctionNew(&functions[3], nullptr, nullptr),
+               python::FunctionNew(&functions[4], nullptr, nullptr));
 }
 
 }  // namespace library
@@ -328,8 +455,8 @@ __attribute__((used, visibility("default"))) inline int tideflow_library_version
   return TIDEFLOW_LIBRARY_VERSION;
 }
 __attribute__((used, visibility("default"))) inline PyObject* tideflow_library(
-    PyObject* exchange, PyObject* error, PyObject* contiguous, PyObject* view) {
-  return tideflow::library::Load(exchange, error, contiguous, view);
+    PyObject* exchange, PyObject* error, PyObject* contiguous, PyObject* view, PyObject* none) {
+  return tideflow::library::Load(exchange, error, contiguous, view, none);
 }
 }
 

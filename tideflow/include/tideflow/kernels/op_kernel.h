@@ -2,6 +2,7 @@
 #ifndef TIDEFLOW_KERNELS_OP_KERNEL_H_
 #define TIDEFLOW_KERNELS_OP_KERNEL_H_
 
+#include "tideflow/kernels/resources.h"
 #include "tideflow/kernels/shape_inference.h"
 #include "tideflow/kernels/threads.h"
 
@@ -17,10 +18,12 @@ struct NodeDescription {
   string name, op, device;
   int32_t device_id = 0;
   bool returns_one = false;  // a tensor, not a tuple of them
+  bool takes_state = false;  // references or resources: what variables get is returned beside the outputs
   Attributes attributes;
   shape_inference::ArgumentRanges inputs, outputs;
   DataTypeVector input_types, output_types;
   std::vector<bool> input_on_host, output_on_host;
+  std::unique_ptr<ResourceMgr> resources;
 
   void Read(MessageReader* in) {
     name = in->Bytes();
@@ -31,6 +34,7 @@ struct NodeDescription {
     attributes.Read(in);
     ReadArguments(in, &inputs, &input_types, &input_on_host);
     ReadArguments(in, &outputs, &output_types, &output_on_host);
+    for (DataType dtype : input_types) takes_state |= IsRefType(dtype) || dtype == DT_RESOURCE;
   }
 
  private:
@@ -60,8 +64,7 @@ inline Status RangeOf(const shape_inference::ArgumentRanges& ranges, StringPiece
 inline Status AllocateOn(::tideflow::DLDevice device, DataType dtype, const TensorShape& shape, Tensor* result) {
   auto buffer = std::make_shared<Buffer>();
   Tensor tensor(dtype, shape, buffer);
-  if (dtype == DT_STRING) {
-    tensor.HoldStrings();
+  if (tensor.HoldObjects()) {
     *result = tensor;
     return Status::OK();
   }
@@ -102,14 +105,20 @@ class NodeDef {
   const string& name() const { return node_->name; }
   const string& op() const { return node_->op; }
   const string& device() const { return node_->device; }
+  const internal::Attributes& attributes() const { return node_->attributes; }
 
  private:
   const internal::NodeDescription* node_;
 };
 
+typedef internal::Attributes AttrSlice;
 template <typename T>
 Status GetNodeAttr(const internal::Attributes& attributes, StringPiece name, T* value) {
   return attributes.Get(name, value);
+}
+template <typename T>
+Status GetNodeAttr(const NodeDef& node, StringPiece name, T* value) {
+  return node.attributes().Get(name, value);
 }
 
 class OpKernelConstruction {
@@ -127,6 +136,7 @@ class OpKernelConstruction {
   DataType input_type(int i) const { return node_->input_types.at(static_cast<size_t>(i)); }
   DataType output_type(int i) const { return node_->output_types.at(static_cast<size_t>(i)); }
   int graph_def_version() const { return 134; }
+  ResourceMgr* resource_manager() const { return node_->resources.get(); }
   Status MatchSignature(DataTypeSlice inputs, DataTypeSlice outputs) const {
     if (inputs.vector() == node_->input_types && outputs.vector() == node_->output_types) return Status::OK();
     return errors::InvalidArgument("Signature mismatch, have: ", Signature(node_->input_types, node_->output_types),
@@ -259,6 +269,40 @@ class OpKernelContext {
     *tensor = &input(first);
     return Status::OK();
   }
+  // A reference gives the memory of its variable, which nobody else uses while the kernel runs.
+  bool input_is_ref(int i) const { return IsRefType(kernel_->input_type(i)); }
+  Tensor mutable_input(int i, bool) const { return input(i); }
+  Status mutable_input(StringPiece name, Tensor* tensor, bool lock_held) const {
+    int first, last;
+    TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
+    *tensor = mutable_input(first, lock_held);
+    return Status::OK();
+  }
+  mutex* input_ref_mutex(int) { return &reference_mutex_; }
+  Status input_ref_mutex(StringPiece, mutex** found) {
+    *found = &reference_mutex_;
+    return Status::OK();
+  }
+  void replace_ref_input(int i, const Tensor& tensor, bool) { inputs_.at(static_cast<size_t>(i)) = tensor; }
+  Status replace_ref_input(StringPiece name, const Tensor& tensor, bool lock_held) {
+    int first, last;
+    TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
+    replace_ref_input(first, tensor, lock_held);
+    return Status::OK();
+  }
+  void forward_ref_input_to_ref_output(int from, int to) { forwarded_[to] = from; }
+  void forward_ref_input_to_ref_output(StringPiece from, StringPiece to) {
+    int input, output, last;
+    SetStatus(internal::RangeOf(node().inputs, from, "input", &input, &last));
+    SetStatus(internal::RangeOf(node().outputs, to, "output", &output, &last));
+    if (status_.ok()) forward_ref_input_to_ref_output(input, output);
+  }
+  int forwarded_input(int output) const {  // -1 where no reference was given out
+    const auto found = forwarded_.find(output);
+    return found == forwarded_.end() ? -1 : found->second;
+  }
+  ResourceMgr* resource_manager() const { return node().resources.get(); }
+
   Status input_list(StringPiece name, OpInputList* list) {
     int first, last;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
@@ -288,6 +332,9 @@ class OpKernelContext {
   Status allocate_output(int i, const TensorShape& shape, Tensor** tensor, AllocatorAttributes) {
     if (i < 0 || i >= num_outputs())
       return errors::Internal("there is no output ", i, " of ", kernel_->type_string());
+    if (IsRefType(expected_output_dtype(i)))
+      return errors::Internal("output ", i, " of ", kernel_->type_string(), " is a reference, which is given out by "
+                              "forward_ref_input_to_ref_output");
     const bool on_host = node().output_on_host[static_cast<size_t>(i)];
     Tensor& output = outputs_[static_cast<size_t>(i)];
     TF_RETURN_IF_ERROR(internal::AllocateOn(on_host ? Host() : place_, expected_output_dtype(i), shape, &output));
@@ -365,6 +412,21 @@ class OpKernelContext {
 
   void AddInput(Tensor tensor) { inputs_.push_back(std::move(tensor)); }
 
+  // A variable among the inputs, by a reference or behind a handle (`var`, once it is initialized).
+  struct Variable {
+    int input;
+    bool is_handle;
+    string container, name;
+    std::shared_ptr<internal::Buffer> given;  // its memory, null of an uninitialized one
+    core::RefCountPtr<Var> var;
+  };
+  std::vector<Variable>& variables() { return variables_; }
+  Variable* FindVariable(const ResourceHandle& handle) {
+    for (Variable& each : variables_)
+      if (each.is_handle && each.container == handle.container() && each.name == handle.name()) return &each;
+    return nullptr;
+  }
+
  private:
   static ::tideflow::DLDevice Host() { return {::tideflow::kDLCPU, 0}; }
   const internal::NodeDescription& node() const { return kernel_->node(); }
@@ -373,6 +435,9 @@ class OpKernelContext {
   ::tideflow::DLDevice place_;
   Eigen::GpuDevice gpu_;
   std::vector<Tensor> inputs_, outputs_;
+  std::vector<Variable> variables_;
+  std::map<int, int> forwarded_;  // references, output by input
+  mutex reference_mutex_;
   std::mutex mutex_;
   Status status_;
 };

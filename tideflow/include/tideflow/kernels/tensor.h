@@ -167,12 +167,13 @@ struct TensorShapeUtils {
 
 namespace internal {
 
-// Memory of a tensor: an input of the running step, ATen's own, strings, or a block that a kernel asked for
-// by itself.
+// Memory of a tensor: an input of the running step, ATen's own, strings or handles, or a block that a kernel
+// asked for by itself.
 struct Buffer {
   void* data = nullptr;
   ::tideflow::DLManagedTensorVersioned* managed = nullptr;
   std::vector<string> strings;
+  std::vector<ResourceHandle> handles;
   void* block = nullptr;
   PyObject* input = nullptr;  // borrowed while the step runs
   bool owns_input = false;    // after it, where the kernel has kept the tensor
@@ -215,10 +216,7 @@ class Tensor {
   Tensor() : dtype_(DT_FLOAT), shape_({0}) {}
   explicit Tensor(DataType dtype) : dtype_(dtype), shape_({0}) {}
   Tensor(DataType dtype, const TensorShape& shape) : dtype_(dtype), shape_(shape), buffer_(new internal::Buffer) {
-    if (dtype == DT_STRING) {
-      HoldStrings();
-      return;
-    }
+    if (HoldObjects()) return;
     if (posix_memalign(&buffer_->block, 64, std::max<size_t>(TotalBytes(), 64))) throw std::bad_alloc();
     buffer_->data = buffer_->block;
   }
@@ -317,8 +315,7 @@ class Tensor {
 
   void* data() const {
     if (!buffer_) return nullptr;
-    const size_t width = dtype_ == DT_STRING ? sizeof(string) : DataTypeSize(dtype_);
-    return static_cast<char*>(buffer_->data) + static_cast<size_t>(offset_) * width;
+    return static_cast<char*>(buffer_->data) + static_cast<size_t>(offset_) * Width();
   }
   StringPiece tensor_data() const {
     return StringPiece(static_cast<const char*>(data()), dtype_ == DT_STRING ? 0 : TotalBytes());
@@ -328,14 +325,25 @@ class Tensor {
   }
   string DebugString() const { return DeviceSafeDebugString(); }
 
-  void HoldStrings() {
-    buffer_->strings.resize(static_cast<size_t>(NumElements()));
-    buffer_->data = buffer_->strings.data();
+  // Makes the elements of a tensor whose elements are objects of C++; false for any other.
+  bool HoldObjects() {
+    const size_t count = static_cast<size_t>(NumElements());
+    if (dtype_ == DT_STRING) {
+      buffer_->strings.resize(count);
+      buffer_->data = buffer_->strings.data();
+    } else if (dtype_ == DT_RESOURCE) {
+      buffer_->handles.resize(count);
+      buffer_->data = buffer_->handles.data();
+    }
+    return dtype_ == DT_STRING || dtype_ == DT_RESOURCE;
   }
   const std::shared_ptr<internal::Buffer>& buffer() const { return buffer_; }
   int64 offset() const { return offset_; }
 
  private:
+  size_t Width() const {
+    return dtype_ == DT_STRING ? sizeof(string) : dtype_ == DT_RESOURCE ? sizeof(ResourceHandle) : DataTypeSize(dtype_);
+  }
   Tensor At(int64 offset) const {
     Tensor moved = *this;
     moved.offset_ = offset;

@@ -124,7 +124,7 @@ typedef Quantized<int16> qint16;
 typedef Quantized<uint16> quint16;
 typedef Quantized<int32> qint32;
 
-enum DataType : int {
+enum DataType : int {  // and 100 more for a reference to a tensor of the type
   DT_INVALID = 0,
   DT_FLOAT = 1,
   DT_DOUBLE = 2,
@@ -150,6 +150,11 @@ enum DataType : int {
   DT_UINT32 = 22,
   DT_UINT64 = 23
 };
+
+inline bool IsRefType(DataType dtype) { return dtype > 100; }
+inline DataType MakeRefType(DataType dtype) { return static_cast<DataType>(dtype + 100); }
+inline DataType RemoveRefType(DataType dtype) { return static_cast<DataType>(dtype - 100); }
+inline DataType BaseType(DataType dtype) { return IsRefType(dtype) ? RemoveRefType(dtype) : dtype; }
 
 namespace gtl {
 
@@ -212,6 +217,29 @@ static const char* const DEVICE_CPU = "CPU";
 static const char* const DEVICE_GPU = "GPU";
 static const char* const DEVICE_DEFAULT = "DEFAULT";
 
+// The name of a resource: of an object of C++ in a container of the session, or of a variable.
+class ResourceHandle {
+ public:
+  const string& device() const { return device_; }
+  void set_device(const string& device) { device_ = device; }
+  const string& container() const { return container_; }
+  void set_container(const string& container) { container_ = container; }
+  const string& name() const { return name_; }
+  void set_name(const string& name) { name_ = name; }
+  uint64 hash_code() const { return hash_code_; }
+  void set_hash_code(uint64 hash_code) { hash_code_ = hash_code; }
+  const string& maybe_type_name() const { return maybe_type_name_; }
+  void set_maybe_type_name(const string& name) { maybe_type_name_ = name; }
+  string DebugString() const {
+    return "device: " + device_ + " container: " + container_ + " name: " + name_ +
+           " hash_code: " + std::to_string(hash_code_) + " maybe_type_name: " + maybe_type_name_;
+  }
+
+ private:
+  string device_, container_, name_, maybe_type_name_;
+  uint64 hash_code_ = 0;
+};
+
 template <typename T>
 struct DataTypeToEnum;
 template <DataType>
@@ -238,6 +266,8 @@ struct EnumToDataType;
   };
 TIDEFLOW_TYPES(TIDEFLOW_TO_ENUM)
 TIDEFLOW_TYPES(TIDEFLOW_TO_TYPE)
+TIDEFLOW_TO_ENUM(ResourceHandle, DT_RESOURCE)
+TIDEFLOW_TO_TYPE(ResourceHandle, DT_RESOURCE)
 TIDEFLOW_TO_ENUM(long, DT_INT64)  // int64_t, where it is not long long
 TIDEFLOW_TO_ENUM(unsigned long, DT_UINT64)
 
