@@ -61,6 +61,14 @@ def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gra
         return total
     if tensor.is_eager:
         return _add_n(grads)
+    by_device: dict[str, list[Gradient]] = {}
+    for grad in grads:
+        by_device.setdefault(grad.device, []).append(grad)
+    sums = [_add_beside_the_first(by_device[name]) for name in sorted(by_device)]
+    return sums[0] if len(sums) == 1 else _add_n(sums)
+
+
+def _add_beside_the_first(grads: Sequence[Gradient]) -> Tensor:
     with colocate_with(grads[0].op, ignore_existing=True):
         return _add_n(grads)
 

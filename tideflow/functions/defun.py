@@ -214,6 +214,8 @@ class DefinedFunction:
             if body is not None:
                 g._function_bodies[(name, "[]")] = body
             g._mutated()
+        if self._grad_func is not None and self.python_grad_func is not None:
+            raise ValueError(f"Gradient defined twice for function {name}")
         if self._grad_func is not None:
             self._grad_func.add_to_graph(g)
             g._function_gradients[name] = self._grad_func.name

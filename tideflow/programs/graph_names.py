@@ -7,6 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tideflow.autodiff import registry
 from tideflow.eager.tensor import EagerTensor  # noqa: F401 - looked up by programs
 from tideflow.graph import convert, scopes
 from tideflow.graph.collection_protos import (  # noqa: F401 - looked up by programs
@@ -14,7 +15,7 @@ from tideflow.graph.collection_protos import (  # noqa: F401 - looked up by prog
     register_proto_function,
 )
 from tideflow.graph.graph import Graph
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs
 
 NullContextmanager = contextlib.nullcontext
@@ -27,6 +28,11 @@ tensor_id = id
 def convert_to_tensor_v2(value: Any, dtype: Any = None, dtype_hint: Any = None, name: Any = None) -> Tensor:
     """`convert_to_tensor` with the name that TensorFlow 2 has for a preferred type."""
     return convert.convert_to_tensor(value, dtype, name, preferred_dtype=dtype_hint)
+
+
+def get_gradient_function(op: Operation | None) -> Callable | None:
+    """The gradient function of an operation; None where it has none by declaration, or no inputs."""
+    return registry.gradient_function(op) if op is not None and op.inputs else None
 
 
 def default_session(session: Any) -> contextlib.AbstractContextManager:

@@ -8,6 +8,7 @@ under another name.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import importlib
@@ -103,9 +104,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
         "common_shapes composite_tensor config constant_op device device_spec dtypes errors errors_impl "
-        "framework_lib function graph_io graph_util graph_util_impl importer indexed_slices load_library "
-        "meta_graph op_def_registry ops random_seed smart_cond sparse_tensor tensor_conversion_registry "
-        "tensor_shape tensor_spec tensor_util test_util type_spec versions",
+        "framework_lib func_graph function function_def_to_graph graph_io graph_to_function_def graph_util "
+        "graph_util_impl importer indexed_slices load_library meta_graph op_def_registry ops random_seed "
+        "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
+        "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
@@ -176,7 +178,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.platform": (
         "tf.app tf.test tf.sysconfig tf.resource_loader",
-        "app benchmark flags gfile googletest resource_loader sysconfig test tf_logging",
+        "app benchmark build_info control_imports flags gfile googletest remote_utils resource_loader "
+        "self_check sysconfig test tf_logging",
     ),
     "python.saved_model": (
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
@@ -217,9 +220,11 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.util": (
         "tf tf.compat tf.nest",
-        "all_util compat deprecation function_utils lazy_loader nest tf_contextlib tf_decorator tf_export "
-        "tf_inspect tf_should_use",
+        "all_util compat compat_internal deprecation dispatch function_utils is_in_graph_mode keyword_args "
+        "lazy_loader lock_util memory nest object_identity protobuf serialization tf_contextlib tf_decorator "
+        "tf_export tf_inspect tf_should_use tf_stack",
     ),
+    "python.util.protobuf": ("", "compare"),
     **contrib_modules.PACKAGES,
     "examples": ("", ""),
     "examples.tutorials": ("", ""),
@@ -254,6 +259,20 @@ _MODULES: dict[str, str] = {
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.functions.defun tideflow.programs.function_names tf",
     "python.framework.graph_to_function_def": "tideflow.programs.function_names",
+    "python.ops.sparse_ops": "tf tf.sparse",
+    "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
+    "python.framework.common_shapes": "tideflow.programs.shape_names tf",
+    "python.framework.function_def_to_graph": "tideflow.programs.function_names",
+    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names",
+    "python.framework.registry": "tideflow.programs.registries",
+    "python.framework.subscribe": "tideflow.programs.subscriptions",
+    "python.framework.tensor_like": "tideflow.programs.registries",
+    "python.framework.traceable_stack": "tideflow.programs.registries",
+    "python.platform.build_info": "tideflow.programs.version_names",
+    "python.platform.control_imports": "",
+    "python.platform.remote_utils": "tideflow.programs.version_names",
+    "python.platform.self_check": "tideflow.programs.version_names",
+    "python.ops.init_ops_v2": "tideflow.compat.v2.initializers tf.initializers",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.context": "tf tideflow.eager.context",
@@ -377,7 +396,17 @@ _MODULES: dict[str, str] = {
     "core.profiler.tfprof_output_pb2": "tideflow.profiler.protos",
     "core.example.example_pb2": "tf.train",
     "core.example.feature_pb2": "tf.train",
+    "python.util.compat_internal": "tideflow.programs.small_utilities",
     "python.util.deprecation": "tideflow.platform.deprecation",
+    "python.util.dispatch": "tideflow.programs.small_utilities",
+    "python.util.is_in_graph_mode": "tideflow.programs.small_utilities",
+    "python.util.keyword_args": "tideflow.programs.small_utilities",
+    "python.util.lock_util": "tideflow.programs.small_utilities",
+    "python.util.memory": "tideflow.programs.small_utilities",
+    "python.util.object_identity": "tideflow.programs.object_identity",
+    "python.util.protobuf.compare": "tideflow.programs.message_comparison",
+    "python.util.serialization": "tideflow.programs.small_utilities",
+    "python.util.tf_stack": "tideflow.programs.small_utilities",
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
     "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
@@ -528,7 +557,22 @@ def look_up(module: str, name: str) -> Any:
             return _in_place(place, each)
         except Missing:
             continue
+    if module.startswith("python.") and name.endswith(("_v2", "V2")):
+        found = _second_form(module, name)
+        if found is not None:
+            return found
     raise Missing(f"{module}.{name}" if module else name)
+
+
+def _second_form(module: str, name: str) -> Any:
+    """What TensorFlow 2 calls by this name less its `_v2`; None where it has no such thing."""
+    public = name.removesuffix("V2").removesuffix("_v2")
+    for place in places(module) or ():
+        if place == "tf" or place.startswith("tf."):
+            short = public.removeprefix("sparse_") if place == "tf.sparse" else public
+            with contextlib.suppress(Missing):
+                return look_up(f"compat.v2{place[2:]}", short)
+    return None
 
 
 # What TensorFlow's modules call otherwise than its public namespace does.

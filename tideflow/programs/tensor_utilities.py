@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value_as_shape
+from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
 
 MakeNdarray = make_ndarray
@@ -24,3 +28,19 @@ def maybe_set_static_shape(tensor: Tensor, shape: Any) -> None:
     """Tells a tensor the shape that a tensor of sizes has, as far as it is known."""
     if isinstance(shape, Tensor) and not tensor.shape.is_fully_defined() and shape.shape.ndims is not None:
         tensor.set_shape(constant_value_as_shape(shape))
+
+
+def shape_tensor(shape: Any) -> Tensor:
+    """A shape as a tensor of integers: int32, or int64 where a size asks for it.
+
+    Args:
+      shape: A TensorShape, a list of sizes (which may be tensors), or a tensor.
+
+    Returns:
+      The tensor.
+    """
+    if isinstance(shape, (TensorShape, tuple, list)):
+        sizes = shape.as_list() if isinstance(shape, TensorShape) else list(shape)
+        large = any(isinstance(size, int) and size > np.iinfo(np.int32).max for size in sizes)
+        return convert_to_tensor(sizes, dtypes.int64 if large else dtypes.int32, name="shape")
+    return convert_to_tensor(shape, name="shape")

@@ -1,6 +1,19 @@
-"""`tensorflow.python.tf2`: which of TensorFlow's two behaviours a program has."""
+"""What kind of TensorFlow this is: `tensorflow.python.tf2`, `platform.build_info` and the like."""
 
 
 def enabled() -> bool:
     """Whether it is TensorFlow 2's: never."""
     return False
+
+
+is_cuda_build = is_rocm_build = False  # of TensorFlow's own library; GPUs are PyTorch's affair
+cuda_version_number = cudnn_version_number = ""
+
+
+def preload_check() -> None:
+    """Nothing: there is no library of TensorFlow's to look for."""
+
+
+def get_default_communication_protocol() -> str:
+    """How the address of a server begins."""
+    return "grpc"

@@ -70,6 +70,31 @@ def import_meta_graph_with_return_elements(
     the saver and the elements of these names.
     """
     message = _as_meta_graph(meta_graph_or_file)
+    scope, elements = import_without_saver(
+        message,
+        clear_devices,
+        import_scope,
+        return_elements,
+        input_map,
+        unbound_inputs_col_name,
+        restore_collections_predicate,
+        graph,
+    )
+    return _imported_saver(get_default_graph(), message, import_scope, scope), elements
+
+
+def import_without_saver(
+    meta_graph_or_file: Any,
+    clear_devices: bool,
+    import_scope: str | None,
+    return_elements: Sequence[str] | None,
+    input_map: dict[str, Any] | None,
+    unbound_inputs_col_name: str,
+    restore_collections_predicate: Callable[[str], bool],
+    graph: Graph | None,
+) -> tuple[str, Any]:
+    """The same without a saver; returns the scope that the graph is in, and the elements."""
+    message = _as_meta_graph(meta_graph_or_file)
     if unbound_inputs_col_name in message.collection_def:
         _check_bound(message.collection_def[unbound_inputs_col_name], input_map or {})
     graph = graph or get_default_graph()
@@ -89,7 +114,7 @@ def import_meta_graph_with_return_elements(
         for key in sorted(message.collection_def, key=lambda k: (k != GraphKeys.TRAINABLE_VARIABLES, k)):
             if key not in kept and restore_collections_predicate(key):
                 _restore_collection(graph, key, message, scope, variables)
-    return _imported_saver(get_default_graph(), message, import_scope, scope), elements
+    return scope, elements
 
 
 def _imported_saver(graph: Graph, message: MetaGraphDef, import_scope: str | None, scope: str) -> Any:

@@ -101,7 +101,7 @@ def export_meta_graph(
     unbound = _fill_graph(message.graph_def, nodes, export_scope, left_out, clear_devices)
     _describe(message)
     if strip_default_attrs:
-        _strip_defaults(message)
+        strip_defaults(message)
     if saver_def is not None:
         message.saver_def.CopyFrom(saver_def)
     unbound_key = kwargs.get("unbound_inputs_col_name", UNBOUND_KEY)
@@ -110,7 +110,7 @@ def export_meta_graph(
         if clear_extraneous_savers and key == GraphKeys.SAVERS:
             items = [] if saver_def is None else [proto_functions[key].from_proto(saver_def)]
         if key != unbound_key:
-            _add_collection(message, key, items, export_scope)
+            add_collection(message, key, items, export_scope)
     if unbound_key and unbound:
         message.collection_def[unbound_key].bytes_list.value.extend(name.encode() for name in unbound)
     if filename:
@@ -179,13 +179,13 @@ def _describe(message: MetaGraphDef) -> None:
     info = message.meta_info_def
     if not info.stripped_op_list.op:
         known = definitions()
-        used = sorted(_used_ops(message.graph_def) & known.keys())
+        used = sorted(used_ops(message.graph_def) & known.keys())
         info.stripped_op_list.SetInParent()
         info.stripped_op_list.op.extend(op_def_proto(known[name]) for name in used)
     info.tensorflow_version, info.tensorflow_git_version = VERSION, GIT_VERSION
 
 
-def _used_ops(graph_def: GraphDef) -> set[str]:
+def used_ops(graph_def: GraphDef) -> set[str]:
     """The types of the nodes, and of those in functions that nodes are calls of."""
     functions = {function.signature.name: function for function in graph_def.library.function}
     used: set[str] = set()
@@ -198,7 +198,7 @@ def _used_ops(graph_def: GraphDef) -> set[str]:
     return used - functions.keys()
 
 
-def _strip_defaults(message: MetaGraphDef) -> None:
+def strip_defaults(message: MetaGraphDef) -> None:
     """Takes out attributes that say what they would say unsaid: older readers then know fewer names."""
     graph_def = message.graph_def
     functions = (node for function in graph_def.library.function for node in function.node_def)
@@ -225,7 +225,7 @@ def _debug_info(graph: Graph, graph_def: GraphDef, scope: str | None) -> GraphDe
     return info
 
 
-def _add_collection(message: MetaGraphDef, key: Any, items: list[Any], scope: str | None) -> None:
+def add_collection(message: MetaGraphDef, key: Any, items: list[Any], scope: str | None) -> None:
     if not isinstance(key, (str, bytes)):
         _log.warning("Only collections with string type keys will be serialized. This key has %s", type(key))
         return

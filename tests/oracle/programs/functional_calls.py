@@ -100,3 +100,18 @@ def names_of_bytes(tf, np):
     (found,) = tf.import_graph_def(message, input_map={b"A:0": given}, return_elements=[b"B"])
     wrong = raises(lambda: tf.import_graph_def(message, return_elements=["A:B:0"]))
     return [found.inputs[0], wrong]
+
+
+def sums_of_gradients_on_several_devices(tf, np):
+    weights, inputs = tf.constant([[1.0]]), tf.constant([[1.0, 2.0]])
+    with tf.device("/task:1"):
+        first = tf.matmul(weights, inputs)
+    with tf.device("/task:2"):
+        second = tf.matmul(weights, inputs)
+    with tf.device("/task:3"):
+        total = first + second
+    found = []
+    for colocated in (True, False):
+        (grad,) = tf.gradients(total, [weights], colocate_gradients_with_ops=colocated)
+        found.append([grad.op.colocation_groups(), [x.op.colocation_groups() for x in grad.op.inputs]])
+    return found
