@@ -124,7 +124,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.keras.utils tideflow.programs.keras_names",
         "conv_utils data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
     ),
-    "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
+    "python.layers": (
+        "tf.layers tideflow.programs.layer_aliases",
+        "base convolutional core layers normalization pooling utils",
+    ),
     "python.lib": ("tf", ""),
     "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
     "python.ops": (
@@ -267,12 +270,13 @@ _MODULES: dict[str, str] = {
     "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto "
     "tideflow.graph.partial tideflow.programs.tensor_utilities",
     "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
-    "python.layers.base": "tf.layers tideflow.layers.base",
+    "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "tideflow.programs.layer_names tf.contrib.framework tideflow.programs.keras_names",
     "python.lib.io.file_io": "tideflow.programs.file_names",
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
     "tideflow.ops.control_flow.contexts tideflow.programs.control_flow_names",
+    "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
@@ -294,7 +298,8 @@ _MODULES: dict[str, str] = {
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
-    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming",
+    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
+    "tideflow.programs.metric_names",
     "python.ops.nn": "tf.nn",
     "python.ops.nn_impl": "tf.nn",
     "python.ops.nn_ops": "tf.nn",
@@ -526,7 +531,21 @@ def look_up(module: str, name: str) -> Any:
             return _in_place(place, each)
         except Missing:
             continue
+    if module.startswith("python.") and name.endswith(("_v2", "V2")):
+        return _second_form(places(module) or (), name.removesuffix("_v2").removesuffix("V2"))
     raise Missing(f"{module}.{name}" if module else name)
+
+
+def _second_form(listed: tuple[str, ...], name: str) -> Any:
+    """What TensorFlow's modules call `name_v2` or `NameV2`: the symbol of tf.compat.v2 in that place."""
+    for place in listed:
+        space = _if_there(f"tideflow.compat.v2{place[2:]}") if place.startswith("tf") else None
+        if space is not None:
+            try:
+                return getattr(importlib.import_module(space[0]), name)
+            except AttributeError:
+                continue
+    raise Missing(f"{name}_v2")
 
 
 # What TensorFlow's modules call otherwise than its public namespace does.
