@@ -188,6 +188,9 @@ def test_the_second_form_of_a_symbol_is_that_of_compat_v2():
     [
         ("python.layers.convolutional", "Deconvolution2D", "layers.Conv2DTranspose"),
         ("python.layers.core", "fully_connected", "layers.dense"),
+        ("python.keras.optimizer_v2.adam", "Adam", "keras.optimizers.Adam"),
+        ("python.keras.optimizer_v2.optimizer_v2", "OptimizerV2", "keras.optimizers.Optimizer"),
+        ("python.keras.layers.recurrent_v2", "LSTM", "compat.v2.keras.layers.LSTM"),
         ("contrib.optimizer_v2.adam", "AdamOptimizer", "contrib.optimizer_v2.AdamOptimizer"),
         ("contrib.labeled_tensor.python.ops.core", "LabeledTensor", "contrib.labeled_tensor.LabeledTensor"),
         ("contrib.labeled_tensor.python.ops.ops", "reduce_sum", "contrib.labeled_tensor.reduce_sum"),

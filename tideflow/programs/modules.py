@@ -113,8 +113,18 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.layers": (
         "tf.keras.layers",
-        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local "
-        "merge noise normalization pooling recurrent wrappers",
+        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention "
+        "embeddings local merge noise normalization pooling recurrent serialization wrappers",
+    ),
+    "python.keras.mixed_precision": ("tf.keras.mixed_precision", ""),
+    "python.keras.mixed_precision.experimental": (
+        "tf.keras.mixed_precision.experimental",
+        "loss_scale_optimizer policy",
+    ),
+    "python.keras.optimizer_v2": (
+        "tf.keras.optimizers tf.keras.optimizers.schedules",
+        "adadelta adagrad adam adamax ftrl gradient_descent learning_rate_schedule nadam optimizer_v2 "
+        "rmsprop",
     ),
     "python.keras.saving": (
         "tf.keras.models tideflow.programs.keras_saving_names",
@@ -122,7 +132,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
-        "conv_utils data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
+        "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils tf_utils "
+        "vis_utils",
     ),
     "python.layers": (
         "tf.layers tideflow.programs.layer_aliases",
@@ -385,6 +396,14 @@ _MODULES: dict[str, str] = {
     "python.util.lazy_loader": "tideflow.programs.utilities",
     "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
     "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
+    "python.keras.backend_config": "tf.keras.backend",
+    "python.keras.layers.normalization_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.layers.recurrent_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
+    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
+    "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
+    "python.feature_column.dense_features": "tf.keras.layers",
+    "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
     "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
     "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
     "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",
