@@ -170,3 +170,59 @@ def test_lists_of_tensors_take_python_arguments():
     with tf.Session() as session:
         assert session.run(tensor_list_stack(pushed, tf.float32)).shape == (1, 3, 2)
     assert empty_tensor_list(tf.TensorShape(None), tf.int32, 4).dtype == tf.variant
+
+
+def test_the_second_form_of_a_symbol_is_that_of_compat_v2():
+    from tideflow.programs.modules import look_up
+
+    second = tf.compat.v2
+    assert look_up("python.ops.nn_ops", "conv2d_v2") is second.nn.conv2d
+    assert look_up("python.ops.math_ops", "argmax_v2") is second.math.argmax
+    assert look_up("python.ops.check_ops", "assert_equal_v2") is second.assert_equal
+    with pytest.raises(Exception, match="rellu_v2"):
+        look_up("python.ops.nn_ops", "rellu_v2")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "ours"),
+    [
+        ("python.layers.convolutional", "Deconvolution2D", "layers.Conv2DTranspose"),
+        ("python.layers.core", "fully_connected", "layers.dense"),
+        ("python.keras.optimizer_v2.adam", "Adam", "keras.optimizers.Adam"),
+        ("python.keras.optimizer_v2.optimizer_v2", "OptimizerV2", "keras.optimizers.Optimizer"),
+        ("python.keras.layers.recurrent_v2", "LSTM", "compat.v2.keras.layers.LSTM"),
+        ("contrib.optimizer_v2.adam", "AdamOptimizer", "contrib.optimizer_v2.AdamOptimizer"),
+        ("contrib.labeled_tensor.python.ops.core", "LabeledTensor", "contrib.labeled_tensor.LabeledTensor"),
+        ("contrib.labeled_tensor.python.ops.ops", "reduce_sum", "contrib.labeled_tensor.reduce_sum"),
+        ("contrib.recurrent.python.ops.functional_rnn", "functional_rnn", "contrib.recurrent.functional_rnn"),
+    ],
+)
+def test_inner_modules_have_what_is_public(module, name, ours):
+    from tideflow.programs.modules import look_up
+
+    assert look_up(module, name) is functools.reduce(getattr, ours.split("."), tf)
+
+
+def test_counts_at_thresholds_have_short_names():
+    from tideflow.programs import metric_names
+
+    values, updates = metric_names._confusion_matrix_at_thresholds(
+        [True, False, False], [0.3, 0.8, 0.1], [0.2, 0.5], includes=("tp", "fp")
+    )
+    with tf.Session() as sess:
+        sess.run(tf.local_variables_initializer())
+        sess.run(updates)
+        found = sess.run(values)
+    assert {name: list(counts) for name, counts in found.items()} == {"tp": [1, 0], "fp": [1, 1]}
+    with pytest.raises(ValueError, match="Invalid key: tq"):
+        metric_names._confusion_matrix_at_thresholds([True], [0.3], [0.2], includes=("tq",))
+
+
+def test_conditions_that_are_variables_are_open():
+    flag = tf.Variable(True)
+    utils = tf.contrib.layers.utils
+    assert [utils.constant_value(each) for each in (flag, 1, tf.constant(False))] == [None, True, False]
+    with pytest.raises(TypeError, match="Python bool"):
+        utils.constant_value("yes")
+    with pytest.raises(TypeError, match="RefVariable"):
+        tf.contrib.framework.smart_constant_value(flag)

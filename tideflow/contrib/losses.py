@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -21,7 +22,9 @@ from tideflow.ops.math import binary, casting, reductions, unary
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
-expose(collection.add_loss, "contrib.losses.add_loss")
+# Its arguments can be set for all losses: arg_scope([add_loss], loss_collection=None) keeps them apart.
+add_loss = add_arg_scope(collection.add_loss)
+expose(add_loss, "contrib.losses.add_loss")
 expose(collection.get_losses, "contrib.losses.get_losses")
 expose(collection.get_regularization_losses, "contrib.losses.get_regularization_losses")
 
@@ -43,7 +46,11 @@ def get_total_loss(add_regularization_losses: bool = True, name: str = "total_lo
 def _aligned(weights: Any, rank: int | None) -> Tensor:
     """The weights with as many axes as the losses, those that are lacking added at the end."""
     weights = convert_to_tensor(weights)
-    if rank is None or not weights.shape.ndims:
+    if rank is None:
+        raise ValueError("losses.get_shape().ndims cannot be None")
+    if weights.shape.ndims is None:
+        raise ValueError("weights.get_shape().ndims cannot be None")
+    if not weights.shape.ndims:
         return weights
     for _ in range(rank - weights.shape.ndims):
         weights = shapes.expand_dims(weights, -1)
@@ -68,15 +75,23 @@ def compute_weighted_loss(losses: TensorLike, weights: TensorLike = 1.0, scope: 
     if weights is None:
         raise ValueError("`weights` cannot be None")
     losses = convert_to_tensor(losses)
-    return reduction.compute_weighted_loss(losses, _aligned(weights, losses.shape.ndims), scope)
+    weights = _aligned(weights, losses.shape.ndims)
+    return _added(reduction.compute_weighted_loss(losses, weights, scope, loss_collection=None))
+
+
+def _added(loss: Tensor) -> Tensor:
+    """A loss, which is now in the collection of losses."""
+    add_loss(loss)
+    return loss
 
 
 def _elementwise(
     loss: Callable, predictions: Any, labels: Any, weights: Any, scope: Any, **options: Any
 ) -> Tensor:
-    predictions = convert_to_tensor(predictions)
-    weights = _aligned(weights, predictions.shape.ndims)
-    return loss(labels, predictions, weights=weights, scope=scope, **options)
+    predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
+    rank = None if labels.shape.ndims is None else predictions.shape.ndims
+    weights = _aligned(weights, rank)
+    return _added(loss(labels, predictions, weights=weights, scope=scope, loss_collection=None, **options))
 
 
 @export("contrib.losses.absolute_difference")
@@ -158,8 +173,7 @@ def mean_pairwise_squared_error(
         squares = binary.div_no_nan(reductions.reduce_sum(unary.square(errors), each), count)
         means = binary.div_no_nan(reductions.reduce_sum(errors, each), count)
         loss = reductions.reduce_sum((2.0 * squares - 2.0 * unary.square(means)) * weights)
-        collection.add_loss(loss)
-        return loss
+        return _added(loss)
 
 
 @export("contrib.losses.log_loss")
@@ -286,9 +300,15 @@ def softmax_cross_entropy(
     Raises:
       ValueError: If shapes or weights do not fit.
     """
-    return functions.softmax_cross_entropy(
-        onehot_labels, logits, _flat(weights), label_smoothing=label_smoothing, scope=scope
+    loss = functions.softmax_cross_entropy(
+        onehot_labels,
+        logits,
+        _flat(weights),
+        label_smoothing=label_smoothing,
+        scope=scope,
+        loss_collection=None,
     )
+    return _added(loss)
 
 
 @export("contrib.losses.sparse_softmax_cross_entropy")
@@ -310,8 +330,11 @@ def sparse_softmax_cross_entropy(
       ValueError: If shapes or weights do not fit.
     """
     labels = convert_to_tensor(labels)
-    return functions.sparse_softmax_cross_entropy(
-        shapes.reshape(labels, [-1]), logits, _flat(weights), scope=scope
+    labels = shapes.reshape(labels, [shapes.shape(labels)[0]])  # one for each example
+    return _added(
+        functions.sparse_softmax_cross_entropy(
+            labels, logits, _flat(weights), scope=scope, loss_collection=None
+        )
     )
 
 

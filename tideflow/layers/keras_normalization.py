@@ -113,8 +113,6 @@ class BatchNormalization(Configured):
             raise ValueError(
                 f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']: {unknown}"
             )
-        if fused and (renorm or virtual_batch_size is not None or adjustment is not None):
-            raise ValueError("Fused batch norm does not support renorm, virtual_batch_size or adjustment.")
 
     def build(self, input_shape: ShapeLike) -> None:
         shape = TensorShape(input_shape)
@@ -127,7 +125,8 @@ class BatchNormalization(Configured):
                 raise ValueError(f"Invalid axis: {axis}, of an input of rank {rank}")
         if len(set(self.axis)) != len(self.axis):
             raise ValueError(f"Duplicate axis: {self.axis}")
-        if self.fused is None:
+        self._check_virtual_batches()
+        if self.fused is None or self.fused:  # asked for, it is used where it can be
             plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
             self.fused = plain and rank == 4 and self.axis in ([1], [3])
         sizes = {axis: shape.tuple[axis] for axis in self.axis}
@@ -141,6 +140,21 @@ class BatchNormalization(Configured):
         param_shape = list(sizes.values()) if len(self.axis) == 1 else [sizes.get(i, 1) for i in range(rank)]
         self._add_variables(param_shape)
         self.built = True
+
+    def _check_virtual_batches(self) -> None:
+        if self.virtual_batch_size is None:
+            return
+        if self.virtual_batch_size <= 0:
+            raise ValueError(
+                "virtual_batch_size must be a positive integer that divides the true batch size of the input "
+                f"Tensor, not {self.virtual_batch_size}"
+            )
+        if 0 in self.axis:
+            raise ValueError(
+                "When using virtual_batch_size, the batch dimension must be 0 and thus axis cannot include 0"
+            )
+        if self.adjustment is not None:
+            raise ValueError("When using virtual_batch_size, adjustment cannot be specified")
 
     def _add_variables(self, shape: list[int]) -> None:
         # Statistics of half-precision inputs are kept in single precision.
@@ -213,8 +227,8 @@ class BatchNormalization(Configured):
 
     def _in_virtual_batches(self, inputs: Tensor, training: Any) -> Tensor:
         full = shapes.shape(inputs)
-        split = shapes.reshape(inputs, joining.concat([[-1, self.virtual_batch_size], full[1:]], 0))
-        split.set_shape([None, self.virtual_batch_size, *inputs.shape.as_list()[1:]])
+        split = shapes.reshape(inputs, joining.concat([[self.virtual_batch_size, -1], full[1:]], 0))
+        split.set_shape([self.virtual_batch_size, None, *inputs.shape.as_list()[1:]])
         outputs = shapes.reshape(self._plain_call(split, training), full)
         outputs.set_shape(inputs.shape)
         return outputs

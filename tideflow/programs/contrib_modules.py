@@ -198,7 +198,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
     ("metrics", "python.metrics", ".", "classification"),
-    ("metrics", _OPS, ".", "confusion_matrix_ops histogram_ops metric_ops set_ops"),
+    (
+        "metrics",
+        _OPS,
+        ". tideflow.programs.metric_names",
+        "confusion_matrix_ops histogram_ops metric_ops set_ops",
+    ),
     ("mixed_precision", "python", ".", "loss_scale_manager loss_scale_optimizer"),
     (
         "model_pruning",
@@ -310,8 +315,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "python.timeseries",
         ". tideflow.contrib.timeseries.models tideflow.contrib.timeseries.autoregression "
         "tideflow.contrib.timeseries.states tideflow.contrib.timeseries.estimators "
-        "tideflow.contrib.timeseries.keys",
-        "ar_model estimators feature_keys input_pipeline model saved_model_utils state_management",
+        "tideflow.contrib.timeseries.keys tideflow.contrib.timeseries.saved_model_utils "
+        "tideflow.contrib.timeseries.readers tideflow.contrib.timeseries.heads "
+        "tideflow.contrib.timeseries.statistics tideflow.contrib.timeseries.matrices "
+        "tideflow.contrib.timeseries.densities",
+        "ar_model estimators feature_keys head input_pipeline math_utils model saved_model_utils "
+        "state_management",
     ),
     (
         "tpu",
@@ -328,6 +337,20 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),
+    ("labeled_tensor", _OPS, ".", "core io_ops nn ops sugar"),
+    (
+        "optimizer_v2",
+        "",
+        ". tideflow.contrib.optimizer_v2.base",
+        "adadelta adagrad adam gradient_descent momentum optimizer_v2 optimizer_v2_symbols rmsprop",
+    ),
+    (
+        "receptive_field",
+        "python.util",
+        ". tideflow.contrib.receptive_field",
+        "graph_compute_order receptive_field",
+    ),
+    ("recurrent", _OPS, ". tideflow.contrib.recurrent", "functional_rnn recurrent"),
     ("util", "", ". tf", "loader"),
     *(
         (part, "ops", ".", "")  # with the functions of op types, gen_image_ops and others

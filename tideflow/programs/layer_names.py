@@ -6,9 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from tideflow.contrib.layers.utilities import constant_value  # noqa: F401 - looked up
 from tideflow.graph import nest
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.control_flow.conditionals import smart_constant_value
 from tideflow.programs import convolution_names
 from tideflow.programs.convolution_names import (  # noqa: F401 - looked up
     conv_input_length,
@@ -18,8 +18,6 @@ from tideflow.programs.convolution_names import (  # noqa: F401 - looked up
     normalize_padding,
     normalize_tuple,
 )
-
-constant_value = smart_constant_value
 
 
 def deconv_output_length(input_length: int | None, filter_size: int, padding: str, stride: int) -> int | None:

@@ -115,8 +115,18 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.layers": (
         "tf.keras.layers",
-        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent embeddings local "
-        "merge noise normalization pooling recurrent wrappers",
+        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention "
+        "embeddings local merge noise normalization pooling recurrent serialization wrappers",
+    ),
+    "python.keras.mixed_precision": ("tf.keras.mixed_precision", ""),
+    "python.keras.mixed_precision.experimental": (
+        "tf.keras.mixed_precision.experimental",
+        "loss_scale_optimizer policy",
+    ),
+    "python.keras.optimizer_v2": (
+        "tf.keras.optimizers tf.keras.optimizers.schedules",
+        "adadelta adagrad adam adamax ftrl gradient_descent learning_rate_schedule nadam optimizer_v2 "
+        "rmsprop",
     ),
     "python.keras.saving": (
         "tf.keras.models tideflow.programs.keras_saving_names",
@@ -124,9 +134,13 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
-        "conv_utils data_utils generic_utils io_utils layer_utils np_utils tf_utils vis_utils",
+        "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils tf_utils "
+        "vis_utils",
     ),
-    "python.layers": ("tf.layers", "base convolutional core layers normalization pooling utils"),
+    "python.layers": (
+        "tf.layers tideflow.programs.layer_aliases",
+        "base convolutional core layers normalization pooling utils",
+    ),
     "python.lib": ("tf", ""),
     "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
     "python.ops": (
@@ -287,12 +301,13 @@ _MODULES: dict[str, str] = {
     "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto "
     "tideflow.graph.partial tideflow.programs.tensor_utilities",
     "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
-    "python.layers.base": "tf.layers tideflow.layers.base",
+    "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "tideflow.programs.layer_names tf.contrib.framework tideflow.programs.keras_names",
     "python.lib.io.file_io": "tideflow.programs.file_names",
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
     "tideflow.ops.control_flow.contexts tideflow.programs.control_flow_names",
+    "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
@@ -315,7 +330,8 @@ _MODULES: dict[str, str] = {
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
-    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming",
+    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
+    "tideflow.programs.metric_names",
     "python.ops.nn": "tf.nn",
     "python.ops.nn_impl": "tf.nn",
     "python.ops.nn_ops": "tf.nn",
@@ -411,6 +427,14 @@ _MODULES: dict[str, str] = {
     "python.util.lazy_loader": "tideflow.programs.utilities",
     "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
     "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
+    "python.keras.backend_config": "tf.keras.backend",
+    "python.keras.layers.normalization_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.layers.recurrent_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
+    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
+    "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
+    "python.feature_column.dense_features": "tf.keras.layers",
+    "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
     "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
     "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
     "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",

@@ -434,7 +434,9 @@ def instance_norm(
     with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
         channel_axis = 1 if data_format == NCHW else rank - 1
         axes = [axis for axis in range(1, rank) if axis != channel_axis]
-        channels = _channels(inputs, channel_axis)
+        channels = inputs.shape.as_list()[channel_axis]
+        if channels is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {channel_axis}.")
         dtype = inputs.dtype.base_dtype
         parameter = functools.partial(_parameter, param_initializers or {}, {}, variables_collections)
         broadcast = [channels if axis == channel_axis else 1 for axis in range(rank)]
@@ -507,11 +509,18 @@ def group_norm(
     if inputs.shape.ndims is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")
     rank = inputs.shape.ndims
+    if not all(-rank <= axis < rank for axis in (channels_axis, *reduction_axes)):
+        raise ValueError("Axis is out of bounds.")
     channels_axis %= rank
     reduced = [axis % rank for axis in reduction_axes]
-    channels = _channels(inputs, channels_axis)
+    channels = inputs.shape.as_list()[channels_axis]
+    if channels is None:
+        raise ValueError(f"Inputs {inputs.name} has undefined channel dimension: {channels_axis}.")
+    for axis in reduced:
+        if inputs.shape.as_list()[axis] is None:
+            raise ValueError(f"Inputs {inputs.name} has undefined dimensions {axis}.")
     if channels_axis in reduced:
-        raise ValueError("reduction_axes must not contain channels_axis")
+        raise ValueError("reduction_axis must be mutually exclusive with channels_axis")
     if groups > channels:
         raise ValueError(f"Invalid groups {groups} for {channels} channels.")
     if channels % groups:

@@ -10,12 +10,29 @@ from tideflow.export import export, expose
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import add_to_collections, get_collection, get_collection_ref
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.typing import TensorLike
 from tideflow.ops.control_flow import conditionals
+from tideflow.variables.base import Variable
 
 NCHW, NHWC, NCDHW, NDHWC = "NCHW", "NHWC", "NCDHW", "NDHWC"
 
 expose(conditionals.smart_cond, "contrib.layers.utils.smart_cond")
-expose(conditionals.smart_constant_value, "contrib.layers.utils.constant_value")
+
+
+@export("contrib.layers.utils.constant_value")
+def constant_value(pred: Variable | TensorLike) -> bool | None:
+    """Whether a condition is true, where that is known without running a step.
+
+    Args:
+      pred: A variable, a bool tensor, a Python bool, 0 or 1.
+
+    Returns:
+      A Python bool; None for a variable, and for a tensor that is not a constant.
+
+    Raises:
+      TypeError: If `pred` is something else.
+    """
+    return None if isinstance(pred, Variable) else conditionals.smart_constant_value(pred)
 
 
 @export("contrib.layers.utils.collect_named_outputs")

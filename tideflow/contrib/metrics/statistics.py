@@ -110,7 +110,7 @@ def streaming_concat(
         new_size = size + batch_size
 
         def grown() -> Any:
-            empty = creation.zeros(joining.stack([_room_for(new_size) - size, *fixed]), values.dtype)
+            empty = creation.zeros(joining.stack([room_for(new_size) - size, *fixed]), values.dtype)
             larger = joining.concat([array[:size], empty], 0)
             with control_dependencies([reference_variables.assign(array, larger, validate_shape=False)]):
                 return constants.no_operation()
@@ -124,10 +124,11 @@ def streaming_concat(
         return collected(value, update, metrics_collections, updates_collections)
 
 
-def _room_for(size: Tensor) -> Tensor:
+def room_for(required_size: TensorLike, growth_factor: float = _GROWTH) -> Tensor:
     """The least power of the growth factor that is enough."""
-    powers = unary.log(casting.cast(size, dtypes.float32)) / unary.log(casting.cast(_GROWTH, dtypes.float32))
-    return casting.cast(unary.ceil(_GROWTH ** unary.ceil(powers)), dtypes.int32)
+    size, factor = (casting.cast(each, dtypes.float32) for each in (required_size, growth_factor))
+    powers = unary.log(size) / unary.log(factor)
+    return casting.cast(unary.ceil(growth_factor ** unary.ceil(powers)), dtypes.int32)
 
 
 @export("contrib.metrics.streaming_covariance")
