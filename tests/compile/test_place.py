@@ -11,7 +11,7 @@ from tests.compile.steps import program
 from tideflow.compile.build import build_program
 from tideflow.compile.place import place
 from tideflow.compile.request import StepRequest
-from tideflow.ops.control_flow.defun import Defun
+from tideflow.functions.defun import Defun
 from tideflow.runtime.devices import Device, Placement
 
 TASK = "/job:localhost/replica:0/task:0"

@@ -5,7 +5,7 @@ import torch
 
 import tideflow as tf
 from tideflow.compile.placer import asked_for, assign, merged, pattern_of
-from tideflow.ops.control_flow.defun import Defun
+from tideflow.functions.defun import Defun
 from tideflow.runtime.devices import Device, PlacementMemory
 
 

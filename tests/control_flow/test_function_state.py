@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.ops.control_flow.defun import Defun
+from tideflow.functions.defun import Defun
 
 
 @Defun(tf.float32)

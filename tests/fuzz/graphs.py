@@ -22,8 +22,8 @@ from tests.fuzz.guard import (
     recorded,
     short_session,
 )
+from tideflow.functions.defun import Defun
 from tideflow.graph.op import definitions
-from tideflow.ops.control_flow.defun import Defun
 
 NAME = "graphs"
 

@@ -14,7 +14,7 @@ def _only_tensorflow(build):
 
 def _defun(tf, *types, **options):
     if tf.__name__ == "tideflow":
-        from tideflow.ops.control_flow.defun import Defun
+        from tideflow.functions.defun import Defun
     else:
         from tensorflow.python.framework.function import Defun
     return Defun(*types, **options)

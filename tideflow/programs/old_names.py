@@ -8,6 +8,7 @@ import base64
 import collections
 import collections.abc
 import fractions
+import functools
 import inspect
 import math
 import threading
@@ -94,8 +95,24 @@ def _getargspec(function: Callable) -> ArgSpec:
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
 
 
+def _allow_needless_copies() -> None:
+    """Gives `np.array(a, copy=False)` its old meaning: it copies where it must, and is not refused."""
+    made = np.array
+    if hasattr(made, "__wrapped__") or np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        return
+
+    @functools.wraps(made)
+    def array(*args: Any, **options: Any) -> Any:
+        if options.get("copy", True) is False:
+            options["copy"] = None
+        return made(*args, **options)
+
+    np.array = array  # type: ignore[assignment]
+
+
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
+    _allow_needless_copies()
     for name in collections.abc.__all__:
         _put(collections, name, getattr(collections.abc, name))
     _put(base64, "decodestring", base64.decodebytes)

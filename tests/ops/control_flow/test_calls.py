@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.functions.defun import Defun
 from tideflow.ops.control_flow import calls
-from tideflow.ops.control_flow.defun import Defun
 
 raw = tf.raw_ops
 

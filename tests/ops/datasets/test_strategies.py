@@ -6,7 +6,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 import tideflow as tf
 from tests.ops.datasets.elements import elements_of, graph_of
-from tideflow.ops.control_flow.defun import Defun
+from tideflow.functions.defun import Defun
 
 raw = tf.raw_ops
 experimental = tf.data.experimental
