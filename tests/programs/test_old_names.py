@@ -15,7 +15,9 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 from tensorflow.python.keras import backend
 from tensorflow.python.keras.utils import tf_utils
+from PIL import Image
 HELD = np.zeros(2)
+assert Image.ANTIALIAS == Image.LANCZOS
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
 assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]

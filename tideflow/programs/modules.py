@@ -301,11 +301,11 @@ _MODULES: dict[str, str] = {
     "python.ops.nn_ops": "tf.nn",
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
     "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen",
-    "python.ops.rnn": "tf.nn tideflow.rnn.loops",
+    "python.ops.rnn": "tf.nn tideflow.rnn.loops tideflow.programs.recurrent_names",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
-    "tideflow.programs.operation_names",
+    "tideflow.programs.recurrent_names",
     "python.ops.sets": "tf.sets",
     "python.distribute.summary_op_util": "tideflow.programs.summary_names",
     "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
