@@ -143,10 +143,17 @@ def test_too_many_values_are_refused():
         tf.make_tensor_proto([1, 2, 3], shape=[2])
 
 
-def test_negative_numbers_of_unsigned_types():
-    assert tf.make_ndarray(tf.make_tensor_proto([-1, 2], tf.uint8)).tolist() == [255, 2]
-    with pytest.raises(ValueError, match="300 does not fit uint8"):
-        tf.make_tensor_proto(300, tf.uint8)
+@pytest.mark.parametrize(
+    "given, dtype, held",
+    [([-1, 2], tf.uint8, [255, 2]), (300, tf.uint8, 44), (~(1 << 31), tf.int32, 2**31 - 1)],
+)
+def test_numbers_that_a_type_cannot_hold_keep_their_lowest_bits(given, dtype, held):
+    assert tf.make_ndarray(tf.make_tensor_proto(given, dtype)).tolist() == held
+
+
+def test_numbers_of_more_than_64_bits_are_refused():
+    with pytest.raises(ValueError, match="9223372036854775808 does not fit int64"):
+        tf.make_tensor_proto(2**63, tf.int64)
 
 
 def test_strings_as_the_runtime_of_tensorflow_packs_them():

@@ -2,6 +2,7 @@
 
 import collections
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -157,3 +158,23 @@ def test_graph_defs_are_compared_by_name():
             tf.test.assert_equal_graph_def(graph_def("a"), other)
     with pytest.raises(TypeError, match=r"Expected tf\.GraphDef for actual, got int"):
         tf.test.assert_equal_graph_def(1, graph_def("a"))
+
+
+def test_setting_up_again_inside_of_a_graph_stays_in_graph_mode():
+    """Tests of an eager program that are for graph mode only prepare themselves anew in a graph."""
+    program = """
+import tideflow as tf
+tf.enable_eager_execution()
+
+class Test(tf.test.TestCase):
+    def test(self):
+        with tf.Graph().as_default():
+            self.setUp()
+            with self.test_session() as session:
+                assert not tf.executing_eagerly()
+                assert session.run(tf.constant(1.0) + 1) == 2
+        assert tf.executing_eagerly()
+
+tf.test.main()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=120)

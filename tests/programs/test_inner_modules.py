@@ -11,6 +11,7 @@ import pytest
 import tideflow as tf
 from tideflow.feature_column.base import ForeignDenseColumn
 from tideflow.programs import composite_names, documented_names, inspection, monitoring, old_messages
+from tideflow.programs.finder import Facade
 from tideflow.programs.keras_names import is_dense_tensor_like, register_dense_tensor_like_type
 from tideflow.programs.structure_coder import StructureCoder
 from tideflow.programs.summary_names import collect, summary_scope
@@ -226,3 +227,34 @@ def test_conditions_that_are_variables_are_open():
         utils.constant_value("yes")
     with pytest.raises(TypeError, match="RefVariable"):
         tf.contrib.framework.smart_constant_value(flag)
+
+
+def test_parts_of_recurrent_networks_that_decoders_are_made_of():
+    decoder = Facade("tensorflow.contrib.seq2seq.python.ops.decoder")
+    rnn = Facade("tensorflow.python.ops.rnn")
+    x = tf.placeholder(tf.float32, [2, None, 3])
+    assert decoder._transpose_batch_time(x).shape.as_list() == [None, 2, 3]
+    zeros = decoder._create_zero_outputs((3, tf.TensorShape([])), (tf.float32, tf.int32), tf.constant(2))
+    assert [(part.shape.as_list(), part.dtype) for part in zeros] == [([2, 3], tf.float32), ([2], tf.int32)]
+    assert rnn._best_effort_input_batch_size([tf.ones([4, 5, 6])]) == 5
+    assert rnn._infer_state_dtype(None, (tf.ones(1), tf.ones(2))) is tf.float32
+    assert rnn._maybe_tensor_shape_from_tensor(tf.constant([2, 3])).as_list() == [2, 3]
+    assert rnn._should_cache()
+
+
+def test_contexts_and_what_is_compiled():
+    util = Facade("tensorflow.python.ops.control_flow_util")
+    inside, outside = [], tf.constant(1)
+
+    def body(i):
+        inside.append(i.op)
+        return i + outside
+
+    tf.while_loop(lambda i: i < 3, body, [0])
+    graph = tf.get_default_graph()
+    assert util.GetContainingXLAContext(inside[0]._control_flow_context) is None
+    assert not util.IsInXLAContext(inside[0]) and not util.GraphOrParentsInXlaContext(graph)
+    assert not util.EnableControlFlowV2(graph)
+    assert util.GetWhileContext(inside[0]) is not None and util.GetWhileContext(tf.constant(1).op) is None
+    enter = next(op for op in graph.get_operations() if op.type == "Enter" and op.get_attr("is_constant"))
+    assert util.GetLoopConstantEnter(enter.outputs[0]) is enter

@@ -15,9 +15,13 @@ from tensorflow.python.eager import context
 from tensorflow.python.framework import ops
 from tensorflow.python.keras import backend
 from tensorflow.python.keras.utils import tf_utils
+from PIL import Image
+HELD = np.zeros(2)
+assert Image.ANTIALIAS == Image.LANCZOS
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
 assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]
+assert np.array([1, 2], copy=False).tolist() == [1, 2] and np.array(HELD, copy=False) is HELD
 assert np.asscalar(np.ones(1)) == 1 and np.zeros(2, np.float).dtype == np.float64
 assert np.string_ is np.bytes_ and np.alltrue([1]) and not np.sometrue([0]) and np.NINF < 0
 assert np.asfarray([1]).dtype == np.float64 and list(np.in1d([[1, 2]], [2])) == [False, True]

@@ -158,8 +158,6 @@ def _seed(i: int, y: Gradient, given: Gradient | None) -> Gradient:
     _check_seed_type(y, given)
     if isinstance(given, IndexedSlices):
         return given
-    if isinstance(y, Tensor):
-        given.shape.assert_is_compatible_with(y.shape)
     seed = constants.identity(given, name=f"grad_ys_{i}")
     return seed
 

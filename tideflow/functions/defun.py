@@ -97,7 +97,7 @@ class OverloadedFunction:
 
     def instantiate(self, input_types: Sequence[dtypes.DType]) -> DefinedFunction:
         """The function for arguments of these types, made on first use."""
-        key = "_".join(dtypes.as_dtype(dtype).base_dtype.name for dtype in input_types)
+        key = "".join(_short_name(dtypes.as_dtype(dtype).base_dtype) for dtype in input_types)
         if key not in self._instances:
             options = dict(self._options)
             gradient = options["grad_func"]
@@ -116,6 +116,12 @@ class OverloadedFunction:
         """A node that calls the function on these arguments."""
         tensors = [convert_to_tensor(arg) for arg in args]
         return self.instantiate([tensor.dtype.base_dtype for tensor in tensors])(*tensors, **kwargs)
+
+
+def _short_name(dtype: dtypes.DType) -> str:
+    """A type as names of functions have it: f32, qu8."""
+    letters = dtype.name.rstrip("0123456789")
+    return letters[: 2 if dtype.is_quantized else 1] + dtype.name[len(letters) :]
 
 
 class DefinedFunction:

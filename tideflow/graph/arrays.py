@@ -88,8 +88,8 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
     except OverflowError:
         if dtype is None:
             raise ValueError(f"{value!r} does not fit any integer type.") from None
-        if dtype.is_unsigned and (integers := _with_negatives(value)) is not None:
-            return integers.astype(dtype.numpy)  # -1 is the largest unsigned number, as in TensorFlow
+        if (integers := _in_64_bits(value)) is not None and dtype is not dtypes.int64:
+            return integers.astype(dtype.numpy)  # the lowest bits: -1 is the largest unsigned number
         raise ValueError(f"Tensor conversion failed: {value!r} does not fit {dtype.name}.") from None
     except ValueError:
         raise _ragged(value) from None
@@ -107,13 +107,12 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
     return array
 
 
-def _with_negatives(value: Any) -> np.ndarray | None:
-    """The array of integers some of which are negative; None for others."""
+def _in_64_bits(value: Any) -> np.ndarray | None:
+    """The array of integers that int64 can hold; None for others."""
     try:
-        array = np.array(value, np.int64)
+        return np.array(value, np.int64)
     except OverflowError:
         return None
-    return array if (array < 0).any() else None
 
 
 def _check_fields(value: Any, dtype: DType) -> None:

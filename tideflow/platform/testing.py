@@ -186,8 +186,11 @@ class TestCase(Assertions):
         self._close_cached()
         random.seed(DEFAULT_GRAPH_SEED)
         np.random.seed(DEFAULT_GRAPH_SEED)
-        default_graphs.items = ()  # what a test that failed inside a `with` may have left
+        left = default_graphs.items  # by a test that failed inside a `with`, or that calls setUp in one
+        default_graphs.items = ()
         reset_default_graph()
+        if executing_eagerly() and left and not left[-1].is_eager:
+            default_graphs.items = left[-1:]  # an eager program is in graph mode until the `with` ends
         set_random_seed(DEFAULT_GRAPH_SEED)
         if self.id().endswith(".test_session"):  # its name makes it look like a test
             self.skipTest("Not a test.")

@@ -438,7 +438,9 @@ MODULES: dict[str, str] = {
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
-    "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling",
+    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq tideflow.programs.recurrent_names",
+    "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling "
+    "tideflow.programs.recurrent_names",
 }
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from tideflow.graph.operation import Operation
+from tideflow.functions.func_graph import FuncGraph
+from tideflow.graph.graph import Graph
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.control_flow import contexts
+from tideflow.variables.behavior import control_flow_v2_enabled
 
 ControlFlowContext = contexts.Context
 WhileContext = contexts.LoopContext
@@ -53,6 +56,42 @@ def GetContainingWhileContext(ctxt: Any, stop_ctxt: Any = None) -> Any:
 def GetContainingCondContext(ctxt: Any) -> Any:
     """The innermost conditional around a context, itself included; None if there is none."""
     return _innermost(ctxt, contexts.CondContext)
+
+
+def GetContainingXLAContext(ctxt: Any) -> Any:
+    """None: whatever context it is, nothing around it is compiled by XLA."""
+    return None
+
+
+def IsInXLAContext(op: Operation) -> bool:
+    """Whether an operation was made in a scope that asks for compiling it."""
+    return bool(op.node_def.attr["_XlaCompile"].b)
+
+
+def InXlaContext(graph: Graph) -> bool:
+    """False: what is added to a graph is not compiled by XLA."""
+    return False
+
+
+GraphOrParentsInXlaContext = InXlaContext
+
+
+def EnableControlFlowV2(graph: Graph) -> bool:
+    """Whether conditionals and loops that are added to a graph become If and While."""
+    return control_flow_v2_enabled() or isinstance(graph, FuncGraph)
+
+
+def GetLoopConstantEnter(value: Tensor) -> Operation | None:
+    """The Enter through which a loop takes a tensor that it does not change; None if there is none."""
+    op = value.op
+    while op.type in ("Identity", "RefIdentity", "Switch", "RefSwitch"):
+        op = op.inputs[0].op
+    return op if IsLoopConstantEnter(op) else None
+
+
+def GetWhileContext(op: Operation) -> Any:
+    """The loop that an operation stands in; None if it stands in none."""
+    return GetContainingWhileContext(op._control_flow_context)
 
 
 def _innermost(context: Any, kind: type, stop: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Names that Python and NumPy had when TensorFlow 1.15 was new and have dropped since. Programs of that time,
+"""Names that Python, NumPy and others had when TensorFlow 1.15 was new and have dropped since. Programs then,
 and packages beside TensorFlow such as keras 2.3, take them for granted.
 """
 
@@ -8,10 +8,15 @@ import base64
 import collections
 import collections.abc
 import fractions
+import functools
+import importlib.abc
+import importlib.machinery
 import inspect
 import math
+import sys
 import threading
 import time
+import types
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -80,6 +85,36 @@ _OF_NUMPY = {
 }
 
 
+# Modules beside NumPy, and the names that took the place of those they had. They are looked at when imported.
+_RENAMED = {
+    "PIL.Image": {"ANTIALIAS": "LANCZOS", "CUBIC": "BICUBIC", "LINEAR": "BILINEAR"},
+}
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Lets modules that a program imports have their old names too."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
+        if name not in _RENAMED:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
+            spec.loader = _Loader(name, spec.loader.path)
+        return spec
+
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def exec_module(self, module: types.ModuleType) -> None:
+        super().exec_module(module)
+        _rename_back(module)
+
+
+def _rename_back(module: types.ModuleType) -> None:
+    for old, new in _RENAMED[module.__name__].items():
+        if hasattr(module, new):
+            _put(module, old, getattr(module, new))
+
+
 class ArgSpec(NamedTuple):
     """What `inspect.getargspec` gave."""
 
@@ -94,8 +129,29 @@ def _getargspec(function: Callable) -> ArgSpec:
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
 
 
+def _allow_needless_copies() -> None:
+    """Gives `np.array(a, copy=False)` its old meaning: it copies where it must, and is not refused."""
+    made = np.array
+    if hasattr(made, "__wrapped__") or np.lib.NumpyVersion(np.__version__) < "2.0.0":
+        return
+
+    @functools.wraps(made)
+    def array(*args: Any, **options: Any) -> Any:
+        if options.get("copy", True) is False:
+            options["copy"] = None
+        return made(*args, **options)
+
+    np.array = array  # type: ignore[assignment]
+
+
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
+    _allow_needless_copies()
+    for name in _RENAMED:
+        if name in sys.modules:
+            _rename_back(sys.modules[name])
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
     for name in collections.abc.__all__:
         _put(collections, name, getattr(collections.abc, name))
     _put(base64, "decodestring", base64.decodebytes)

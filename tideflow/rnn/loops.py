@@ -90,8 +90,8 @@ def _initial_state(cell: Any, batch_size: Any, dtype: Any) -> Any:
     return cell.zero_state(batch_size, dtype)
 
 
-def _dtype_of(dtype: Any, state: Any) -> Any:
-    """The dtype of the outputs: as told, else the one that all of the state has."""
+def infer_state_dtype(dtype: Any, state: Any) -> Any:
+    """The type of the outputs: as told, else the one that all of the state has."""
     if dtype is not None:
         return dtype
     if not nest.is_nested(state):
@@ -255,7 +255,7 @@ class _DynamicLoop:
         batch_size = best_effort_input_batch_size(flat)
         self.input_shapes = [each.shape.with_rank_at_least(3) for each in flat]
         self.known_time, self.known_batch = _common_sizes(self.input_shapes)
-        self.dtype = functools.partial(_dtype_of, dtype, state)
+        self.dtype = functools.partial(infer_state_dtype, dtype, state)
         zeros = [self._zeros(batch_size, size) for size in nest.flatten(self.output_size)]
         self.lengths = None
         if sequence_length is not None:
@@ -589,7 +589,7 @@ def _known_batch(first: Tensor, flat: list[Tensor]) -> int | None:
 
 
 def _zero_output(batch_size: Any, known_batch: int | None, dtype: Any, state: Any, size: Any) -> Tensor:
-    output = creation.zeros(joining.stack(joined_sizes(batch_size, size)), _dtype_of(dtype, state))
+    output = creation.zeros(joining.stack(joined_sizes(batch_size, size)), infer_state_dtype(dtype, state))
     output.set_shape(known_sizes(known_batch, size))
     return output
 

@@ -15,6 +15,7 @@ from tensorboard.compat.proto.step_stats_pb2 import NodeExecStats, StepStats
 from tideflow.compile.ir import Node, Value
 from tideflow.compile.prune import feed_op
 from tideflow.compile.request import Hook
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.state.grouped_training import MEMBERS
 from tideflow.runtime.waiting import StepContext
 from tideflow.session.partitions import Devices
@@ -83,7 +84,7 @@ class Trace:
         if all(value.shape.is_fully_defined() for value in node.outputs):
             key: Any = node
         else:
-            key = (node, tuple(getattr(value, "shape", None) for value in outputs))
+            key = (node, tuple(tuple(_sizes(value)) for value in outputs))
         if key not in self._records:
             self._records[key] = _NodeRecord(node, self._devices.name_of(node), outputs, inputs)
         return self._records[key]
@@ -162,7 +163,7 @@ class _NodeRecord:
             output = self.stats.output.add(slot=slot).tensor_description
             output.dtype = planned.dtype.base_dtype.as_datatype_enum
             output.shape.SetInParent()  # TensorBoard expects it of scalars too
-            for dim in getattr(value, "shape", ()):
+            for dim in _sizes(value):
                 output.shape.dim.add(size=dim)
             output.allocation_description.requested_bytes = size
             output.allocation_description.allocator_name = allocator
@@ -188,6 +189,14 @@ def _memory_of(value: Any) -> int | None:
 
 def _nbytes(value: Any) -> int:
     return value.nbytes if isinstance(value, (torch.Tensor, np.ndarray, _ExpectedValue)) else 0
+
+
+def _sizes(value: Any) -> Sequence[int]:
+    """The sizes of what an operation returned: none where a variable's shape is unknown."""
+    shape = getattr(value, "shape", ())
+    if isinstance(shape, TensorShape):
+        return [size or 0 for size in shape.as_list()] if shape.ndims is not None else ()
+    return shape
 
 
 def _name(node: Node) -> str:

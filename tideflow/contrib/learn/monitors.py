@@ -257,8 +257,13 @@ class EveryN(BaseMonitor):
             self.every_n_post_step(self._last_successful_step, session)
 
 
+@export("contrib.learn.monitors.RunHookAdapterForMonitors")
 class RunHookAdapterForMonitors(SessionRunHook):
-    """A hook that tells monitors of the steps."""
+    """A hook that tells monitors of the steps.
+
+    Args:
+      monitors: The monitors.
+    """
 
     def __init__(self, monitors: Sequence[BaseMonitor]):
         self._monitors = monitors
@@ -296,10 +301,19 @@ class RunHookAdapterForMonitors(SessionRunHook):
             monitor.end(**({"session": session} if "session" in fn_args(monitor.end) else {}))
 
 
+@export("contrib.learn.monitors.replace_monitors_with_hooks")
 def replace_monitors_with_hooks(
     monitors_or_hooks: Sequence[Any] | None, estimator: Any
 ) -> list[SessionRunHook]:
-    """The hooks, and one that tells the monitors; workers other than the chief run few of these."""
+    """Hooks in place of monitors; workers other than the chief run few of these.
+
+    Args:
+      monitors_or_hooks: Monitors and hooks of a session.
+      estimator: The estimator that is watched.
+
+    Returns:
+      The hooks, and one more that tells the monitors, if there are any.
+    """
     given = list(monitors_or_hooks or ())
     hooks = [each for each in given if isinstance(each, SessionRunHook)]
     monitors = [each for each in given if not isinstance(each, SessionRunHook)]
