@@ -19,11 +19,8 @@ from tideflow.ops.helpers.samples import SampleRef, scratch
 # The modules of tideflow/ops whose ops do not all refuse damaged samples in TensorFlow's words yet.
 IN_OTHER_WORDS = frozenset(
     """
-    files/proto_messages images/resize images/suppression linalg/products nn/argmax_pooling
-    nn/convolution nn/depthwise_convolution nn/fractional_pooling nn/fused_convolution
-    nn/mean_pooling nn/morphology nn/normalization nn/volume_convolution quantization/fake_quant
+    files/proto_messages nn/fractional_pooling nn/fused_convolution nn/mean_pooling
     quantization/quantized_nn sparse/ragged_tensors sparse/sparse_segments state/sdca
-    strings/splitting
     """.split()
 )
 

@@ -100,14 +100,38 @@ OTHER_WORDS = {
         "each channel may have a range"
         for end in ("min_filter", "max_filter")
     },
-    "Conv2DBackpropInput: refusal 2, known": "TensorFlow's sentence lacks a space",
-    "Conv2DBackpropInput: refusal 2, unknown": "TensorFlow's sentence lacks a space",
+    **{
+        f"{op}: {what}, {how}": "TensorFlow's sentence lacks a space"
+        for op in (
+            "Conv2DBackpropInput",
+            "Conv2DBackpropFilter",
+            "Conv3DBackpropInputV2",
+            "Conv3DBackpropFilterV2",
+        )
+        for what in ("refusal 2", "input longer along axis 0", "out_backprop longer along axis 0")
+        for how in ("known", "unknown")
+    },
     "CropAndResizeGradImage: image_size longer along axis 0, known": "the number of sizes is the rank of the "
     "result in TensorFlow",
     "CropAndResizeGradImage: image_size with -7, unknown": "a negative size is refused first",
     "DecodeJSONExample: refusal 1, known": "the parsers of JSON are others",
     "DecodeJSONExample: refusal 1, unknown": "the parsers of JSON are others",
-    "Einsum: refusal 2, known": "TensorFlow goes on with which input and which equation",
+    **{
+        f"Einsum: {what}, known": "TensorFlow goes on with which input and which equation"
+        for what in ("refusal 2", "inputs[0] of one rank more", "inputs[0] of one rank less")
+    },
+    "Conv3D: input longer along axis 4, unknown": "one text for convolutions of images and of volumes",
+    **{
+        f"{op}: size {what}, {how}": "one text for all that resizes"
+        for op, what in (
+            ("ResizeNearestNeighborGrad", "with -7"),
+            ("ScaleAndTranslate", "of one rank more"),
+            ("ScaleAndTranslate", "of one rank less"),
+            ("ScaleAndTranslate", "longer along axis 0"),
+        )
+        for how in ("known", "unknown")
+    },
+    "StringNGrams: data of one rank less, unknown": "TensorFlow counts the elements of a scalar",
     **{
         f"LSTMBlockCellGrad: f longer along axis 1, {how}": "TensorFlow names another gate"
         for how in ("known", "unknown")

@@ -412,8 +412,11 @@ class Builder:
         return node.outputs[0]
 
     def _read_references(self, node: Node) -> list[Value]:
-        """The node's inputs, with reads of the references where an argument takes a value."""
-        if not any(value.dtype._is_ref_dtype for value in node.inputs):
+        """The node's inputs, with reads of the references where an argument takes a value.
+
+        A reference to a step's values, such as the handle of an old TensorArray, is what is behind it.
+        """
+        if node.definition.role == "step values" or not any(v.dtype._is_ref_dtype for v in node.inputs):
             return node.inputs
         inputs = []
         for arg, members in zip(node.definition.inputs, node.grouped_inputs, strict=True):

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
-from collections.abc import Iterable
-from typing import Any
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import tideflow as tf
 from tideflow.export import export, expose
 from tideflow.io.object_graph import TrackableObjectGraph
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.layers.base import Layer
+from tideflow.lookup.mutable import SaveSpec
 from tideflow.train import object_saver
 from tideflow.train.object_saver import PythonState, object_metadata
+from tideflow.train.saveables import SaveableObject
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import VARIABLE_VALUE, AutoTrackable, Trackable, is_trackable
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import DTypeLike
 
 expose(TrackableObjectGraph, "contrib.checkpoint.CheckpointableObjectGraph")
 expose(PythonState, "contrib.checkpoint.PythonStateWrapper")
@@ -340,3 +348,147 @@ def _look(number: int, node: Any, slots: set[int], reader: Any) -> str:
 
 def _quoted(name: str) -> str:
     return name.replace('"', '\\"')
+
+
+# ------------------------------------------------------------------------------------------- split values
+
+
+class _SharedValues:
+    """Values that one function computes, and that checkpoints keep under several objects."""
+
+    def __init__(self, count: int, fill: Callable[[dict], Any], consume: Callable[[dict], Any]):
+        self._count, self._fill, self._consume = count, fill, consume
+        self._to_save: dict[str, Any] = {}
+        self._restored: dict[str, Any] = {}
+
+    def saved(self, name: str) -> Any:
+        """A value to save; the first that is asked for has all of them computed."""
+        if name not in self._to_save:
+            if self._to_save:
+                raise _apart(name, "saved")
+            self._fill(self._to_save)
+        return self._to_save.pop(name)
+
+    def restored(self, name: str, value: Any) -> Any:
+        """Takes a value; the operation that uses all of them, when the last one is there."""
+        if name in self._restored:
+            raise _apart(name, "restored")
+        self._restored[name] = value
+        if len(self._restored) < self._count:
+            return tf.no_op()
+        values, self._restored = self._restored, {}
+        return self._consume(values)
+
+
+def _apart(name: str, what: str) -> AssertionError:
+    return AssertionError(
+        f"Split dependency {name} unsynchronized. Split dependencies must be {what} together."
+    )
+
+
+class _SplitValue(Trackable):
+    """One of several values that are saved and restored together: to a checkpoint, a variable."""
+
+    def __init__(self, name: str, dtype: DTypeLike, device: str, values: _SharedValues):
+        self._name, self._dtype, self._device, self._values = name, dtype, device, values
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        return {VARIABLE_VALUE: lambda key: _SplitSaveable(self, key)}
+
+
+class _SplitSaveable(SaveableObject):
+    """How a checkpoint keeps one of several values."""
+
+    def __init__(self, value: _SplitValue, key: str):
+        self._value = value
+        spec = SaveSpec(lambda: value._values.saved(value._name), "", key, value._dtype, value._device)
+        super().__init__(value, [spec], key)
+
+    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Any:
+        """Hands the value over to those with which it is restored."""
+        (tensor,) = restored_tensors
+        return self._value._values.restored(self._value._name, tensor)
+
+
+@export("contrib.checkpoint.split_dependency")
+def split_dependency(
+    component_names: Sequence[str],
+    component_dtypes: Sequence[DTypeLike],
+    fill_save_buffer_fn: Callable[[dict], Any],
+    consume_restore_buffer_fn: Callable[[dict], Any],
+    device: str,
+) -> dict[str, Trackable]:
+    """Makes objects under which checkpoints keep the parts of something that is saved and restored at once.
+
+    An object whose state is in one place, such as the weights of a fused operation, can so have checkpoints
+    like those of an object with a variable for each part.
+
+    Args:
+      component_names: The names of the parts.
+      component_dtypes: The type of each part.
+      fill_save_buffer_fn: A function of an empty dictionary, which puts a tensor into it for each name.
+      consume_restore_buffer_fn: A function of a dictionary with a restored tensor for each name. It returns
+        the operation that brings the state back; in eager mode it does so itself.
+      device: The device on which parts are saved and restored.
+
+    Returns:
+      A dictionary from the names to the objects, all of which must be followed by the same checkpoints.
+    """
+    values = _SharedValues(len(component_names), fill_save_buffer_fn, consume_restore_buffer_fn)
+    return {
+        name: _SplitValue(name, dtype, device, values)
+        for name, dtype in zip(component_names, component_dtypes, strict=True)
+    }
+
+
+# --------------------------------------------------------------------------------------- captured variables
+
+
+class _Capturing(threading.local):
+    """The objects that capture variables in this thread, the innermost last, each with its scope's name."""
+
+    def __init__(self) -> None:
+        self.owners: list[tuple[Any, str]] = []
+
+
+_capturing = _Capturing()
+
+
+@export("contrib.checkpoint.capture_dependencies")
+@contextlib.contextmanager
+def capture_dependencies(template: Any) -> Iterator[None]:
+    """Makes variables that are created within this context dependencies of an object.
+
+    It is for code that knows names of variables but no objects: a variable becomes a dependency under its
+    name within the object's variable scope, which must be open. Of contexts within each other, the innermost
+    one takes the variable, and its object becomes a dependency of the outer one's.
+
+    Args:
+      template: The object, which has a `variable_scope`.
+
+    Yields:
+      None.
+    """
+    entry = template, template.variable_scope.name
+
+    def create(next_creator: Callable, **kwargs: Any) -> Any:
+        variable = next_creator(**kwargs)
+        if _capturing.owners[-1] is entry:
+            _capture(variable, kwargs.get("name"))
+        return variable
+
+    _capturing.owners.append(entry)
+    try:
+        with tf.variable_creator_scope(create):
+            yield
+    finally:
+        _capturing.owners.pop()
+
+
+def _capture(variable: Any, name: str | None) -> None:
+    """Makes the variable a dependency of the innermost object, and each object one of that around it."""
+    for owner, scope in reversed(_capturing.owners):
+        if name is None or not name.startswith(f"{scope}/"):
+            return
+        owner._track_trackable(variable, name.removeprefix(f"{scope}/"), overwrite=True)
+        variable, name = owner, scope

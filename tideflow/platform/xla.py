@@ -68,7 +68,7 @@ def experimental_jit_scope(
         counter.depth -= 1
 
 
-@export("xla.experimental.compile")
+@export("xla.experimental.compile", "contrib.compiler.xla.compile")
 def compile(computation: Callable, inputs: Sequence[Any] | None = None) -> Any:
     """Calls a function, and has the operations that it makes compiled.
 

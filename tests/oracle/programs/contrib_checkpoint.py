@@ -122,3 +122,55 @@ def optimizer_graph(tf, np):
     optimizer = tf.train.AdamOptimizer(0.1)
     optimizer.minimize(tf.reduce_sum(v * v))
     return _saved(tf, tf.train.Checkpoint(optimizer=optimizer, v=v))
+
+
+def _halves(tf, owner, names):
+    """Makes two dependencies of the two elements of a variable."""
+
+    def fill(values):
+        values.update({name: owner.both[place] for place, name in enumerate(names)})
+
+    def consume(values):
+        return owner.both.assign(tf.stack([values[name] for name in names]))
+
+    parts = tf.contrib.checkpoint.split_dependency(names, [tf.float32] * 2, fill, consume, device="")
+    for name in names:
+        owner._track_trackable(parts[name], name)
+    return owner
+
+
+def split_values(tf, np):
+    def variable(name, value):
+        return tf.get_variable(name, initializer=np.float32(value), use_resource=True)
+
+    names = ("first", "second")
+    whole = tf.contrib.checkpoint.Checkpointable()
+    whole.both = variable("both", [3.0, 4.0])
+    _halves(tf, whole, names)
+    parts = tf.contrib.checkpoint.Checkpointable()
+    parts.first, parts.second = variable("first", 0.0), variable("second", 0.0)
+    with tempfile.TemporaryDirectory() as folder, tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        path = tf.train.Checkpoint(x=whole).save(os.path.join(folder, "whole"), session=session)
+        keys = sorted(name for name, _ in tf.train.list_variables(path))
+        tf.train.Checkpoint(x=parts).restore(path).run_restore_ops(session)
+        taken_apart = session.run([parts.first, parts.second])
+        session.run(parts.first.assign(7.0))
+        path = tf.train.Checkpoint(x=parts).save(os.path.join(folder, "parts"), session=session)
+        tf.train.Checkpoint(x=whole).restore(path).run_restore_ops(session)
+        return [keys, taken_apart, session.run(whole.both)]
+
+
+def captured_variables(tf, np):
+    class Captures(tf.contrib.checkpoint.Checkpointable):
+        def __init__(self, name, inner=None):
+            with tf.variable_scope(name) as self.variable_scope:
+                with tf.contrib.checkpoint.capture_dependencies(template=self):
+                    tf.get_variable("w", [], use_resource=True)
+                    with tf.variable_scope("deep"):
+                        tf.get_variable("v", [], use_resource=True)
+                    if inner:
+                        Captures(inner)
+                    tf.Variable(1.0, name="plain", use_resource=True)
+
+    return _saved(tf, tf.train.Checkpoint(x=Captures("outer", inner="inner")))

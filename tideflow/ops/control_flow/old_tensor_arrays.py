@@ -54,11 +54,11 @@ tensor_array_v2_op = _creating("TensorArrayV2", "string")
 def _of_gradients(name: str, handle: str) -> Op:
     """An op that finds or makes the array of an array's gradients.
 
-    In TensorFlow the first one takes the strings behind its reference; here that is the array itself.
+    The first one takes the strings behind its reference; here that is the array itself.
     """
     op = Op(
         name,
-        f"handle: {handle}, flow_in: float -> grad_handle: {handle}",
+        f"handle: string, flow_in: float -> grad_handle: {handle}",
         source=attr("string"),
         stateful=True,
         differentiable=False,
@@ -76,14 +76,8 @@ grad_v2_op = _of_gradients("TensorArrayGradV2", "string")
 
 def _older(name: str, signature: str, successor: Op, **options: Any) -> Op:
     """An op that does what the one of the third generation does, with another handle."""
-    op = Op(
-        name,
-        signature,
-        host=successor.host,
-        stateful=True,
-        role=successor.role,
-        **options,
-    )
+    op = Op(name, signature, host=successor.host, role=successor.role, **options)
+    op.effects = True  # TensorFlow's list of op types calls it stateless all the same
     op.shape(successor.shape_rule)
     op.kernel(successor.kernels[""])
     op.gradient(successor.gradient_function)
@@ -127,7 +121,7 @@ close_v2_op = _older("TensorArrayCloseV2", "handle: string", third.close_op)
 
 def _whole(name: str, signature: str, kernel: Callable[..., Any], role: str = "", **attrs: Any) -> Op:
     """An op on all elements in their order, which later became a gather or a scatter."""
-    op = Op(name, signature, stateful=True, role=role, **attrs)
+    op = Op(name, signature, role=role, **attrs)
     op.shape(lambda handle, *inputs: None if attrs else [])
     op.kernel(kernel)
     op.gradient(undefined_gradient)

@@ -44,10 +44,10 @@ def sized_image(images: TensorShape, size: Any) -> list:
     return [batch, height, width, channels]
 
 
-def checked_size(images: torch.Tensor, size: Any) -> tuple[int, int]:
+def checked_size(images: torch.Tensor, size: Any, name: str = "input") -> tuple[int, int]:
     """The new height and width; ShapeError unless they are positive and the images have pixels."""
     if images.ndim != 4:
-        raise ShapeError(f"input must be 4-dimensional, got {brackets(images.shape)}")
+        raise ShapeError(f"{name} must be 4-dimensional, got {brackets(images.shape)}")
     if host_rank(size) != 1 or len(size) != 2:
         shape = brackets(np.shape(size))
         raise ShapeError(
@@ -222,8 +222,14 @@ def _add_interpolated_samples(op: Op, against: Callable) -> None:
     op.refuses((f32(1, 4, 6, 3), [7, 5, 3]), "Dimension must be 2 but is 3")
 
 
+def _checked_gradient(grads: torch.Tensor, original_image: torch.Tensor) -> tuple[int, int]:
+    if original_image.ndim != 4:
+        raise ShapeError(f"original_image must be 4-dimensional, got {brackets(original_image.shape)}")
+    return checked_size(grads, list(original_image.shape[1:3]), "input_grad")
+
+
 def _original_shape(grads, original_image):
-    return of_rank(original_image, 4)
+    return of_rank(original_image, 4, "original_image must be 4-dimensional")
 
 
 def _handed_back(taps: Callable) -> Callable:
@@ -231,7 +237,7 @@ def _handed_back(taps: Callable) -> Callable:
 
     def _kernel(grads, original_image, *, align_corners, half_pixel_centers):
         _check_rule(align_corners, half_pixel_centers)
-        sizes = checked_size(grads, list(original_image.shape[1:3]))
+        sizes = _checked_gradient(grads, original_image)
         rule = align_corners, half_pixel_centers
         along = _rows_and_columns(taps, sizes, grads.shape[1:3], *rule)
         along = (tap.transposed(size) for tap, size in zip(along, sizes, strict=True))
@@ -610,12 +616,12 @@ scale_and_translate_grad_op = Op(
 
 @scale_and_translate_grad_op.shape
 def _scale_and_translate_grad_shape(grads, original_image, scale, translation):
-    return of_rank(original_image, 4)
+    return _original_shape(grads, original_image)
 
 
 @scale_and_translate_grad_op.kernel
 def _scale_and_translate_grad_kernel(grads, original_image, scale, translation, *, kernel_type, antialias):
-    sizes = checked_size(grads, list(original_image.shape[1:3]))
+    sizes = _checked_gradient(grads, original_image)
     along = _taps_by_kernel(sizes, grads.shape[1:3], scale, translation, kernel_type, antialias)
     return resampling.resample(grads, *(tap.transposed(size) for tap, size in zip(along, sizes, strict=True)))
 

@@ -20,7 +20,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.axes import brackets, host_rank, of_rank, same_size, scalar
+from tideflow.ops.helpers.axes import brackets, of_rank, same_size, scalar
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
 from tideflow.runtime.values import to_numpy
@@ -119,19 +119,29 @@ def _selected_shape(boxes, scores, *limits):
     return [None]
 
 
-def _checked_arrays(boxes: torch.Tensor, scores: torch.Tensor, columns: int | None) -> Iterator[np.ndarray]:
-    if boxes.ndim != 2 or columns is not None and boxes.shape[1] != columns:
-        raise ShapeError(f"boxes must be [number of boxes, 4], got shape {brackets(boxes.shape)}")
-    if scores.ndim != 1 or len(scores) != len(boxes):
+def _checked_arrays(boxes: torch.Tensor, scores: torch.Tensor) -> Iterator[np.ndarray]:
+    if boxes.ndim != 2:
+        raise ShapeError(f"boxes must be 2-D{brackets(boxes.shape)}")
+    if boxes.shape[1] != 4:
+        raise ShapeError(
+            f"boxes must have 4 columns: [number of boxes, 4], got shape {brackets(boxes.shape)}"
+        )
+    return _with_scores(boxes, scores)
+
+
+def _with_scores(boxes: torch.Tensor, scores: torch.Tensor) -> Iterator[np.ndarray]:
+    if scores.ndim != 1:
+        raise ShapeError(f"scores must be 1-D{brackets(scores.shape)}")
+    if len(scores) != len(boxes):
         raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)} for {len(boxes)} boxes")
     return (to_numpy(value.float()) for value in (boxes, scores))
 
 
 def _check_limits(limit: int, overlap_threshold: float, name: str = "iou_threshold") -> None:
-    if isinstance(limit, list) or limit < 0:
+    scalar(limit, "max_output_size must be 0-D, got shape ")
+    if limit < 0:
         raise ShapeError(f"max_output_size must be a non-negative scalar, got {limit}")
-    if isinstance(overlap_threshold, list):
-        raise ShapeError(f"{name} must be 0-D, got {overlap_threshold}")
+    scalar(overlap_threshold, f"{name} must be 0-D, got shape ")
     if name == "iou_threshold" and not 0 <= overlap_threshold <= 1:
         raise ShapeError(f"iou_threshold must be in [0, 1], got {overlap_threshold}")
 
@@ -146,11 +156,10 @@ def _of_boxes(
 ) -> tuple[list[int], list[float]]:
     _check_limits(limit, threshold)
     for name, value in (("score_threshold", least), ("soft_nms_sigma", sigma)):
-        if isinstance(value, list):
-            raise ShapeError(f"{name} must be 0-D, got {value}")
+        scalar(value, f"{name} must be 0-D, got shape ")
     if sigma < 0:
         raise ShapeError(f"soft_nms_sigma must be >= 0, got {sigma}")
-    corners, numbers = _checked_arrays(boxes, scores, 4)
+    corners, numbers = _checked_arrays(boxes, scores)
     given = numbers, overlaps_of(corners), limit, threshold, least
     if sigma:
         return select_softly(*given, sigma)
@@ -486,7 +495,12 @@ def _nms_overlaps_shape(overlaps, scores, *limits):
 @nms_overlaps_op.kernel
 def _nms_overlaps_kernel(overlaps, scores, max_output_size, overlap_threshold, score_threshold):
     _check_limits(max_output_size, overlap_threshold, "overlap_threshold")
-    table, numbers = _checked_arrays(overlaps, scores, len(overlaps))
+    scalar(score_threshold, "score_threshold must be 0-D, got shape ")
+    if overlaps.ndim != 2:
+        raise ShapeError(f"overlaps must be 2-D{brackets(overlaps.shape)}")
+    if overlaps.shape[0] != overlaps.shape[1]:
+        raise ShapeError(f"overlaps must be square{brackets(overlaps.shape)}")
+    table, numbers = _with_scores(overlaps, scores)
     overlap = lambda these, those: table[np.ix_(these, those)]
     return _indices(select(numbers, overlap, max_output_size, overlap_threshold, score_threshold))
 
@@ -544,6 +558,9 @@ combined_nms_op = Op(
 )
 
 
+_LIMITS = ("max_size_per_class", "max_total_size", "iou_threshold", "score_threshold")
+
+
 @combined_nms_op.shape
 def _combined_nms_shape(boxes, scores, max_output_size_per_class, max_total_size, *thresholds, pad_per_class):
     batch, count, variants, corners = of_rank(boxes, 4).tuple
@@ -559,11 +576,12 @@ def _combined_nms_shape(boxes, scores, max_output_size_per_class, max_total_size
     per_class, total = scalar(max_output_size_per_class), scalar(max_total_size)
     for threshold in thresholds:
         scalar(threshold)
-    if per_class is not None and per_class < 0:
-        raise ShapeError(
-            f"Dimension size, given by scalar input 2, must be non-negative but is {per_class}",
-            "max_size_per_class must be positive",
-        )
+    for position, size in ((2, per_class), (3, total)):
+        if size is not None and size < 0:
+            raise ShapeError(
+                f"Dimension size, given by scalar input {position}, must be non-negative but is {size}",
+                f"{_LIMITS[position - 2]} must be > 0",
+            )
     if total is not None and total <= 0:
         raise ShapeError("max_total_size should be > 0 ")
     if pad_per_class:
@@ -595,15 +613,17 @@ def _check_combined(boxes: torch.Tensor, scores: torch.Tensor, limits: tuple) ->
     if boxes.shape[:1] != scores.shape[:1]:
         raise ShapeError("boxes and scores must have same batch size")
     if boxes.ndim != 4 or boxes.shape[3] != 4:
-        raise ShapeError(f"boxes must be [batch, boxes, 1 or classes, 4], got shape {brackets(boxes.shape)}")
+        raise ShapeError(
+            f"boxes must have 4 columns: [batch, boxes, 1 or classes, 4], got shape {brackets(boxes.shape)}"
+        )
     if scores.ndim != 3 or scores.shape[:2] != boxes.shape[:2]:
         raise ShapeError(f"scores has incompatible shape {brackets(scores.shape)}")
     if boxes.shape[2] not in (1, scores.shape[2]):
         raise ShapeError(
             "third dimension of boxes must be either 1 or equal to the third dimension of scores"
         )
-    if any(host_rank(limit) for limit in limits):
-        raise ShapeError(f"sizes and thresholds must be scalars, got {limits}")
+    for name, limit in zip(_LIMITS, limits, strict=True):
+        scalar(limit, f"{name} must be 0-D, got shape ")
     per_class, total, overlap_threshold, _ = limits
     if per_class <= 0 or total <= 0:
         raise ShapeError(f"max_size_per_class and max_total_size must be > 0, got {per_class} and {total}")

@@ -196,7 +196,7 @@ max_pool_grad_grad_with_argmax_op = Op(
 
 @max_pool_grad_grad_with_argmax_op.shape
 def _max_pool_grad_grad_with_argmax_shape(input, grad, argmax, *, ksize, strides, padding):
-    pooled = pooled_shape(merged(input, grad), ksize, strides, padding, "NHWC")
+    pooled = pooled_shape(merged(of_rank(input, 4), grad), ksize, strides, padding, "NHWC")
     return merged(as_shape(pooled), argmax)
 
 

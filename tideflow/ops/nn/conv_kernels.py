@@ -13,6 +13,7 @@ import torch
 
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import brackets
+from tideflow.ops.helpers.axes import SIZES, host_rank, vector
 from tideflow.ops.nn.windows import (
     Window,
     aten_padding,
@@ -68,22 +69,44 @@ def convolution_arguments(node: Any, image: Sequence[int], filter: Sequence[int]
     return data_format, groups, window.strides, [0] * len(pairs), window.dilations, aten_padding(pairs)
 
 
+_KERNEL_NAMES = {
+    "Conv2DBackprop": "Conv2DCustomBackprop{}",
+    "Conv3DBackprop": "Conv3DBackprop{}Op",
+    "DepthwiseConv2dNativeBackprop": "DepthwiseConv2DBackprop{}",
+}
+
+
 def _kernel_name(node: Any) -> str:
     """What TensorFlow's kernel of a gradient calls itself."""
-    return node.type.replace("Conv2DBackprop", "Conv2DCustomBackprop")
+    for ours, theirs in _KERNEL_NAMES.items():
+        if node.type.startswith(ours):
+            return theirs.format(node.type.removeprefix(ours).removesuffix("V2"))
+    return node.type
+
+
+def _check_sizes(node: Any, name: str, sizes: Any) -> None:
+    """Refuses an input of sizes, or the sizes of an input, that are no sizes."""
+    count = 1 if isinstance(sizes, torch.Size) else host_rank(sizes)
+    if count != 1 and node.type.startswith("Conv3D"):
+        vector(sizes, SIZES)
+    if count != 1:
+        kind = "" if is_depthwise(node) or name == "input_sizes" else "Custom"
+        said = f"Conv2D{kind}Backprop{name.removesuffix('_sizes').capitalize()}"
+        raise ShapeError(f"{said}: {name} input must be 1-dim, not {count}")
+    for axis, size in enumerate(sizes):
+        if size < 0:
+            said = f"Dimension {axis} of {name} must be >= 0" if is_depthwise(node) else ""
+            raise ShapeError(said or f"Dimension {size} must be >= 0: {node.type} got {name} {list(sizes)}")
 
 
 def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad: Sequence[int]) -> None:
     """Refuses sizes that do not belong to one convolution: ATen would take their word."""
     data_format, rank = format_of(node), len(format_of(node))
     for name, sizes in (("input", image), ("filter", filter), ("out_backprop", grad)):
+        _check_sizes(node, f"{name}_sizes", sizes)
         if len(sizes) != rank:
             raise ShapeError(
-                f"{node.type}: {name} must be {rank}-dimensional, not of shape {brackets(sizes)}"
-            )
-        if min(sizes) < 0:
-            raise ShapeError(
-                f"Dimension {min(sizes)} must be >= 0: {node.type} got {name} of shape {brackets(sizes)}"
+                f"{_kernel_name(node)}: {name} must be {rank}-dimensional, not of shape {brackets(sizes)}"
             )
     if image[0] != grad[0]:
         raise ShapeError(
@@ -94,10 +117,15 @@ def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad
     divides = depth == filter[-2] if is_depthwise(node) else filter[-2] and depth % filter[-2] == 0
     if depth and not divides:
         raise ShapeError(
-            f"{node.type}: input depth must be evenly divisible by filter depth, but they are {depth} and "
-            f"{filter[-2]}"
+            f"{_kernel_name(node)}: input depth must be evenly divisible by filter depth, but they are "
+            f"{depth} and {filter[-2]}"
         )
     made = filter[-2] * filter[-1] if is_depthwise(node) else filter[-1]
+    if is_depthwise(node) and made != out_depth:
+        raise ShapeError(
+            f"{_kernel_name(node)}: depth_multiplier * in_depth not equal to out_depth: {made} and "
+            f"{out_depth}"
+        )
     if made != out_depth or depth and filter[-2] and not is_depthwise(node) and made % (depth // filter[-2]):
         raise ShapeError(
             f"{_kernel_name(node)}: filter and out_backprop must have the same out_depth, a multiple of the "

@@ -230,7 +230,10 @@ _BACKPROP = "input: T, filter: T, out_backprop: T"
 
 def _check_backprop(output: torch.Tensor, grad: torch.Tensor) -> None:
     if output.shape != grad.shape:
-        raise ShapeError(f"out_backprop must have shape {list(output.shape)}, but has {list(grad.shape)}")
+        raise ShapeError(
+            f"out_backprop has incompatible size. It must have shape {list(output.shape)}, but has "
+            f"{list(grad.shape)}"
+        )
 
 
 dilation2d_backprop_input_op = Op(

@@ -14,7 +14,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.shapes import TensorShape, brackets
+from tideflow.graph.shapes import TensorShape, as_shape, brackets
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.helpers import flops
 from tideflow.ops.helpers.axes import merged, of_rank
@@ -360,7 +360,9 @@ def _batch_norm_grad_shape(
     y_backprop, x, scale, reserve_space_1, reserve_space_2, reserve_space_3=None, *, data_format, is_training
 ):
     vectors = {"scale": scale, "reserve_space_1": reserve_space_1, "reserve_space_2": reserve_space_2}
-    image, vector = _normalized_shape(merged(x, y_backprop), data_format, **vectors)
+    image, vector = _normalized_shape(y_backprop, data_format, **vectors)
+    channels, count = _normalized_shape(x, data_format, **vectors)
+    image, vector = merged(as_shape(channels), as_shape(image)), merged(as_shape(count), as_shape(vector))
     unused = [0 if is_training else None]  # TensorFlow infers vectors; its kernels give empty ones
     return [image, vector, vector, unused, unused]
 
@@ -377,6 +379,9 @@ def _batch_norm_grad(
     data_format,
     is_training,
 ):
+    if y_backprop.ndim != len(data_format):
+        raise ShapeError(f"input must be {len(data_format)}-dimensional{brackets(y_backprop.shape)}")
+    _check_vectors(**{"scale": scale, "saved mean": reserve_space_1, "saved variance": reserve_space_2})
     _check_channels(x, data_format, scale, reserve_space_1, reserve_space_2)
     if y_backprop.shape != x.shape:
         raise ShapeError(
@@ -619,13 +624,20 @@ lrn_grad_op = Op(
 )
 
 
+_NO_IMAGES = "inputs must be 4-dimensional"
+
+
 @lrn_grad_op.shape
 def _lrn_grad_shape(input_grads, input_image, output_image):
-    return of_rank(merged(merged(input_grads, input_image), output_image), 4)
+    said = "input_grads, input_image, and out_image should have the same shape"
+    image = merged(of_rank(input_grads, 4, _NO_IMAGES), input_image, said)
+    return merged(image, output_image, said)
 
 
 @lrn_grad_op.kernel
 def _lrn_grad_kernel(input_grads, input_image, output_image, *, depth_radius, bias, alpha, beta):
+    if input_grads.ndim != 4 or input_image.ndim != 4:
+        raise ShapeError(f"{_NO_IMAGES}: {brackets(input_grads.shape)} and {brackets(input_image.shape)}")
     if not input_image.numel():
         return input_image
     grad, image, output = input_grads.float(), input_image.float(), output_image.float()

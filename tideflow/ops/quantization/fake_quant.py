@@ -16,12 +16,14 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape, as_shape, brackets
-from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
+from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least, same_size, unequal_inputs
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.quantization.quantized_numbers import rounded
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
+
+_OTHER_SIZE = "gradient and input must be the same size"  # in TensorFlow's words
 
 _BITS = {"num_bits": 8, "narrow_range": False}
 _ARGS = {"min": -6.0, "max": 6.0, **_BITS}
@@ -153,7 +155,7 @@ fake_quant_with_min_max_args_gradient_op = Op(
 
 @fake_quant_with_min_max_args_gradient_op.shape
 def _fake_quant_with_min_max_args_gradient_shape(gradients, inputs):
-    return merged(gradients, inputs)
+    return merged(gradients, inputs, unequal_inputs("FakeQuantWithMinMaxArgsGradient", gradients, inputs))
 
 
 @fake_quant_with_min_max_args_gradient_op.kernel
@@ -292,9 +294,8 @@ fake_quant_with_min_max_vars_gradient_op = Op("FakeQuantWithMinMaxVarsGradient",
 
 @fake_quant_with_min_max_vars_gradient_op.shape
 def _fake_quant_with_min_max_vars_gradient_shape(gradients, inputs, min, max):
-    of_rank(min, 0)
-    of_rank(max, 0)
-    return [merged(gradients, inputs), [], []]
+    merged(of_rank(min, 0), max)
+    return [merged(gradients, inputs, _OTHER_SIZE), [], []]
 
 
 @fake_quant_with_min_max_vars_gradient_op.kernel
@@ -348,26 +349,18 @@ def fake_quant_with_min_max_vars_gradient(
 
 
 def _per_channel_shapes(inputs: TensorShape, min: TensorShape, max: TensorShape) -> tuple[Any, TensorShape]:
-    channels = merged(of_rank(min, 1), of_rank(max, 1))
     sizes = of_rank_at_least(inputs, 1).tuple
-    if sizes is None:
-        return inputs, channels
-    (count,) = channels.tuple
-    if None not in (count, sizes[-1]) and count != sizes[-1]:
-        raise ShapeError(
-            f"Dimensions must be equal, but are {sizes[-1]} and {count}: channels of inputs and min"
-        )
-    last = count if sizes[-1] is None else sizes[-1]
-    return as_shape([*sizes[:-1], last]), as_shape([last])
+    last = None if sizes is None else sizes[-1]
+    for ends in (min, max):
+        last = same_size(last, of_rank(ends, 1).tuple[0])
+    return inputs if sizes is None else as_shape([*sizes[:-1], last]), as_shape([last])
 
 
 def _check_channels(
     inputs: torch.Tensor, low: torch.Tensor, high: torch.Tensor, gradients: Any = None
 ) -> None:
     if gradients is not None and gradients.shape != inputs.shape:
-        raise ShapeError(
-            f"gradients and inputs must be the same size, not {gradients.shape} and {inputs.shape}"
-        )
+        raise ShapeError(f"{_OTHER_SIZE}, not {brackets(gradients.shape)} and {brackets(inputs.shape)}")
     if not inputs.ndim or low.shape != inputs.shape[-1:] or high.shape != inputs.shape[-1:]:
         depth = inputs.shape[-1] if inputs.ndim else 0
         name, wrong = ("min", low) if low.shape != (depth,) else ("max", high)
@@ -449,7 +442,8 @@ fake_quant_with_min_max_vars_per_channel_gradient_op = Op(
 @fake_quant_with_min_max_vars_per_channel_gradient_op.shape
 def _fake_quant_with_min_max_vars_per_channel_gradient_shape(gradients, inputs, min, max):
     of_rank_at_least(gradients, 1)
-    image, channels = _per_channel_shapes(merged(gradients, inputs), min, max)
+    merged(max, of_rank(min, 1))
+    image, channels = _per_channel_shapes(merged(gradients, inputs, _OTHER_SIZE), min, max)
     return [image, channels, channels]
 
 
