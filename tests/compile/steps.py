@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
-from tideflow.compile import inductor
+from tideflow.compile import inductor, loop_products
 from tideflow.compile.build import build_program
 from tideflow.compile.compiler import compile_step
 from tideflow.compile.ir import Program
@@ -23,7 +23,7 @@ from tideflow.runtime.waiting import StepContext
 from tideflow.session.feeds import feeder
 from tideflow.session.fetches import fetched
 
-EVERY_RULE = frozenset([*all_rules(), "fold", "group_updates", "small_arithmetic"])
+EVERY_RULE = frozenset([*all_rules(), *loop_products.LAWS, "fold", "group_updates", "small_arithmetic"])
 PLAIN = tf.ConfigProto()
 PLAIN.graph_options.optimizer_options.opt_level = -1  # L0: no rewrite
 

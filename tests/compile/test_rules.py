@@ -151,6 +151,13 @@ def _(op_type):
     return definition(op_type)(product, tf.constant(normal(4, seed=2))), feeds
 
 
+@before("columns_of_product")
+def _(op_type):
+    x, feeds = fed(X)
+    product = tf.matmul(x, normal(4, 3, seed=1), transpose_b=True)
+    return tf.slice(product, [0, 1], [2, 2]), feeds
+
+
 @before("multiply_and_add")
 def _(op_type):
     x, feeds = fed(X)

@@ -21,6 +21,7 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.group import group_updates
 from tideflow.compile.hot import warming
 from tideflow.compile.kernels import KernelArguments
+from tideflow.compile.loop_products import once_before_loops
 from tideflow.compile.mixed_precision import use_half
 from tideflow.compile.place import place
 from tideflow.compile.plan import LocalPlan, Replace
@@ -63,6 +64,8 @@ def compile_step(
     applied += optimize(program, request.disabled_rules, progress=progress)
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
+    if request.hook is None:
+        applied += once_before_loops(program, request.disabled_rules)
     emitted = program
     if request.hook is None and "small_arithmetic" not in request.disabled_rules:
         emitted = with_small_arithmetic(program)

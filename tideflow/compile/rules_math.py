@@ -138,6 +138,25 @@ def matmul_with_bias(node: Node, sweep: Sweep) -> Any:
     return None
 
 
+@rule("Slice", phase="fuse")
+def columns_of_product(node: Node, sweep: Sweep) -> Any:
+    """Slice(MatMul(a, b), [0, i], [rows, n]) -> MatMul(a, Slice(b, [0, i], [inner, n]))"""
+    product, begin, size = node.inputs
+    made_by, start, count = product.op, begin.constant, size.constant
+    if made_by.type != "MatMul" or not sweep.only_use(product) or made_by.guards != node.guards:
+        return None
+    if start is None or count is None or not product.shape.is_fully_defined() or product.dtype.is_complex:
+        return None
+    if start[0] or count[0] not in (-1, product.shape.as_list()[0]):
+        return None
+    a, b = made_by.inputs
+    turned = made_by.attrs["transpose_b"]
+    ends = [np.array([0, start[1]], start.dtype), np.array([-1, count[1]], start.dtype)]
+    places = [sweep.constant(end[::-1].copy() if turned else end, node) for end in ends]
+    part = sweep.make("Slice", [b, *places], {"T": b.dtype, "Index": begin.dtype}, node)[0]
+    return sweep.make("MatMul", [a, part], dict(made_by.attrs), node)
+
+
 def _fits(bias: TensorShape, product: TensorShape) -> bool:
     """Whether the sum has the product's shape: a row, or a matrix as large."""
     if bias.ndims == 1:

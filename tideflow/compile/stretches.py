@@ -23,6 +23,8 @@ from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops.helpers import cpu_products
+from tideflow.ops.linalg.matmul import matmul_op
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth compiling
 _WORTH_A_PLAN = 12  # nodes: without so many in a stretch, or a loop, a plan is not worth it at all
@@ -128,7 +130,7 @@ def with_compiled_stretches(
     """
     added = frozenset() if loop is None else _added_in_place(loop)
     nodes = []
-    for part in _scheduled(program, lambda node: node in added or node.definition in left_alone):
+    for part in _scheduled(program, lambda node: node in added or _is_apart(node, left_alone)):
         if isinstance(part, Stretch):
             part = part.compiled_node(function_of(part))
         elif isinstance(part, Loop):
@@ -155,6 +157,12 @@ def is_worth_compiling(program: Program) -> bool:
         or (isinstance(part, Loop) and is_worth_compiling(part.body))
         for part in _scheduled(program)
     )
+
+
+def _is_apart(node: Node, left_alone: Set[Op]) -> bool:
+    """Whether a node stays on its kernel: Inductor has no product as quick as oneDNN's."""
+    op = node.definition
+    return op in left_alone or op in (matmul_op, add_matmul_op) and cpu_products.by_onednn(node)
 
 
 def _added_in_place(loop: Loop) -> frozenset[Node]:

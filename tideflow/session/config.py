@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from tideflow.compile import loop_products
 from tideflow.compile.rewrite import all_rules
 from tideflow.graph import errors
 from tideflow.graph.errors import InvalidArgumentError
@@ -179,4 +180,4 @@ def _wants_tokens(config: Any) -> bool:
 
 def every_rule() -> frozenset[str]:
     """The names of all rewrites: without them, a plan has a kernel for each operation."""
-    return frozenset([*all_rules(), "fold", "group_updates", "small_arithmetic", "hot"])
+    return frozenset([*all_rules(), *loop_products.LAWS, "fold", "group_updates", "small_arithmetic", "hot"])

@@ -19,6 +19,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, shapes
+from tideflow.ops.helpers import cpu_tanh
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.elementwise import of_values, same_shape, unary, unary_samples
 from tideflow.ops.helpers.flops import per_input_element, per_output_element
@@ -388,6 +389,9 @@ tanh = unary(
     by_op("TanhGrad", conjugate=True),
     sparse=True,
     against=np.tanh,
+)
+definition("Tanh").specialize(
+    lambda node: (cpu_tanh.tanh, node.inputs) if cpu_tanh.is_for_numpy(node) else None
 )
 
 

@@ -1,0 +1,59 @@
+"""The hyperbolic tangent of many numbers: NumPy's in steps, a quotient of polynomials in compiled ones."""
+
+import numpy as np
+import pytest
+import torch
+
+import tideflow as tf
+from tideflow.ops.helpers import cpu_tanh
+
+NUMBERS = np.concatenate(
+    [np.linspace(-12, 12, 40001), np.logspace(-38, 38, 20001), [0.0, np.inf, -np.inf, np.nan]]
+).astype(np.float32)
+
+
+def units_apart(found):
+    """The largest distance from the true values, in units in the last place."""
+    wanted = np.tanh(NUMBERS.astype(np.float64))
+    is_number = ~np.isnan(wanted)
+    np.testing.assert_array_equal(np.isnan(found), ~is_number)
+    return np.max((np.abs(found - wanted) / np.spacing(np.abs(wanted).astype(np.float32)))[is_number])
+
+
+@pytest.mark.parametrize("function, most", [(cpu_tanh.tanh, 2), (cpu_tanh.tanh_, 2), (cpu_tanh.quotient, 8)])
+def test_it_is_right_within_some_units_in_the_last_place(function, most):
+    assert units_apart(function(torch.from_numpy(NUMBERS.copy())).numpy()) <= most
+
+
+def test_parts_of_tensors_are_taken_and_overwritten_as_they_lie():
+    whole = torch.randn(64, 96)
+    part = whole[:, 32:64]
+    wanted = torch.tanh(part)
+    torch.testing.assert_close(cpu_tanh.tanh(part), wanted)
+    cpu_tanh.tanh_(part)
+    torch.testing.assert_close(whole[:, 32:64], wanted)
+
+
+def test_steps_use_it_for_many_float32_numbers_alone(monkeypatch):
+    monkeypatch.setattr(cpu_tanh, "_is_vectorized", lambda: True)
+    for dtype, count, is_used in (
+        (tf.float32, 2000, True),
+        (tf.float32, 16, False),
+        (tf.float64, 2000, False),
+    ):
+        x = tf.placeholder(dtype, [count])
+        with tf.Session() as session:
+            values = np.linspace(-3, 3, count).astype(dtype.as_numpy_dtype)
+            found = session.run(tf.tanh(x) * 2.0, {x: values})
+            (step,) = session._steps.steps.values()
+            (plan,) = step.plans.values()
+            assert (cpu_tanh.tanh in plan.namespace.values()) == is_used
+        np.testing.assert_allclose(found, 2 * np.tanh(values), rtol=1e-6)
+
+
+def test_other_numbers_and_fake_tensors_have_atens(monkeypatch):
+    monkeypatch.setattr(np, "tanh", None)
+    double = torch.randn(3, dtype=torch.float64)
+    assert torch.equal(cpu_tanh.tanh(double), torch.tanh(double))
+    assert torch.equal(cpu_tanh.tanh_(double.clone()), torch.tanh(double))
+    assert cpu_tanh.quotient(double) is NotImplemented
