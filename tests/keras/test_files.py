@@ -145,3 +145,17 @@ def test_a_subclassed_model_is_revived_from_its_functions(tmp_path):
     before = again.get_weights()[0]
     again.fit(x, x[:, :1], verbose=0)
     assert len(again.trainable_weights) == 4 and (again.get_weights()[0] != before).any()
+
+
+def test_yaml_with_tuples_as_tensorflow_writes_it_is_read():
+    pytest.importorskip("yaml")
+    model = keras.Sequential([layers.Dense(2, input_shape=(3,), name="d")])
+    text = model.to_yaml().replace("batch_input_shape:\n", "batch_input_shape: !!python/tuple\n")
+    assert "!!python/tuple" in text
+    assert keras.models.model_from_yaml(text).input_shape == (None, 3)
+
+
+def test_yaml_with_other_objects_of_python_is_refused():
+    yaml = pytest.importorskip("yaml")
+    with pytest.raises(yaml.YAMLError):
+        keras.models.model_from_yaml("!!python/object/apply:os.system ['true']")

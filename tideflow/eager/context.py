@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from tideflow.eager.conversion import eager_array
 from tideflow.eager.execute import BoundKernel, execute
 from tideflow.eager.gradient_functions import with_custom_gradient
 from tideflow.eager.gradient_plans import GradientPlans
 from tideflow.eager.locks import give_lock
-from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor, torch_device
+from tideflow.eager.tensor import (
+    EagerTensor,
+    choose_devices,
+    eager_device,
+    eager_devices,
+    eager_tensor,
+    torch_device,
+)
 from tideflow.export import export, expose
 from tideflow.graph import dtypes
-from tideflow.graph.arrays import typed_array
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op
 from tideflow.graph.scopes import get_default_graph, set_global_graph
@@ -76,6 +83,7 @@ class EagerGraph(Graph):
         self._fastest = accelerators[0].torch_device if accelerators else CPU
 
     execute = execute  # what `Op.__call__` calls
+    array_of = staticmethod(eager_array)
     with_custom_gradient = staticmethod(with_custom_gradient)
 
     def _insert(self, op: Any, given: Any) -> None:
@@ -98,21 +106,21 @@ class EagerGraph(Graph):
     def number(self, value: float, dtype: DTypeLike | None) -> EagerTensor:
         """A new tensor of a Python number. Tensors of the same number share its memory."""
         if self._local.devices or self.accelerated:
-            array, known = typed_array(value, dtype)
-            return eager_tensor(to_torch(array, self.device_of_constant(known)), known)
+            array, known = eager_array(value, dtype)
+            return self.placed(eager_tensor(to_torch(array, self.device_of_constant(known)), known))  # type: ignore[no-any-return]
         key = value or repr(value), type(value), dtype  # 0.0 equals -0.0
         found = self._numbers.get(key)
         if found is None:
             if len(self._numbers) > _MOST_NUMBERS:
                 self._numbers.clear()
-            array, known = typed_array(value, dtype)
+            array, known = eager_array(value, dtype)
             found = self._numbers[key] = to_torch(array), known
         return eager_tensor(*found)
 
     def filled(self, sizes: Sequence[int], value: float, dtype: dtypes.DType) -> EagerTensor:
         """A new tensor with a Python number in every place."""
         device = self.device_of_constant(dtype)
-        return eager_tensor(torch.full(sizes, value, dtype=dtype.torch, device=device), dtype)
+        return self.placed(eager_tensor(torch.full(sizes, value, dtype=dtype.torch, device=device), dtype))  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------------ seeds
 
@@ -182,6 +190,18 @@ class EagerGraph(Graph):
         """The device of the innermost `with tf.device(...)` block, if it names one."""
         name = self.requested_name()
         return None if name is None else torch_device(name)
+
+    def placed(self, result: Any) -> Any:
+        """What ran in a `with tf.device(...)` block: its tensors say on which of several CPUs."""
+        if not self._local.devices:
+            return result
+        name = self.requested_name()
+        device = None if name is None else eager_device(name)
+        if device is not None and device.device_type == "CPU" and device.index:
+            for tensor in result if isinstance(result, (list, tuple)) else [result]:
+                if isinstance(tensor, EagerTensor):
+                    tensor._placed = device.name
+        return result
 
     def device_for(self, op: Op, inputs: list[EagerTensor]) -> torch.device | None:
         """Where an op runs: where the program says, on the accelerator that has one of its inputs or the

@@ -154,7 +154,9 @@ def execute(
     except TypeError:  # an attribute is a list
         key = _key_with_lists(op, args, attrs)
         bound = graph.kernels.get(key)
-    if bound is None or graph.uses_devices and graph._thread_scopes.now.devices:
+    if graph.uses_devices and graph._thread_scopes.now.devices:
+        return graph.placed(_converted(graph, op, args, attrs, name, key))
+    if bound is None:
         return _converted(graph, op, args, attrs, name, key)
     return bound.run(args, name)
 
@@ -374,7 +376,8 @@ def _record(
 
 
 def _place(op: Op, name: str | None) -> str:
-    return f" [Op:{op.name}]{f' name: {name}/' if name else ''}"
+    scope = "" if not name else f" name: {name}" if name.endswith("/") else f" name: {name}/"
+    return f" [Op:{op.name}]{scope}"
 
 
 def _moved(tensor: EagerTensor, device: torch.device) -> EagerTensor:
@@ -383,7 +386,7 @@ def _moved(tensor: EagerTensor, device: torch.device) -> EagerTensor:
 
 def _constant(graph: EagerGraph, attrs: dict[str, Any]) -> EagerTensor:
     array, dtype = attrs["value"], dtypes.as_dtype(attrs["dtype"])
-    return eager_tensor(to_torch(array, graph.device_of_constant(dtype)), dtype)
+    return graph.placed(eager_tensor(to_torch(array, graph.device_of_constant(dtype)), dtype))  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------------------------- binding

@@ -46,7 +46,7 @@ class EagerTensor(Tensor):
     Attributes of graphs (`op`, `graph`, `name`, `value_index`) raise AttributeError.
     """
 
-    __slots__ = ("_key", "_number", "_value", "_variable", "assign")  # `assign`: of slices
+    __slots__ = ("_key", "_number", "_placed", "_value", "_variable", "assign")  # `assign`: of slices
     is_eager = True
 
     op = graph = name = value_index = _of_graphs  # type: ignore[assignment]
@@ -67,7 +67,7 @@ class EagerTensor(Tensor):
         if name == "_number":
             self._number = number = next(_ids)
             return number
-        if name == "_variable":
+        if name in ("_variable", "_placed"):
             return None
         if name in _OF_GRAPHS:
             raise AttributeError(f"Tensor.{name} is meaningless when eager execution is enabled.")
@@ -86,6 +86,8 @@ class EagerTensor(Tensor):
     @property
     def device(self) -> str:
         """The full name of the device that has the value."""
+        if self._placed is not None:  # one of several logical CPUs, which have one memory
+            return self._placed  # type: ignore[no-any-return]
         return device_name(
             self._value.device if isinstance(self._value, torch.Tensor) else torch.device("cpu")
         )
@@ -339,12 +341,17 @@ def device_name(device: torch.device) -> str:
 
 def torch_device(name: str, refusal: str | None = None) -> torch.device:
     """The torch device of a full or partial name; RuntimeError where this process has none of it."""
+    return eager_device(name, refusal).torch_device
+
+
+def eager_device(name: str, refusal: str | None = None) -> Device:
+    """The device of a full or partial name; RuntimeError where this process has none of it."""
     wanted = name.lower().replace("/device:", "/").rpartition("/")[2]
     kind, _, index = wanted.partition(":")
     index = "" if index == "*" else index
     for known in eager_devices():
         if known.device_type.lower() == kind and known.index == int(index or 0):
-            return known.torch_device
+            return known
     full = f"{LOCAL_TASK}/device:{kind.upper()}:{index or 0}"
     raise RuntimeError(refusal or f"{full} unknown device.")
 

@@ -23,7 +23,7 @@ from tideflow.feature_column.sequence import SequenceCategoricalColumn
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import add_to_collection, get_collection, name_scope
+from tideflow.graph.scopes import add_to_collection, executing_eagerly, get_collection, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.nn import embeddings
 from tideflow.ops.arrays import creation, scatter
@@ -297,7 +297,10 @@ def shared_embedding_columns(
 
     Raises:
       ValueError: If the columns do not fit together, or an argument is not valid.
+      RuntimeError: In eager mode.
     """
+    if executing_eagerly():
+        raise RuntimeError("shared_embedding_columns are not supported when eager execution is enabled.")
     initializer = _check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, "")
     ordered = sorted(categorical_columns, key=lambda column: column.name)
     _check_alike(ordered)

@@ -40,7 +40,7 @@ from tideflow.graph.op_registry import role_of as role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
-from tideflow.graph.scopes import Global, get_default_graph, graph_of
+from tideflow.graph.scopes import Global, executing_eagerly, get_default_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.graph.stacks import default_graphs
 from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_frames, user_line
@@ -593,6 +593,8 @@ class Op:
                     f"supported. (op {self.name})"
                 ) from None
             if wanted is None or isinstance(error, ValueError) and not _has_tensor(value):
+                raise
+            if executing_eagerly() and isinstance(error, TypeError):
                 raise
             if isinstance(error, TypeError):
                 raise passed_another_type(self, arg, value, wanted, error) from None

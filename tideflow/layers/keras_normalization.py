@@ -85,8 +85,8 @@ class BatchNormalization(Configured):
         **kwargs: Any,
     ):
         super().__init__(trainable=trainable, name=name, **kwargs)
-        self.axis = list(axis) if isinstance(axis, (list, tuple)) else [axis]
-        if not all(isinstance(each, int) for each in self.axis):
+        self.axis: Any = list(axis) if isinstance(axis, (list, tuple)) else axis  # a list when it is built
+        if not all(isinstance(each, int) for each in self._axes()):
             raise TypeError(f"axis must be int or list, type given: {type(axis)}")
         self.momentum = momentum
         self.epsilon = epsilon
@@ -114,12 +114,15 @@ class BatchNormalization(Configured):
                 f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']: {unknown}"
             )
 
+    def _axes(self) -> list[int]:
+        return self.axis if isinstance(self.axis, list) else [self.axis]
+
     def build(self, input_shape: ShapeLike) -> None:
         shape = TensorShape(input_shape)
         rank = shape.ndims
         if rank is None:
             raise ValueError("Input has undefined rank:", input_shape)
-        self.axis = [axis + rank if axis < 0 else axis for axis in self.axis]
+        self.axis = [axis + rank if axis < 0 else axis for axis in self._axes()]
         for axis in self.axis:
             if not 0 <= axis < rank:
                 raise ValueError(f"Invalid axis: {axis}, of an input of rank {rank}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tideflow.graph import nest
+from tideflow.graph.composite import IndexedSlices, SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 def as_tensors(inputs: Any, dtype: DTypeLike | None) -> Any:
     """A layer's inputs with tensors, of the layer's dtype where that fits, in the place of other values."""
     return nest.map_structure(
-        lambda x: x if hasattr(x, "op") else convert_to_tensor(x, preferred_dtype=dtype), inputs
+        lambda x: x if _is_given_as_it_is(x) else convert_to_tensor(x, preferred_dtype=dtype), inputs
     )
+
+
+def _is_given_as_it_is(x: Any) -> bool:
+    """Whether a value is no Python value or array: in eager mode, composites of tensors have no `op`."""
+    return isinstance(x, (SparseTensor, IndexedSlices)) or hasattr(x, "op")
 
 
 class KerasHistory(NamedTuple):

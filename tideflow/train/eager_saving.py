@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tideflow.graph import errors
+from tideflow.graph.shapes import TensorShape
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.files.checkpoints import restore_v2_op, save_v2_op
-from tideflow.ops.helpers.variables import shape_text, variable_shape_of
+from tideflow.ops.helpers.variables import variable_shape_of
 
 
 def save_now(prefix: str, saveables: Sequence[Any]) -> str:
@@ -42,7 +42,4 @@ def _check_shape(reader: Any, saveable: Any, key: str) -> None:
         return
     known, found = variable_shape_of(handle.shape), reader.entry(key).shape
     if not known.is_compatible_with(found):
-        raise errors.invalid_argument(
-            f"Assign requires shapes of both tensors to match. lhs shape= {shape_text(known.as_list())} rhs "
-            f"shape= {shape_text(found)} (key {key!r})"
-        )
+        raise ValueError(f"Shapes {known} and {TensorShape(found)} are incompatible (key {key!r})")

@@ -76,3 +76,12 @@ def loops_of_the_program(tf, np, traced):
         found = [run(x, y) for x, y in batches]
         result = metric.result()
     return close([*found, result, *model.get_weights()])
+
+
+def names_of_logical_cpus(tf, np):
+    strategy_of(tf, "mirrored")
+    with tf.device("/cpu:1"):
+        x = tf.constant(1.0)
+        found = [x, x + 1.0, tf.constant([1.0, 2.0]), tf.zeros([2]), tf.Variable(1.0)]
+        found += tf.split(tf.ones([4]), 2)
+    return [value.device for value in found] + [(x + 1.0).device]

@@ -1,5 +1,8 @@
 """What eager mode says of inputs that do not fit: the words of kernels, which see the shapes."""
 
+import os
+import tempfile
+
 from kit import cases, raises
 
 EAGER = True
@@ -69,3 +72,43 @@ def tapes_see_known_kernels(tf, np):
             loss = tf.reduce_sum(tf.nn.softmax_cross_entropy_with_logits(labels=[[0.0, 1.0]], logits=[y]))
         found = tape.gradient(loss, v)
     return found
+
+
+_VALUES = {
+    "text as integers": lambda tf: tf.constant("a", tf.int32),
+    "a fraction as an integer": lambda tf: tf.constant([1.5], tf.int64),
+    "lists of several lengths": lambda tf: tf.constant([[1.0], [2.0, 3.0]]),
+    "None": lambda tf: tf.constant(None),
+    "None in a list": lambda tf: tf.constant([1.0, None]),
+    "a dictionary": lambda tf: tf.constant({}),
+    "numbers and text": lambda tf: tf.constant([1, "a"]),
+    "a large integer": lambda tf: tf.constant(2**70),
+    "a complex number": lambda tf: tf.constant(1j, tf.float32),
+    "a number as a truth": lambda tf: tf.constant(1, tf.bool),
+    "too many for the shape": lambda tf: tf.constant([1, 2, 3], shape=[2]),
+    "too few for the shape": lambda tf: tf.constant([1, 2], shape=[3]),
+    "of an operator": lambda tf: 1.5 * tf.constant([1, 2]),
+    "of an operation": lambda tf: tf.add(tf.constant([1, 2]), 1.5),
+}
+
+
+@cases({name: name for name in _VALUES})
+def refused_values(tf, np, name):
+    return raises(_VALUES[name], tf)
+
+
+def constants_in_a_shape(tf, np):
+    return [tf.constant(2, shape=[2, 2]), tf.constant([1, 2, 3, 4], shape=[2, 2])]
+
+
+def checkpoints_of_other_shapes(tf, np):
+    folder = tempfile.mkdtemp()
+    path = tf.train.Checkpoint(v=tf.Variable([1.0, 2.0])).save(os.path.join(folder, "c"))
+    k = tf.keras
+    model, other = (k.Sequential([k.layers.Dense(units, input_shape=(3,))]) for units in (4, 5))
+    model.save_weights(os.path.join(folder, "w"))
+    return [
+        raises(tf.train.Checkpoint(v=tf.Variable([1.0, 2.0, 3.0])).restore, path),
+        raises(other.load_weights, os.path.join(folder, "w")),
+        raises(other.load_weights, os.path.join(folder, "none")),
+    ]

@@ -295,9 +295,10 @@ class ProgbarLogger(Callback):
 
     def on_epoch_end(self, epoch: int, logs: Logs | None = None) -> None:
         logs = logs or {}
+        # With those of the last batch, which the bar does not have yet: the mean is that of the epoch then.
         values = [(name, logs[name]) for name in self.params["metrics"] if name in logs]
         if self.verbose:
-            self.progbar.update(self.seen, values)
+            self.progbar.update(self.seen, [*self.log_values, *values])
 
 
 @export("keras.callbacks.TerminateOnNaN")

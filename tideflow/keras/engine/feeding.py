@@ -187,12 +187,26 @@ class Fed:
                     "pass targets as the second element of the generator."
                 )
             return self._generator_source(x, steps, training, class_weight, shuffle, **queue)
+        batch_size = self._fitting_batch_size(batch_size, steps)
         found = self._standardized(x, y, sample_weight, class_weight, training=training)
         arrays = [array for part in found for array in part]
         if not arrays:
             raise ValueError("The model has no inputs to feed: pass `steps`." if steps is None else "no data")
         self._check_stateful(arrays[0].shape[0], batch_size or 32)
         return self._arrays_source(arrays, batch_size, shuffle, steps, epochs)
+
+    def _fitting_batch_size(self, batch_size: int | None, steps: int | None) -> int | None:
+        """The size of batches of arrays: that of the input layer, where it has one."""
+        inputs = self.inputs if self._strategy is None and self._is_graph_network else None
+        fixed = inputs[0].shape.as_list()[0] if inputs and inputs[0].shape.ndims else None
+        if fixed is None:
+            return batch_size
+        if batch_size not in (None, fixed):
+            raise ValueError(
+                f"The `batch_size` argument value {batch_size} is incompatible with the specified batch size "
+                f"of your Input Layer: {fixed}"
+            )
+        return fixed if steps is None else batch_size  # type: ignore[no-any-return]
 
     def _arrays_source(
         self, arrays: list[Any], batch_size: int | None, shuffle: Any, steps: int | None, epochs: int | None

@@ -31,9 +31,12 @@ class Compiled:
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
         """What the function gives for arrays, as arrays."""
-        key = tuple((array.dtype, array.shape[1:], array.ndim) for array in arrays)
+        pairs = zip(arrays, self._batch_sizes, strict=False)
+        fits = all(size is None or len(array) == size for array, size in pairs)
+        key = fits, *((array.dtype, array.shape[1:], array.ndim) for array in arrays)
         if key not in self._traced:
-            sizes = [*self._batch_sizes, *[None] * len(arrays)]
+            # A batch of another size, such as the last of some arrays, has a function of its own.
+            sizes = [*(self._batch_sizes if fits else []), *[None] * len(arrays)]
             signature = [
                 tf.TensorSpec([size, *array.shape[1:]] if array.ndim else [], _type_of(array))
                 for array, size in zip(arrays, sizes, strict=False)

@@ -341,6 +341,7 @@ class Model(Fed, Network):
         if validation_data is not None:  # before the other: with weights of samples, that has them too
             validation = self._validation_source(validation_data, batch_size, validation_steps, queue)
         if validation_data is None and validation_split and 0.0 < validation_split < 1.0:
+            batch_size = self._fitting_batch_size(batch_size, steps_per_epoch)
             found = self._standardized(x, y, sample_weight, class_weight)
             arrays = [array for part in found for array in part]
             at = int(arrays[0].shape[0] * (1.0 - validation_split))

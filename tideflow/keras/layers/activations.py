@@ -38,7 +38,7 @@ class LeakyReLU(_SameShape):
 
     def __init__(self, alpha: float = 0.3, **kwargs: Any):
         super().__init__(**kwargs)
-        self.alpha = float(alpha)
+        self.alpha = float(np.asarray(alpha, keras_state.floatx()))
 
     def call(self, inputs: Tensor) -> Tensor:
         return activations.relu(inputs, alpha=self.alpha)

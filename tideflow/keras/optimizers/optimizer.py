@@ -435,7 +435,7 @@ class Optimizer(Trackable):
         """
         pairs = list(grads_and_vars)
         applied = [(grad, var) for grad, var in pairs if grad is not None]
-        if not applied:
+        if pairs and not applied:
             raise ValueError(f"No gradients provided for any variable: {[var.name for _, var in pairs]}.")
         if has_strategy():
             replica = get_replica_context()
@@ -446,7 +446,7 @@ class Optimizer(Trackable):
                 )
             return replica.merge_call(self._distributed_apply, args=(applied, name))
         var_list = [var for _, var in applied]
-        if isinstance(var_list[0], DistributedVariable):
+        if var_list and isinstance(var_list[0], DistributedVariable):
             raise ValueError(
                 f"{_name_of(var_list[0])} has a copy on each device of {var_list[0].distribute_strategy}: "
                 "`handle` is not available outside the replica context or a "

@@ -8,6 +8,7 @@ from typing import Any
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.graph.errors import NotFoundError
 from tideflow.io.checkpoint_state import write_state
 from tideflow.io.object_graph import read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
@@ -76,6 +77,13 @@ def load_weights(model: Any, filepath: str, by_name: bool) -> Any:
     path = os.fspath(filepath)
     if os.path.isfile(path) or not tf.train.checkpoint_exists(path):
         if not os.path.isfile(path):
+            if not path.endswith((".h5", ".keras", ".hdf5")):
+                raise NotFoundError(
+                    None,
+                    None,
+                    "Unsuccessful TensorSliceReader constructor: Failed to find any matching files for "
+                    f"{path}",
+                )
             raise OSError(
                 f"Unable to open file (unable to open file: name = '{path}', no such file or directory)"
             )
@@ -265,4 +273,10 @@ def model_from_yaml(yaml_string: str, custom_objects: dict[str, Any] | None = No
     Raises:
       ImportError: If PyYAML is not installed.
     """
-    return model_from_config(require_yaml().safe_load(yaml_string), custom_objects)
+    yaml = require_yaml()
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        """Reads plain values, and the tuples that Keras writes; no other objects of Python."""
+
+    Loader.add_constructor("tag:yaml.org,2002:python/tuple", Loader.construct_yaml_seq)
+    return model_from_config(yaml.load(yaml_string, Loader), custom_objects)

@@ -41,8 +41,10 @@ class Progbar:
         self.interval = interval
         self.unit_name = unit_name
         self.stateful_metrics = set(stateful_metrics or ())
+        # On POSIX systems a line is written over, into files too, as TensorFlow does.
         terminal = hasattr(sys.stdout, "isatty") and sys.stdout.isatty()
-        self._dynamic_display = terminal or "ipykernel" in sys.modules or "PYCHARM_HOSTED" in os.environ
+        notebook = "ipykernel" in sys.modules or "PYCHARM_HOSTED" in os.environ
+        self._dynamic_display = terminal or notebook or os.name == "posix"
         self._total_width = 0
         self._seen_so_far = 0
         self._values: dict[str, list[Any]] = {}
@@ -60,7 +62,9 @@ class Progbar:
             if name in self.stateful_metrics:
                 self._values[name] = [value, 1]
             else:
-                steps = max(current - self._seen_so_far, 1)
+                steps = current - self._seen_so_far
+                if name not in self._values:  # such as a value that there is once all steps are done
+                    steps = max(steps, 1)
                 total, count = self._values.get(name, [0, 0])
                 self._values[name] = [total + value * steps, count + steps]
         self._seen_so_far = current

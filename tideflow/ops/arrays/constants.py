@@ -86,8 +86,10 @@ def constant(
     graph: Any = get_default_graph()
     if graph.is_eager and type(value) in (bool, int, float) and shape is None:
         return graph.number(value, dtype)
-    array, dtype = typed_array(value, dtype)
-    if shape is not None:
+    array, dtype = (graph.array_of if graph.is_eager else typed_array)(value, dtype)
+    if shape is not None and graph.is_eager:
+        array = _fit_eagerly(array, as_shape(shape))
+    elif shape is not None:
         array = _fit(array, as_shape(shape).as_list(), verify_shape)
     return const_op(value=array, dtype=dtype, name=name or "Const")
 
@@ -108,6 +110,17 @@ def _fit(array: np.ndarray, shape: list[int], verify: bool) -> np.ndarray:
         return repeated(array, shape)
     flat = array.reshape(-1)
     return np.concatenate([flat, np.repeat(flat[-1:], size - array.size)]).reshape(shape)
+
+
+def _fit_eagerly(array: np.ndarray, shape: TensorShape) -> np.ndarray:
+    """The array in this shape, of which it has as many elements, or one that stands in every place."""
+    size = shape.num_elements()
+    if array.size not in (1, size):
+        raise TypeError(
+            f"Eager execution of tf.constant with unsupported shape (value has {array.size} elements, shape "
+            f"is {shape} with {size} elements)."
+        )
+    return array.reshape(shape.as_list()) if array.size == size else repeated(array, shape.as_list())
 
 
 def _shape_conversion(
