@@ -136,12 +136,12 @@ async def ask_while_killing(
 
 def children(pid: int) -> list[int]:
     """The processes that a process has started."""
-    try:
-        return [
-            int(child) for task in Path(f"/proc/{pid}/task").iterdir() for child in _words(task / "children")
-        ]
-    except OSError:  # it has ended
-        return []
+    found: list[int] = []
+    with contextlib.suppress(OSError):  # it has ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            with contextlib.suppress(OSError):  # only this thread of it
+                found += map(int, _words(task / "children"))
+    return found
 
 
 def _words(path: Path) -> list[str]:

@@ -20,7 +20,7 @@ from tideflow.graph.errors import OpError
 from tideflow.graph.tensor_proto import make_ndarray
 from tideflow.io.local_files import read_bytes
 from tideflow.serving.calls import DEFAULT_SIGNATURE, Arrays
-from tideflow.serving.client import Client
+from tideflow.serving.client import Client, Model
 from tideflow.serving.inference import examples_of
 from tideflow.serving.messages import CODE_NAMES
 from tideflow.serving.warmup import read_logs
@@ -34,6 +34,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("url", metavar="URL", help="http://HOST:PORT or grpc://HOST:PORT")
     parser.add_argument("logs", metavar="FILE", nargs="+", help="TFRecords of PredictionLogs (--request_log)")
     parser.add_argument("--model", default="", help="ask this model instead of the one in the log")
+    parser.add_argument(
+        "--same_version", action="store_true", help="ask the version that answered then, not the latest one"
+    )
     parser.add_argument("--clients", type=int, default=1, metavar="N", help="how many ask at the same time")
     parser.add_argument("--repeat", type=int, default=1, metavar="N", help="how often the log is sent")
     parser.add_argument("--tolerance", type=float, default=1e-4, help="how far answers may be apart")
@@ -102,9 +105,10 @@ def _send(
     server: Client, log: Any, options: argparse.Namespace, outcome: Outcome, lock: threading.Lock
 ) -> None:
     model, signature, inputs, expected = _request_of(log)
+    asked = Model(options.model or model.name, model.version if options.same_version else None)
     begin, found, status = time.perf_counter(), None, "OK"
     try:
-        found = server.predict(options.model or model, inputs, signature)
+        found = server.predict(asked, inputs, signature)
     except OpError as error:
         status = CODE_NAMES.get(error.error_code, "UNKNOWN")
     with lock:
@@ -115,21 +119,24 @@ def _send(
             outcome.differing += not _is_equal(found, expected, options.tolerance)
 
 
-def _request_of(log: Any) -> tuple[str, str, Arrays, Arrays]:
-    """A logged request: model, signature, inputs; and the outputs that it had, if they are in the log."""
+def _request_of(log: Any) -> tuple[Model, str, Arrays, Arrays]:
+    """A logged request: model with the version that answered, signature, inputs; and the outputs that it had,
+    if they are in the log.
+    """
     kind = log.WhichOneof("log_type")
     if kind not in ("predict_log", "classify_log", "regress_log"):
         raise errors.unimplemented(f"Logs of kind {kind} cannot be replayed.")
     request = getattr(log, kind).request
     spec = request.model_spec
+    model = Model(spec.name, spec.version.value if spec.HasField("version") else None)
     if kind != "predict_log":
         inputs = {"inputs": np.array(examples_of(request.input), object)}
-        return spec.name, spec.signature_name or DEFAULT_SIGNATURE, inputs, {}
+        return model, spec.signature_name or DEFAULT_SIGNATURE, inputs, {}
     inputs, outputs = (
         {name: make_ndarray(tensor) for name, tensor in tensors.items()}
         for tensors in (request.inputs, log.predict_log.response.outputs)
     )
-    return spec.name, spec.signature_name or DEFAULT_SIGNATURE, inputs, outputs
+    return model, spec.signature_name or DEFAULT_SIGNATURE, inputs, outputs
 
 
 def _is_equal(found: Arrays, expected: Arrays, tolerance: float) -> bool:
