@@ -13,6 +13,7 @@ from tideflow.io.records import TFRecordWriter
 from tideflow.pipeline import evaluation as tfma
 from tideflow.pipeline.data.examples import serialize_examples
 from tideflow.pipeline.data.sources import Blocks
+from tideflow.pipeline.data.writing import write_blocks
 from tideflow.pipeline.evaluation.models import ModelPredictions
 from tideflow.pipeline.evaluation.promise import promise
 from tideflow.pipeline.messages.evaluation import EvalConfig
@@ -177,3 +178,30 @@ def test_results_that_are_not_there(tmp_path):
     with pytest.raises(tf.errors.NotFoundError, match="0 validation results"):
         tfma.load_validation_result(tmp_path)
     assert list(tfma.load_metrics(tmp_path)) == []
+
+
+def test_the_command_takes_the_probability_of_a_classifier(rows, tmp_path, capsys):
+    """An estimator's classifier serves the scores of both classes; their AUC is not the classifier's."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        examples = tf.placeholder(tf.string, [None])
+        x = tf.parse_example(examples, {"x": tf.FixedLenFeature([1], tf.float32)})["x"]
+        probability = tf.sigmoid(2 * x)
+        signatures = {
+            "serving_default": tf.saved_model.predict_signature_def(
+                {"inputs": examples}, {"scores": tf.concat([1 - probability, probability], 1)}
+            ),
+            "predict": tf.saved_model.predict_signature_def(
+                {"examples": examples}, {"logistic": probability, "logits": 2 * x}
+            ),
+        }
+        builder = tf.saved_model.Builder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(session, ["serve"], signatures)
+        builder.save()
+    write_blocks(tmp_path / "rows.arrow", [rows], "arrow")
+    command = ["evaluate", str(tmp_path / "model"), str(tmp_path / "rows.arrow"), "--label=label"]
+    assert main(command) == 0
+    chosen = capsys.readouterr().out
+    assert main([*command, "--signature=predict", "--prediction=logistic"]) == 0
+    assert capsys.readouterr().out == chosen
+    assert main([*command, "--signature=serving_default"]) == 0
+    assert capsys.readouterr().out != chosen

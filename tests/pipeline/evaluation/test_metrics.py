@@ -197,3 +197,26 @@ def test_data_that_do_not_fit():
         values_of(
             {**table, "color": [b"\xff", b"a", b"b"]}, f"{auc} slicing_specs {{ feature_keys: 'color' }}"
         )
+
+
+def test_configurations_are_built_of_messages_as_in_tfma():
+    change = tfma.GenericChangeThreshold(direction=tfma.MetricDirection.HIGHER_IS_BETTER)
+    change.absolute.value = -0.1
+    made = tfma.EvalConfig(
+        model_specs=[tfma.ModelSpec(label_key="label")],
+        slicing_specs=[tfma.SlicingSpec(), tfma.SlicingSpec(feature_keys=["color"])],
+        metrics_specs=[
+            tfma.MetricsSpec(
+                metrics=[
+                    tfma.MetricConfig(
+                        class_name="AUC", threshold=tfma.MetricThreshold(change_threshold=change)
+                    )
+                ]
+            )
+        ],
+    )
+    assert made == config(
+        """model_specs { label_key: "label" } slicing_specs {} slicing_specs { feature_keys: "color" }
+        metrics_specs { metrics { class_name: "AUC" threshold { change_threshold {
+          absolute { value: -0.1 } direction: HIGHER_IS_BETTER } } } }"""
+    )

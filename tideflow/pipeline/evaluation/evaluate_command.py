@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tideflow.io.saved_models import read_saved_model
 from tideflow.pipeline.data.whole_files import printable
 from tideflow.pipeline.evaluation.analysis import run_model_analysis
 from tideflow.pipeline.evaluation.keys import metric_key_of, slice_key_of, slice_name
@@ -23,6 +24,7 @@ from tideflow.pipeline.messages import evaluation as messages
 from tideflow.pipeline.schema import load_schema_text
 
 _DEFAULT_METRICS = ("ExampleCount", "AUC", "BinaryAccuracy", "Calibration")
+_PROBABILITY = "logistic"  # what estimators call the probability of the label 1
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -35,7 +37,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("data", metavar="DATA", nargs="+", help="files, folders or patterns")
     parser.add_argument("--config", metavar="FILE", help="the EvalConfig, as text or JSON")
     parser.add_argument("--label", help="the feature with the label, instead of a configuration")
-    parser.add_argument("--signature", default="", help="the signature, where there is no configuration")
+    parser.add_argument(
+        "--signature",
+        default="",
+        help="the signature, where there is no configuration "
+        f"(one with the output {_PROBABILITY}, or else the default)",
+    )
     parser.add_argument("--prediction", default="", help="the output that is the prediction, likewise")
     parser.add_argument(
         "--slices",
@@ -113,9 +120,10 @@ def _config(options: argparse.Namespace) -> Any:
         config = load_eval_config(options.config)
     else:
         config = messages.EvalConfig()
-        config.model_specs.add(
-            label_key=options.label, signature_name=options.signature, prediction_key=options.prediction
-        )
+        signature, prediction = options.signature, options.prediction
+        if not signature and not prediction:
+            signature, prediction = _probability(options.model)
+        config.model_specs.add(label_key=options.label, signature_name=signature, prediction_key=prediction)
         config.slicing_specs.add()
         spec = config.metrics_specs.add()
         for name in filter(None, options.metrics.split(",")):
@@ -131,6 +139,18 @@ def _config(options: argparse.Namespace) -> Any:
     if options.intervals:
         config.options.compute_confidence_intervals.value = True
     return config
+
+
+def _probability(model: str) -> tuple[str, str]:
+    """The signature and output of an estimator's classifier that is the probability of the label 1.
+
+    Its signature for serving answers with the scores of both classes, whose metrics nobody asks for.
+    """
+    for graph in read_saved_model(model).meta_graphs:
+        for name, signature in sorted(graph.signature_def.items()):
+            if _PROBABILITY in signature.outputs:
+                return name, _PROBABILITY
+    return "", ""
 
 
 def _table(found: Sequence[Any]) -> Iterator[str]:

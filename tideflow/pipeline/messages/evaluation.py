@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from google.protobuf import wrappers_pb2  # noqa: F401 - describes the wrapped numbers
 
 from tideflow.graph.own_protos import make_messages
@@ -431,6 +433,7 @@ ValidationDetails = _messages["ValidationDetails"]
 MetricsValidationForSlice = _messages["MetricsValidationForSlice"]
 ValidationResult = _messages["ValidationResult"]
 
+MetricDirection = SimpleNamespace(**_ENUMS["MetricDirection"])
 UNKNOWN, LOWER_IS_BETTER, HIGHER_IS_BETTER = _ENUMS["MetricDirection"].values()
 JACKKNIFE = ConfidenceIntervalOptions.JACKKNIFE
 POISSON_BOOTSTRAP = ConfidenceIntervalOptions.POISSON_BOOTSTRAP
