@@ -368,7 +368,7 @@ def _gathered_regions(images: Any, taps: Sequence[Taps], join: Callable) -> Any:
 
 @operator("MaxRoiPool")
 def _max_roi_pool(given: Given) -> Any:
-    """The largest pixel in each cell of regions, whose corners are rounded to pixels; 0 where a cell has none."""
+    """The largest pixel in each cell of regions, whose corners are rounded to pixels; 0 of an empty cell."""
     x, regions = given.inputs
     images = tf.gather(x, tf.cast(regions[:, 0], tf.int32))
     scaled = regions[:, 1:] * given.attribute("spatial_scale", 1.0)
