@@ -57,6 +57,7 @@ def assert_same(path, inputs):
 
 X, IMAGE = f32(3, 4), f32(2, 4, 6, 6)
 NO, SCALES = np.zeros(0, np.float32), np.array([1, 1, 1.7, 0.6], np.float32)
+REGIONS = np.array([[0, 0, 0, 9, 7], [1, 2.4, 1, 6.5, 7], [1, 5, 5, 2, 2], [0, -3, 4, 40, 50]], np.float32)
 LENGTHS, BOTH = np.array([3, 5], np.int32), {"hidden_size": 4, "direction": "bidirectional"}
 ONE = (
     "Abs Atan Ceil Cos Elu Erf Exp Floor HardSigmoid HardSwish Identity LeakyRelu Neg Reciprocal Relu Round "
@@ -67,6 +68,7 @@ ONE = (
 TWO = "Add Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mul Sub Sum".split()
 # By operator: its inputs (the first is fed, the others are constants) and its attributes.
 CASES = [
+    ("MaxRoiPool", [IMAGE, REGIONS], {"pooled_shape": [2, 3], "spatial_scale": 0.5}),
     *((name, [X], {}) for name in ONE),
     *((name, [X, f32(4)], {}) for name in TWO),
     ("Div", [i64(7, -7, 8), i64(2, 2, -3)], {}),

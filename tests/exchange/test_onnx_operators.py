@@ -20,7 +20,6 @@ MANY = ("ConvTranspose", "GRU", "GridSample", "If", "LSTM", "Loop", "RNN", "Resi
 # What is not done here, by operator; the others are all known.
 UNKNOWN = {
     "ImageDecoder": "bytes in a tensor of numbers are no file here",
-    "MaxRoiPool": "replaced by RoiAlign in every network since 2017",
 }
 # Cases that are not as ONNX says, with the reason.
 OTHERWISE = {

@@ -26,7 +26,7 @@ FLAGS = [*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags()]
 @pytest.fixture(scope="session")
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libraries")
-    sources = ("zero_out.cc", "interface.cc", "stateful.cc")
+    sources = ("zero_out.cc", "interface.cc", "stateful.cc", "windows.cc")
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda name: compiled(SOURCES / name, folder, FLAGS), sources))
 
@@ -43,7 +43,7 @@ def test_the_ops_answer_as_in_tensorflow(libraries):
 
 
 def test_modules_of_libraries(paths, libraries):
-    zero_out, interface, _ = libraries
+    zero_out, interface, *_ = libraries
     assert tf.load_op_library(paths[0]) is zero_out and tf.load_library(os.path.dirname(paths[0])) is None
     assert [op.name for op in zero_out.OP_LIST.op] == [
         "ZeroOut",
@@ -150,7 +150,7 @@ def test_variables_are_whole_while_kernels_write_to_them(libraries):
 
 
 def test_on_a_cluster_whose_tasks_have_loaded_the_library(paths, libraries):
-    zero_out, interface, _ = libraries
+    zero_out, interface, *_ = libraries
     cluster = cluster_of(worker=1)
     with processes(cluster, ("worker", 0), libraries=paths), tf.Graph().as_default():
         with tf.device("/job:worker/task:0"):

@@ -15,8 +15,11 @@ def encode_varint(number: int) -> bytes:
 
 def decode_varint(data: bytes | memoryview, at: int, end: int | None = None) -> tuple[int, int]:
     """The number at `at`, and the position after it. Raises ValueError if it does not end before `end`."""
+    limit = len(data) if end is None else end
+    if at < limit and data[at] < 0x80:  # most are of one byte
+        return data[at], at + 1
     number = shift = 0
-    for position in range(at, min(at + 10, len(data) if end is None else end)):
+    for position in range(at, min(at + 10, limit)):
         byte = data[position]
         number |= (byte & 0x7F) << shift
         if byte < 0x80:

@@ -1,7 +1,7 @@
-"""What the ops of zero_out.cc, interface.cc and stateful.cc answer, as text: the same under both engines.
+"""What the ops of the sources beside this file answer, as text: the same under both engines.
 
-`python answers.py ENGINE ZERO_OUT_LIBRARY INTERFACE_LIBRARY STATEFUL_LIBRARY` prints them. It runs under
-Python 3.7 too.
+`python answers.py ENGINE ZERO_OUT INTERFACE STATEFUL WINDOWS` prints them, given
+the compiled libraries. It runs under Python 3.7 too.
 """
 
 import importlib
@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 
-def answers(tf, zero_out, interface, stateful):
+def answers(tf, zero_out, interface, stateful, windows):
     lines = []
 
     def show(name, function):
@@ -248,6 +248,29 @@ def answers(tf, zero_out, interface, stateful):
     show("a variable that grows", descended(grow=True))
     show("a gradient of another shape", descended(grad=(1.0,)))
     show("an uninitialized variable", descended(initialized=False))
+
+    # images and texts
+    image = np.arange(30, dtype=np.float32).reshape([1, 5, 6, 1])
+
+    def largest(padding="SAME", strides=(1, 2, 2, 1), x=image, **attrs):
+        return lambda: windows.largest_in_windows(x, ksize=3, strides=strides, padding=padding, **attrs)
+
+    for padding in ("SAME", "VALID"):
+        show("windows " + padding, run(largest(padding)))
+        show(
+            "sizes " + padding,
+            lambda: str(largest(padding, x=tf.placeholder(tf.float32, [None, None, 6, 1]))().shape),
+        )
+    show("a window that is too large", run(largest("VALID", x=image[:, :1])))
+    show("no stride", run(largest(strides=(1, 0, 0, 1))))
+    show("too few strides", run(largest(strides=(1, 1, 1))))
+    show("another format", run(largest(data_format="NCHW")))
+    show("a format that there is not", run(largest(data_format="HWC")))
+    show("numbers", run(lambda: windows.read_numbers(["12", " -7 ", "2.5", "1e3", "99999999999999999999"])))
+    show("no numbers", run(lambda: windows.read_numbers(["1", "one"])))
+    show("later", run(lambda: windows.later_square([1.0, -2.0])))
+    show("later, of nothing", run(lambda: windows.later_square(tf.zeros([0]))))
+    show("halves", run(lambda: [windows.halve([3.0]), windows.halve([3])]))
     return lines
 
 

@@ -366,6 +366,34 @@ def _gathered_regions(images: Any, taps: Sequence[Taps], join: Callable) -> Any:
     return tf.transpose(total, [0, 5, 3, 4, 1, 2])
 
 
+@operator("MaxRoiPool")
+def _max_roi_pool(given: Given) -> Any:
+    """The largest pixel in each cell of regions, whose corners are rounded to pixels; 0 of an empty cell."""
+    x, regions = given.inputs
+    images = tf.gather(x, tf.cast(regions[:, 0], tf.int32))
+    scaled = regions[:, 1:] * given.attribute("spatial_scale", 1.0)
+    corners = tf.sign(scaled) * tf.floor(tf.abs(scaled) + 0.5)
+    for i, cells in enumerate(given.attribute("pooled_shape")):
+        first, last = corners[:, 1 - i], corners[:, 3 - i]
+        images = _largest_in_cells(images, 2 + i, first, tf.maximum(last - first + 1, 1.0) / cells, cells)
+    return tf.where_v2(tf.equal(images, -np.inf), tf.zeros([], x.dtype), images)
+
+
+def _largest_in_cells(images: Any, axis: int, first: Any, cell: Any, cells: int) -> Any:
+    """Along an axis of images, one for each region, the largest value of each cell; -inf of an empty one."""
+    length = sizes_of(images)[axis]
+    places = _as_float(tf.range(length))
+    shape = [-1, 1, 1, 1]
+    shape[axis] = length
+    lowest = tf.constant(-np.inf, images.dtype)
+    found = []
+    for i in range(cells):
+        begin, end = first + tf.floor(i * cell), first + tf.ceil((i + 1) * cell)
+        own = (places >= begin[:, None]) & (places < end[:, None])
+        found.append(tf.reduce_max(tf.where_v2(tf.reshape(own, shape), images, lowest), axis))
+    return tf.stack(found, axis)
+
+
 @operator("NonMaxSuppression")
 def _non_max_suppression(given: Given) -> Any:
     """Of each image and class, the boxes that overlap no better one."""

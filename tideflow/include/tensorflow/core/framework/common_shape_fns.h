@@ -1,1 +1,2 @@
 #include "tideflow/kernels/shape_inference.h"
+#include "tideflow/kernels/windows.h"
