@@ -115,36 +115,3 @@ def OpInContext(op: Operation, ctxt: Any) -> bool:
 def TensorInContext(tensor: Any, ctxt: Any) -> bool:
     """Whether a tensor is made inside of a context."""
     return OpInContext(tensor.op, ctxt)
-
-
-def GetWhileContext(op: Operation) -> Any:
-    """The loop that an operation stands inside of; None if there is none."""
-    return GetContainingWhileContext(op._control_flow_context)
-
-
-def GetLoopConstantEnter(value: Any) -> Operation | None:
-    """The Enter by which a loop takes a value that all of its iterations share; None if it is another."""
-    op = value.op
-    while op.type in ("Switch", "RefSwitch", "Identity", "RefIdentity"):
-        op = op.inputs[0].op
-    return op if IsLoopConstantEnter(op) else None
-
-
-def GetContainingXLAContext(ctxt: Any) -> None:
-    """The context of XLA's compiler around a context: none, since steps are compiled without one."""
-
-
-def IsInXLAContext(op: Operation) -> bool:
-    """Whether an operation is marked for XLA's compiler."""
-    try:
-        return bool(op.get_attr("_XlaCompile"))
-    except ValueError:
-        return False
-
-
-def InXlaContext(graph: Any) -> bool:
-    """Whether operations are added for XLA's compiler: never, since there is none."""
-    return False
-
-
-GraphOrParentsInXlaContext = InXlaContext

@@ -286,7 +286,6 @@ _MODULES: dict[str, str] = {
     "python.platform.control_imports": "",
     "python.platform.remote_utils": "tideflow.programs.version_names",
     "python.platform.self_check": "tideflow.programs.version_names",
-    "python.ops.init_ops_v2": "tideflow.compat.v2.initializers tf.initializers",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.context": "tf tideflow.eager.context",
