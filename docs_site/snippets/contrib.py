@@ -336,6 +336,10 @@ print(utils.convert_collection_to_dict("ends"))
 shape = tf.TensorShape([8, 4, 4, 3])
 print(tf.contrib.layers.utils.channel_dimension(shape, "NHWC"), tf.contrib.layers.utils.last_dimension(shape))
 
+# %% tf.contrib.layers.utils.constant_value
+utils = tf.contrib.layers.utils
+print(utils.constant_value(tf.constant(True)), utils.constant_value(tf.Variable(True)))
+
 # %% tf.contrib.layers.utils.get_variable_collections
 print(tf.contrib.layers.utils.get_variable_collections({"weights": ["w"], "biases": ["b"]}, "biases"))
 
