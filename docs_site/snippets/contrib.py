@@ -346,6 +346,13 @@ print(tf.contrib.layers.utils.get_variable_collections({"weights": ["w"], "biase
 # %% tf.contrib.layers.utils.n_positive_integers, tf.contrib.layers.utils.two_element_tuple
 print(tf.contrib.layers.utils.n_positive_integers(3, 2), tf.contrib.layers.utils.two_element_tuple(5))
 
+# %% tf.contrib.losses.add_loss
+losses = tf.contrib.losses
+losses.add_loss(tf.constant(1.0))
+with tf.contrib.framework.arg_scope([losses.add_loss], loss_collection=None):
+    losses.mean_squared_error(tf.constant([1.0]), tf.constant([2.0]))  # kept apart
+print(len(losses.get_losses()))
+
 # %% tf.contrib.lookup.index_table_from_tensor, tf.contrib.lookup.index_table_from_file,
 # %% tf.contrib.lookup.string_to_index_table_from_tensor, tf.contrib.lookup.string_to_index_table_from_file,
 # %% tf.contrib.lookup.HasherSpec, tf.contrib.lookup.StrongHashSpec
