@@ -336,11 +336,22 @@ print(utils.convert_collection_to_dict("ends"))
 shape = tf.TensorShape([8, 4, 4, 3])
 print(tf.contrib.layers.utils.channel_dimension(shape, "NHWC"), tf.contrib.layers.utils.last_dimension(shape))
 
+# %% tf.contrib.layers.utils.constant_value
+utils = tf.contrib.layers.utils
+print(utils.constant_value(tf.constant(True)), utils.constant_value(tf.Variable(True)))
+
 # %% tf.contrib.layers.utils.get_variable_collections
 print(tf.contrib.layers.utils.get_variable_collections({"weights": ["w"], "biases": ["b"]}, "biases"))
 
 # %% tf.contrib.layers.utils.n_positive_integers, tf.contrib.layers.utils.two_element_tuple
 print(tf.contrib.layers.utils.n_positive_integers(3, 2), tf.contrib.layers.utils.two_element_tuple(5))
+
+# %% tf.contrib.losses.add_loss
+losses = tf.contrib.losses
+losses.add_loss(tf.constant(1.0))
+with tf.contrib.framework.arg_scope([losses.add_loss], loss_collection=None):
+    losses.mean_squared_error(tf.constant([1.0]), tf.constant([2.0]))  # kept apart
+print(len(losses.get_losses()))
 
 # %% tf.contrib.lookup.index_table_from_tensor, tf.contrib.lookup.index_table_from_file,
 # %% tf.contrib.lookup.string_to_index_table_from_tensor, tf.contrib.lookup.string_to_index_table_from_file,
