@@ -1,6 +1,7 @@
 """Imports of TensorFlow that Tideflow answers."""
 
 import importlib
+import pydoc
 import subprocess
 import sys
 
@@ -447,3 +448,15 @@ def test_sizes_around_convolutions():
     assert Layer().output_shape(tideflow.TensorShape([None, 3])).as_list() == [None, 3]
     assert [each.as_list() for each in Layer().output_shape([(1,), (2,)])] == [[1], [2]]
     assert tf_utils.constant_value(tideflow.constant(True)) is True
+
+
+def test_symbols_are_located_by_their_dotted_names():
+    """Libraries find layers and optimizers by name with pydoc, which imports each part of it."""
+    assert pydoc.locate("tensorflow.nn.rnn_cell.LSTMCell") is tideflow.nn.rnn_cell.LSTMCell
+    assert pydoc.locate("tensorflow.relu") is None
+
+
+def test_a_symbol_is_no_module():
+    with pytest.raises(ModuleNotFoundError, match=r"tensorflow\.nn has a symbol of that name") as caught:
+        importlib.import_module("tensorflow.nn.relu")
+    assert caught.value.name == "tensorflow.nn.relu"

@@ -67,12 +67,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if name.partition(".")[0] not in ROOTS:
             return None
         if not modules.is_module(_path(name)):
-            package, _, module = name.rpartition(".")
-            # Named, this error would be taken for a name that the package lacks, and its message lost.
-            raise ModuleNotFoundError(
-                f"No module or symbol named '{name}', asked for at {_caller()}. "
-                f"{modules.why_not(_path(package), module)}"
-            )
+            # Named, the error of `from package import name` would be replaced by one that says less. Others
+            # need the name: `pydoc.locate` knows by it that this module is missing, and not one inside.
+            raise ModuleNotFoundError(_why_no_module(name), name=None if _is_from_import() else name)
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: Any) -> Facade:
@@ -80,6 +77,26 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Nothing: a facade is whole when it is made."""
+
+
+def _why_no_module(name: str) -> str:
+    package, _, last = name.rpartition(".")
+    if _look_up(package, last) is not _NOTHING:
+        return f"No module named '{name}', asked for at {_caller()}. {package} has a symbol of that name."
+    return (
+        f"No module or symbol named '{name}', asked for at {_caller()}. "
+        f"{modules.why_not(_path(package), last)}"
+    )
+
+
+def _is_from_import() -> bool:
+    """Whether the module is looked for because a package lacks a name that is imported from it."""
+    frame: Any = sys._getframe(2)
+    while frame is not None and "importlib" in frame.f_code.co_filename:
+        if frame.f_code.co_name == "_handle_fromlist":
+            return True
+        frame = frame.f_back
+    return False
 
 
 _NOTHING = object()
