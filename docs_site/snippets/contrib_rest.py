@@ -56,6 +56,27 @@ with tf.Session() as sess:
     path = root.save("./drawn", session=sess)
 print(tf.contrib.checkpoint.dot_graph_from_checkpoint(path).splitlines()[0])
 
+# %% tf.contrib.checkpoint.split_dependency
+pair = tf.Variable([1.0, 2.0], use_resource=True)
+halves = tf.contrib.checkpoint.split_dependency(
+    ["a", "b"],
+    [tf.float32, tf.float32],
+    lambda values: values.update(a=pair[0], b=pair[1]),
+    lambda values: pair.assign([values["a"], values["b"]]),
+    device="",
+)
+with tf.Session() as sess:
+    sess.run(tf.global_variables_initializer())
+    path = tf.train.Checkpoint(**halves).save("./halves", session=sess)
+print([name for name, _ in tf.train.list_variables(path)][1:3])
+
+# %% tf.contrib.checkpoint.capture_dependencies
+model = tf.contrib.checkpoint.Checkpointable()
+with tf.variable_scope("model") as model.variable_scope:
+    with tf.contrib.checkpoint.capture_dependencies(model):
+        tf.get_variable("weights", [2], use_resource=True)
+print(len(tf.contrib.checkpoint.list_objects(model)))
+
 # %% tf.contrib.checkpoint.CheckpointableObjectGraph
 print(len(tf.contrib.checkpoint.CheckpointableObjectGraph().nodes))
 

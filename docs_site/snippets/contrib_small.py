@@ -182,7 +182,7 @@ with tf.Session() as session:
     print([value.shape for value in session.run(kernels)])
 
 # %% tf.xla.experimental.jit_scope, tf.xla.experimental.compile,
-# %% tf.contrib.compiler.jit.experimental_jit_scope
+# %% tf.contrib.compiler.jit.experimental_jit_scope, tf.contrib.compiler.xla.compile
 with tf.xla.experimental.jit_scope():
     y = tf.tanh(tf.constant([1.0, 2.0]))
 doubled = tf.xla.experimental.compile(lambda x: x * 2.0, [y])
