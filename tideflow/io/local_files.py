@@ -119,11 +119,21 @@ def write_bytes(path: PathLike, data: bytes) -> None:
         file.write(data)
 
 
+def is_device(path: str) -> bool:
+    """Whether there is a device, a pipe or a socket. It is written to, and never replaced by a file: for the
+    superuser, that would take /dev/null away from the whole system.
+    """
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
 def replace_bytes(path: PathLike, data: bytes, *, sync_name: bool = True) -> None:
     """Writes a file atomically: a concurrent reader, and who comes after a crash, finds the whole old file or
     the whole new one. Without `sync_name` it may be the old one until the directory is synced.
     """
     path = local_path(path)
+    if is_device(path):
+        write_bytes(path, data)
+        return
     temporary = f"{path}.tmp{uuid.uuid4().hex}"
     try:
         make_folder(os.path.dirname(path))

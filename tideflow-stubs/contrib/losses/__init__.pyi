@@ -1,5 +1,6 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.graph.operation import Tensor as _Tensor
 from tideflow.contrib.losses import absolute_difference as absolute_difference
 from tideflow.contrib.losses import compute_weighted_loss as compute_weighted_loss
 from tideflow.contrib.losses import cosine_distance as cosine_distance
@@ -12,6 +13,12 @@ from tideflow.contrib.losses import metric_learning as metric_learning
 from tideflow.contrib.losses import sigmoid_cross_entropy as sigmoid_cross_entropy
 from tideflow.contrib.losses import softmax_cross_entropy as softmax_cross_entropy
 from tideflow.contrib.losses import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
-from tideflow.losses.collection import add_loss as add_loss
 from tideflow.losses.collection import get_losses as get_losses
 from tideflow.losses.collection import get_regularization_losses as get_regularization_losses
+
+def add_loss(loss: _Tensor, loss_collection='losses') -> None:
+    """Adds a loss to a collection.
+
+    Args:
+      loss: The loss.
+      loss_collection: The collection's key; nothing happens if it is None, or in eager mode."""

@@ -2,6 +2,8 @@
 
 from tideflow.contrib.learn.monitors import BaseMonitor as BaseMonitor
 from tideflow.contrib.learn.monitors import EveryN as EveryN
+from tideflow.contrib.learn.monitors import RunHookAdapterForMonitors as RunHookAdapterForMonitors
+from tideflow.contrib.learn.monitors import replace_monitors_with_hooks as replace_monitors_with_hooks
 from tideflow.contrib.learn.saving_monitors import CheckpointSaver as CheckpointSaver
 from tideflow.contrib.learn.saving_monitors import ExportMonitor as ExportMonitor
 from tideflow.contrib.learn.saving_monitors import GraphDump as GraphDump

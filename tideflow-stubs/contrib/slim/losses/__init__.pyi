@@ -1,6 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
 from tideflow.contrib.losses import absolute_difference as absolute_difference
+from tideflow.contrib.losses import add_loss as add_loss
 from tideflow.contrib.losses import compute_weighted_loss as compute_weighted_loss
 from tideflow.contrib.losses import cosine_distance as cosine_distance
 from tideflow.contrib.losses import get_total_loss as get_total_loss
@@ -11,6 +12,5 @@ from tideflow.contrib.losses import mean_squared_error as mean_squared_error
 from tideflow.contrib.losses import sigmoid_cross_entropy as sigmoid_cross_entropy
 from tideflow.contrib.losses import softmax_cross_entropy as softmax_cross_entropy
 from tideflow.contrib.losses import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
-from tideflow.losses.collection import add_loss as add_loss
 from tideflow.losses.collection import get_losses as get_losses
 from tideflow.losses.collection import get_regularization_losses as get_regularization_losses
