@@ -215,7 +215,8 @@ print(results["global_step"], exports)
 # %% tf.contrib.learn.monitors.StopAtStep, tf.contrib.learn.monitors.PrintTensor,
 # %% tf.contrib.learn.monitors.CaptureVariable, tf.contrib.learn.monitors.LoggingTrainable,
 # %% tf.contrib.learn.monitors.GraphDump, tf.contrib.learn.monitors.NanLoss,
-# %% tf.contrib.learn.NanLossDuringTrainingError
+# %% tf.contrib.learn.monitors.replace_monitors_with_hooks,
+# %% tf.contrib.learn.monitors.RunHookAdapterForMonitors, tf.contrib.learn.NanLossDuringTrainingError
 learn = tf.contrib.learn
 
 
@@ -246,6 +247,8 @@ print(
     issubclass(learn.NanLossDuringTrainingError, RuntimeError),
     learn.monitors.NanLoss(None).run_on_all_workers,
 )
+(hook,) = learn.monitors.replace_monitors_with_hooks([Mine(every_n_steps=2)], estimator)
+print(isinstance(hook, learn.monitors.RunHookAdapterForMonitors))
 
 # %% tf.contrib.learn.monitors.ValidationMonitor, tf.contrib.learn.monitors.CheckpointSaver,
 # %% tf.contrib.learn.monitors.SummarySaver, tf.contrib.learn.monitors.StepCounter,

@@ -44,6 +44,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.control_flow.switches import common_shape, shape_within
+from tideflow.ops.helpers.tensor_lists import ListShape
 from tideflow.runtime.devices import CPU
 
 _ALIASING = ("Identity", "StopGradient", "Switch")  # their results are their inputs' memory
@@ -131,7 +132,16 @@ def memory_behind(tensor: Tensor, is_fed: Callable[[Tensor], bool]) -> Tensor | 
 
 
 def _wider(a: TensorShape, b: TensorShape) -> TensorShape:
+    """What holds of a loop's variable before and after an iteration."""
+    if isinstance(a, ListShape):
+        return a.common(b)
     return a if shape_within(b, a) else common_shape(a, b)
+
+
+def _as_known(a: TensorShape, b: TensorShape) -> bool:
+    if isinstance(a, ListShape) and isinstance(b, ListShape):
+        return a.facts() == b.facts()
+    return type(a) is type(b) and a.tuple == b.tuple
 
 
 class Unstructured(Exception):
@@ -272,11 +282,13 @@ class Builder:
         inner._refined = self._refined
         inner._depth = self._depth + 1
         inner.progress = self.progress
+        inner.held = Held(self.held.ops | ops, self.held)
         self.progress.inlined(len(ops) + 1, f"{self.prefix}{name}")
         for tensor, value in zip(body.inputs, args, strict=True):
             inner.values[tensor] = value
             self._refined.add(value.op)
         inner.add_all(arranged(ops, taken))
+        self.held = inner.held
         return [inner._as_value(tensor) for tensor in body.outputs]
 
     def _as_value(self, tensor: Tensor) -> Value:
@@ -309,9 +321,12 @@ class Builder:
         """Adds a loop. `write` adds its body: from the variables to the predicate and their next values.
 
         A variable has the shape it enters with, if an iteration leaves it that way; where it does not, less
-        is known of it. What is known of the elements of a list is not: an iteration may change it.
+        is known of it. Of a list that enters empty, it is known what iterations push.
         """
-        known = [TensorShape(value.shape.tuple) for value in initial]
+        known = [
+            value.shape if isinstance(value.shape, ListShape) else TensorShape(value.shape.tuple)
+            for value in initial
+        ]
         while True:
             inner = Builder(self.ops, self, self.implied | guards, prefix=self.prefix)
             variables = [
@@ -321,7 +336,7 @@ class Builder:
             inner._refined.update(value.op for value in variables)
             pred, following = write(inner, variables)
             wider = [_wider(a, value.shape) for a, value in zip(known, following, strict=True)]
-            if all(a.tuple == b.tuple for a, b in zip(known, wider, strict=True)):
+            if all(_as_known(a, b) for a, b in zip(known, wider, strict=True)):
                 break
             known = wider
             self.progress.inlined(len(inner.nodes), name)  # loops in loops double what is written again
@@ -444,11 +459,13 @@ class Builder:
         if not any(value.op in self._refined for value in node.inputs):
             return
         self._refined.add(node)
-        if all(value.shape.is_fully_defined() for value in node.outputs):
+        takes_lists = any(isinstance(value.shape, ListShape) for value in node.inputs)
+        if not takes_lists and all(value.shape.is_fully_defined() for value in node.outputs):
             return
         try:
             shapes = node.definition.infer(node.grouped_inputs, node.attrs, node.name, in_step=True)
             for value, shape in zip(node.outputs, shapes, strict=True):
-                value.shape = value.shape.merge_with(shape)
+                is_list = isinstance(shape, ListShape)
+                value.shape = shape if is_list else value.shape.merge_with(shape)
         except ValueError as error:  # in a branch that is not taken sizes need not fit
             node.definition = refusing(node.definition, str(error))

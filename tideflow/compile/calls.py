@@ -15,8 +15,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op, definition
-from tideflow.graph.operation import Operation
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.arrays import creation
+from tideflow.ops.arrays.constants import identity_op
 from tideflow.ops.control_flow.calls import argument_op, called, named
 
 if TYPE_CHECKING:
@@ -151,13 +152,34 @@ def _while(builder: Builder, op: Operation) -> None:
             f"The loop is {op.name}."
         )
 
-    def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
-        (test,) = inner.inline(cond, variables, frozenset(), f"{op.name}/cond")
-        pred = _truth(inner, test, op, frozenset())
-        return pred, inner.inline(body, variables, frozenset({(pred, True)}), f"{op.name}/body")
+    args = builder.inputs(op)
+    constant = {i for i, inner in enumerate(body.inputs) if _unchanged(body.outputs[i]) is inner}
+    if len(constant) == len(args):
+        constant = set()
 
-    loop = builder.add_loop(op.name, builder.inputs(op), builder.guards_of(op), write, op)
-    _give(builder, op, loop.outputs)
+    def write(inner: Builder, variables: list[Value]) -> tuple[Value, list[Value]]:
+        given = _with_constants(args, constant, variables)
+        (test,) = inner.inline(cond, given, frozenset(), f"{op.name}/cond")
+        pred = _truth(inner, test, op, frozenset())
+        following = inner.inline(body, given, frozenset({(pred, True)}), f"{op.name}/body")
+        return pred, [value for i, value in enumerate(following) if i not in constant]
+
+    varying = [value for i, value in enumerate(args) if i not in constant]
+    loop = builder.add_loop(op.name, varying, builder.guards_of(op), write, op)
+    _give(builder, op, _with_constants(args, constant, loop.outputs))
+
+
+def _unchanged(tensor: Tensor) -> Tensor:
+    """The tensor that this one is, seen through Identities."""
+    while tensor.op.definition is identity_op and not tensor.op.control_inputs:
+        tensor = tensor.op.inputs[0]
+    return tensor
+
+
+def _with_constants(args: list[Value], constant: set[int], varying: list[Value]) -> list[Value]:
+    """A loop's variables, those that no iteration changes as the values from outside that they are."""
+    rest = iter(varying)
+    return [value if i in constant else next(rest) for i, value in enumerate(args)]
 
 
 def _for(builder: Builder, op: Operation) -> None:
@@ -227,3 +249,17 @@ _LOWERINGS: dict[str, Callable[[Builder, Operation], None]] = {
     "For": _for,
     "SymbolicGradient": _gradient,
 }
+
+LOOPS = ("While", "StatelessWhile")
+
+
+def bodies_called(op: Operation) -> list[tuple[int, FunctionBody]]:
+    """The functions that an operation hands its inputs to, each with the number of inputs before those."""
+    if op.type in LOOPS:
+        return [(0, functions.body_of(op.graph, *named(op.attrs[key]))) for key in ("cond", "body")]
+    if op.type in ("If", "StatelessIf"):
+        keys = ("then_branch", "else_branch")
+        return [(1, functions.body_of(op.graph, *named(op.attrs[key]))) for key in keys]
+    if _LOWERINGS.get(op.type) is _call:
+        return [(0, functions.body_of(op.graph, *called(op)))]
+    return []

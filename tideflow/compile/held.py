@@ -12,9 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tideflow.compile import calls
 from tideflow.compile.ir import Node, Value
+from tideflow.graph.functions import FunctionBody
 from tideflow.graph.op import Op
-from tideflow.graph.operation import Operation
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.control_flow import stacks
@@ -114,19 +116,60 @@ def _origin(handle: Value) -> Value:
     return handle
 
 
+class _Call(NamedTuple):
+    """A call whose body is looked into, from the call around it."""
+
+    op: Operation
+    body: FunctionBody
+    around: _Call | None
+
+    @property
+    def path(self) -> tuple[Operation, ...]:
+        """The calls from the step to the body."""
+        return (*(self.around.path if self.around is not None else ()), self.op)
+
+
 def _puts_into(handle: Value, ops: Set[Operation]) -> set[Operation]:
-    """The operations that put something in; none, where the handle goes where that cannot be seen."""
+    """The operations that put something in, those in functions too; none, where the handle goes where that
+    cannot be seen.
+    """
     assert handle.op.source is not None, "it was made for an operation"
     found: set[Operation] = set()
-    waiting = [handle.op.source.outputs[handle.value_index]]
+    first: tuple[Tensor, _Call | None] = (handle.op.source.outputs[handle.value_index], None)
+    waiting, seen = [first], set()
     while waiting:
-        for op in waiting.pop()._consumers:
-            if op not in ops or op.definition in _TAKES or op.definition in _OTHERS:
+        tensor, call = waiting.pop()
+        place = tensor, call.path if call is not None else ()
+        if place in seen:
+            continue
+        seen.add(place)
+        further = _behind_call(tensor, call)
+        for op in tensor._consumers:
+            if call is None and op not in ops or op.definition in _TAKES or op.definition in _OTHERS:
                 continue
+            bodies = calls.bodies_called(op)
             if op.type in _PASSING:
-                waiting += op.outputs
+                further += [(output, call) for output in op.outputs]
             elif op.definition in _PUTS:
                 found.add(op)
-            else:
+            elif not bodies:
                 return set()
+            places = [i for i, given in enumerate(op.inputs) if given is tensor]
+            for skipped, body in bodies:
+                further += [(body.inputs[i - skipped], _Call(op, body, call)) for i in places if i >= skipped]
+        waiting += further
+    return found
+
+
+def _behind_call(tensor: Tensor, call: _Call | None) -> list[tuple[Tensor, _Call | None]]:
+    """Where a handle goes that a function returns: out of the call, and into a loop's next iteration."""
+    if call is None:
+        return []
+    op, body, around = call
+    found: list[tuple[Tensor, _Call | None]] = []
+    for i, output in enumerate(body.outputs):
+        if output is tensor and i < len(op.outputs):
+            found.append((op.outputs[i], around))
+            if op.type in calls.LOOPS:
+                found += [(each.inputs[i], _Call(op, each, around)) for _, each in calls.bodies_called(op)]
     return found

@@ -155,7 +155,7 @@ def _to_aot(model: Frozen, program: ExportedProgram, path: Path, samples: Sequen
     if path.suffix != ".pt2":
         raise ValueError(f"The name of an AOTInductor package ends in .pt2, not as '{path.name}'")
     with _quiet(), _refusing("AOTInductor", model):
-        from tideflow.exchange.dense_inputs import take_any_strides  # loads Inductor
+        from tideflow.exchange.dense_inputs import take_any_strides  # loaded when asked for: with Inductor
 
         take_any_strides(program)
         torch._inductor.aoti_compile_and_package(program, package_path=str(path))

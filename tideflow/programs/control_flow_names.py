@@ -84,7 +84,7 @@ def EnableControlFlowV2(graph: Graph) -> bool:
 def GetLoopConstantEnter(value: Tensor) -> Operation | None:
     """The Enter through which a loop takes a tensor that it does not change; None if there is none."""
     op = value.op
-    while op.type in ("Identity", "RefIdentity", "Switch", "RefSwitch"):
+    while IsSwitch(op) or op.definition.role == "identity":
         op = op.inputs[0].op
     return op if IsLoopConstantEnter(op) else None
 

@@ -44,7 +44,11 @@ empty_list_op = Op(
     **ELEMENTS,
     **SIZES,
 )
-empty_list_op.shape(_new_list_shape)
+
+
+@empty_list_op.shape
+def _empty_list_shape(element_shape, count, *, element_dtype):
+    return ListShape(element_dtype, element_shape_from(element_shape), is_empty=True)
 
 
 @empty_list_op.kernel
@@ -89,7 +93,7 @@ push_back_op = Op(
 def _push_back_shape(handle, tensor, *, element_dtype):
     _is_one_cell(handle)
     known = elements_shape(handle, element_dtype, UNKNOWN, "push to")
-    return ListShape(element_dtype, known)
+    return handle.with_one_more(tensor) if isinstance(handle, ListShape) else ListShape(element_dtype, known)
 
 
 @push_back_op.kernel
