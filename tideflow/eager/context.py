@@ -351,6 +351,19 @@ def list_devices() -> list[str]:
     return [device.name for device in eager_devices()]
 
 
+@contextlib.contextmanager
+def function_executor_type(executor_type: str) -> Iterator[None]:
+    """Where functions are called with another executor of TensorFlow's. Here all run alike.
+
+    Args:
+      executor_type: The executor's name.
+
+    Yields:
+      Nothing.
+    """
+    yield
+
+
 for _name in (
     "SYNC",
     "ASYNC",

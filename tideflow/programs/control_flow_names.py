@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from tideflow.functions.func_graph import FuncGraph
+from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
+from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.control_flow import contexts
+from tideflow.graph.scopes import colocate_with, get_default_graph
+from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants
+from tideflow.ops.control_flow import contexts, switches
 from tideflow.variables.behavior import control_flow_v2_enabled
 
 ControlFlowContext = contexts.Context
@@ -58,6 +65,29 @@ def GetContainingCondContext(ctxt: Any) -> Any:
     return _innermost(ctxt, contexts.CondContext)
 
 
+class XLAControlFlowContext:
+    """A scope whose operations XLA would compile. Here they are made and run as all others are."""
+
+    _entered = threading.local()
+
+    def Enter(self) -> None:
+        """Begins the scope, for the graph that is the default."""
+        self._graphs().append(get_default_graph())
+
+    def Exit(self) -> None:
+        """Ends the scope."""
+        self._graphs().pop()
+
+    def IsXLAContext(self) -> bool:
+        """Whether XLA would compile what is made in it."""
+        return True
+
+    @classmethod
+    def _graphs(cls) -> list[Graph]:
+        """The graphs that such scopes of this thread were begun for."""
+        return vars(cls._entered).setdefault("graphs", [])
+
+
 def GetContainingXLAContext(ctxt: Any) -> Any:
     """None: whatever context it is, nothing around it is compiled by XLA."""
     return None
@@ -69,11 +99,14 @@ def IsInXLAContext(op: Operation) -> bool:
 
 
 def InXlaContext(graph: Graph) -> bool:
-    """False: what is added to a graph is not compiled by XLA."""
-    return False
+    """Whether a scope that asks for XLA is open for a graph."""
+    return any(entered is graph for entered in XLAControlFlowContext._graphs())
 
 
-GraphOrParentsInXlaContext = InXlaContext
+def GraphOrParentsInXlaContext(graph: Graph) -> bool:
+    """The same for a graph, or one that its function was made in."""
+    outer = getattr(graph, "outer", None)
+    return InXlaContext(graph) or outer is not None and GraphOrParentsInXlaContext(outer)
 
 
 def EnableControlFlowV2(graph: Graph) -> bool:
@@ -115,3 +148,62 @@ def OpInContext(op: Operation, ctxt: Any) -> bool:
 def TensorInContext(tensor: Any, ctxt: Any) -> bool:
     """Whether a tensor is made inside of a context."""
     return OpInContext(tensor.op, ctxt)
+
+
+# ------------------------------------------------------------------------------------------------ references
+
+
+def _reference(data: Any) -> Tensor:
+    """A tensor, or a variable's reference where it has one."""
+    return convert_to_tensor(data._ref() if hasattr(data, "_ref") else data)
+
+
+def _Identity(tensor: Any, name: str | None = None) -> Tensor:
+    """The same value; of a reference, the reference."""
+    tensor = _reference(tensor)
+    if not tensor.dtype._is_ref_dtype:
+        return constants.identity(tensor, name=name)
+    made: Tensor = definition("RefIdentity")(tensor, name=name)
+    return made
+
+
+def _NextIteration(tensor: Any, name: str | None = None) -> Tensor:
+    """The value, or the reference, one iteration later."""
+    return switches.next_iteration(_reference(tensor), name)
+
+
+def _Enter(
+    tensor: Any,
+    frame_name: str,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    use_ref: bool = True,
+    use_input_shape: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """The value, or the reference, in a frame.
+
+    Args:
+      tensor: A tensor or a variable.
+      frame_name: The name of the frame.
+      is_constant: Whether it is there in all iterations, not only in the first.
+      parallel_iterations: How many iterations may run at the same time.
+      use_ref: Whether a variable enters as its reference.
+      use_input_shape: Whether the shape is known inside.
+      name: A name for the operation.
+
+    Returns:
+      The tensor inside.
+    """
+    outside = _reference(tensor) if use_ref else convert_to_tensor(tensor)
+    inside: Tensor = switches.enter(outside, frame_name, is_constant, parallel_iterations, name)
+    if not use_input_shape:
+        inside._shape = TensorShape(None)
+    return inside
+
+
+def _SwitchRefOrTensor(data: Any, pred: Any, name: str = "Switch") -> tuple[Any, Any]:
+    """The value, or the reference, on the side that `pred` chooses: (there when false, there when true)."""
+    data = data if isinstance(data, IndexedSlices) else _reference(data)
+    with colocate_with(data, ignore_existing=True):
+        return switches.switch(data, pred, name)

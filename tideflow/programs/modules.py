@@ -316,6 +316,9 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.util": "tf.contrib.distributions",
     "python.module": "tf",
     "python.module.module": "tf",
+    "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
+    "python.ops.control_flow_util_v2": "tideflow.programs.control_flow_v2_names tf",
+    "python.ops.while_v2": "tideflow.programs.control_flow_v2_names tf",
     "python.ops.control_flow_util": "tideflow.programs.control_flow_names tf",
     "python.ops.functional_ops": "tf tideflow.programs.functional_names",
     "python.ops.gradient_checker": "tf.test",
@@ -352,6 +355,7 @@ _MODULES: dict[str, str] = {
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
     "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned "
     "tideflow.variables.reference tideflow.programs.inner_names",
+    "python.ops.tensor_array_grad": "tideflow.programs.tensor_array_names tf",
     "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
     "python.platform.flags": "tideflow.platform.flags",
     "python.platform.gfile": "tf.gfile",

@@ -1,8 +1,7 @@
 """What unit tests take from `tensorflow.python.framework.test_util`: decorators that say in which modes and
 on which devices a test runs, and small helpers.
 
-There is one mode of control flow and no XLA here, and TensorFlow 2's behaviour is off: what switches these
-for a test leaves it as it is.
+There is no XLA here, and TensorFlow 2's behaviour is off: what switches these for a test leaves it as it is.
 """
 
 from __future__ import annotations
@@ -31,7 +30,9 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.control_flow.python_functions import py_func
 from tideflow.platform import logging as tf_logging
 from tideflow.platform import testing
+from tideflow.programs import control_flow_v2_names
 from tideflow.session.session import Session
+from tideflow.variables import behavior
 
 FakeEagerSession = testing.EagerSession
 
@@ -172,8 +173,7 @@ def _with_reason(description: str) -> Callable:
 
 
 disable_xla = no_xla_auto_jit = xla_allow_fallback = enable_tf_xla_constant_folding = _with_reason
-enable_c_shapes = with_c_shapes = enable_control_flow_v2 = _unchanged
-enable_output_all_intermediates = use_deterministic_cudnn = _unchanged
+enable_c_shapes = with_c_shapes = use_deterministic_cudnn = _unchanged
 
 
 # ---------------------------------------------------------------------------------- how tests run
@@ -273,6 +273,37 @@ def py_func_if_in_function(f: Callable) -> Callable:
         return py_func(with_values, [args[place] for place in tensors], [])
 
     return decorated
+
+
+def enable_control_flow_v2(fn: Callable) -> Callable:
+    """A test whose conditionals and loops are calls of functions."""
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        was_enabled = behavior.control_flow_v2_enabled()
+        behavior.enable_control_flow_v2()
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            if not was_enabled:
+                behavior.disable_control_flow_v2()
+
+    return run
+
+
+def enable_output_all_intermediates(fn: Callable) -> Callable:
+    """A test that asks conditionals and loops for all that gradients may want."""
+
+    @functools.wraps(fn)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        before = control_flow_v2_names._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE
+        control_flow_v2_names._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE = True
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            control_flow_v2_names._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE = before
+
+    return run
 
 
 def with_control_flow_v2(cls: type) -> type:

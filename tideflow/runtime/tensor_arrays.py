@@ -53,7 +53,9 @@ class TensorArrayStorage:
         """The element. If the array clears after reading, the element is released."""
         if not 0 <= index < len(self.values):
             self._check_open()
-            raise self._refusal(f"Tried to read from index {index} but array size is: {len(self.values)}")
+            raise errors.invalid_argument(
+                f"Tried to read from index {index} but array size is: {len(self.values)}"
+            )
         value = self.values[index]
         if value is _UNWRITTEN:
             value = self._zeros(index)
@@ -82,6 +84,11 @@ class TensorArrayStorage:
         if old is _UNWRITTEN:
             self.values[index] = value
         elif self.sums_writes and old is not _CLEARED:
+            if tuple(old.shape) != shape:
+                raise self._refusal(
+                    f"Could not aggregate to TensorArray index {index} because the existing shape is "
+                    f"{brackets(old.shape)} but the new input shape is {brackets(shape)}."
+                )
             self.values[index] = old + value
         else:
             what = "has already been read" if old is _CLEARED else "has already been written to"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from tideflow.graph import dtypes, errors
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import constants, creation, joining
@@ -50,7 +52,9 @@ class EagerTensorArray(TensorArray):
 
     def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         i = int(index)
-        if not 0 <= i < len(self._tensors):
+        if i < 0:
+            raise errors.out_of_range(f"Reading from negative indices (index {i}) is not allowed.")
+        if i >= len(self._tensors):
             raise errors.out_of_range(f"Tried to read from index {i} but array size is: {len(self._tensors)}")
         value = self._tensors[i]
         if value is None:
@@ -76,7 +80,7 @@ class EagerTensorArray(TensorArray):
                 )
             self._tensors += [None] * (i + 1 - size)
         tensor = self._converted(value)
-        self._learn_shape(tensor.shape)
+        self._check_element(tensor)
         self._tensors[i] = tensor
         return self
 
@@ -90,6 +94,11 @@ class EagerTensorArray(TensorArray):
 
     def concat(self, name: str | None = None) -> Tensor:
         parts = [self._zeros() if x is None else x for x in self._tensors]
+        for i, part in enumerate(parts):
+            if part.shape.ndims == 0:
+                raise errors.invalid_argument(
+                    f"Concat saw a scalar shape at index {i} but requires at least vectors."
+                )
         return joining.concat(parts, 0, name=name) if parts else self._nothing()
 
     def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
@@ -102,7 +111,20 @@ class EagerTensorArray(TensorArray):
         return self
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
-        parts = joining.split(self._converted(value), _integers(lengths))
+        value, lengths = self._converted(value), np.asarray(lengths)
+        if lengths.ndim != 1:
+            raise errors.invalid_argument(
+                f"Expected lengths to be a vector, received shape: {list(lengths.shape)}"
+            )
+        if value.shape.ndims == 0:
+            raise errors.invalid_argument("Expected value to be at least a vector, but received shape: []")
+        sizes = value.shape.as_list()
+        if lengths.sum() != sizes[0]:
+            raise errors.invalid_argument(
+                "Expected sum of lengths to be equal to values.shape[0], but sum of lengths is "
+                f"{lengths.sum()} and value's shape is: {sizes} "
+            )
+        parts = joining.split(value, lengths.tolist())
         if len(parts) != len(self._tensors) and not self._dynamic_size:
             raise errors.invalid_argument(
                 "TensorArray's size is not equal to the size of lengths "
@@ -127,6 +149,17 @@ class EagerTensorArray(TensorArray):
             self._learn_shape(row.shape)
         self._tensors = rows
         return self
+
+    def _check_element(self, tensor: Tensor) -> None:
+        if tensor.dtype is not self._dtype:
+            raise errors.invalid_argument(
+                f"TensorArray dtype is {self._dtype.name} but Op is trying to write dtype {tensor.dtype.name}"
+            )
+        if not self.element_shape.is_compatible_with(tensor.shape):
+            raise ValueError(
+                f"Incompatible shape for value ({tensor.shape}), expected ({self.element_shape})"
+            )
+        self._learn_shape(tensor.shape)
 
     def _zeros(self) -> Tensor:
         return creation.zeros(self.element_shape, self._dtype)

@@ -8,7 +8,8 @@ a branch or an iteration takes from outside becomes an argument of its function.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -21,6 +22,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
+from tideflow.ops.arrays import shapes as array_shapes
 from tideflow.ops.control_flow import calls, switches
 
 
@@ -29,24 +31,45 @@ class PartGraph(FunctionGraph):
 
     functional_control_flow = True
 
-    def __init__(self, outer: Any) -> None:
+    def __init__(self, outer: Any, label: str = "", siblings: Sequence[PartGraph] = ()) -> None:
         super().__init__(outer)
+        self.label, self.siblings = label, tuple(siblings)
         self.seed = outer.seed
-        self.take_collections(shared=list(outer._collections))
+        self._collections = outer._collections  # what a part adds is seen outside
+        self.outside_controls: list[Operation] = []  # what the part, as a whole, waits for
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """The input that stands for a tensor of outside, which another branch is not."""
+        for other in self.siblings:
+            if not tensor.is_eager and tensor.graph is other:
+                raise ValueError(f"Tensor {tensor.name} in {other.label} is accessed from {self.label}.")
+        return super().capture(tensor)
+
+    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
+        own = []
+        for item in control_inputs:
+            op = item if isinstance(item, Operation) else getattr(item, "op", None)
+            if isinstance(op, Operation) and op.graph is not self:
+                self.outside_controls.append(op)
+            else:
+                own.append(item)
+        return super()._control_operations(own)
 
     def with_inputs(self, outputs: list[Tensor], order: list[Tensor], first: int = 0) -> FunctionBody:
         """The finished function, whose inputs stand for these tensors from outside, after its `first` own."""
         self.inputs[first:] = [self.capture(tensor) for tensor in order]
         for i, tensor in enumerate(self.inputs):
             tensor.op._set_attr("index", i)
+        self.outputs = outputs
         return FunctionBody(self, self.inputs, outputs, functions.effects_of(self))
 
 
 def define(body: FunctionBody, kind: str) -> NameAttrList:
     """Adds the function of a part to the library around it."""
     graph = get_default_graph()
-    taken = set(graph._functions)
-    name = functions.free_name(f"{graph.get_name_scope().replace('/', '_')}_{kind}", taken)
+    scope = graph.get_name_scope().replace("/", "_")
+    numbers = (f"{scope}_{kind}_{number}" for number in itertools.count(len(graph._functions)))
+    name = next(name for name in numbers if name not in graph._functions)
     functions.add_function(graph, name, body, [f"output_{i}" for i in range(len(body.outputs))], body.targets)
     return NameAttrList(name=name)
 
@@ -62,6 +85,9 @@ def _as_result(value: Any, chosen: Tensor) -> Any:
 
 
 def _check_alike(results: list[Any], leaves: list[list[Any]], names: list[str], caller: str) -> None:
+    for i, alike in enumerate(zip(*leaves, strict=False)):
+        if len({is_composite(leaf) for leaf in alike}) > 1:
+            raise TypeError(f"Cannot reconcile {caller} {i}-th outputs: branches returned: {alike}")
     types = [[[part.dtype for part in components(leaf)] for leaf in found] for found in leaves]
     for name, result, found in zip(names[1:], results[1:], types[1:], strict=True):
         try:
@@ -78,13 +104,20 @@ def _check_alike(results: list[Any], leaves: list[list[Any]], names: list[str], 
 
 def functional_cond(pred: Tensor, branches: list[Callable[[], Any]]) -> Any:
     """What one of two functions returns, by an `If`. The first is for a true predicate."""
+    pred = _scalar(pred)
 
     def node(taken: list[Tensor], bodies: list[FunctionBody], **attrs: Any) -> Operation:
         op = calls.if_op if any(body.targets for body in bodies) else calls.stateless_if_op
         then_branch, else_branch = define(bodies[0], "true"), define(bodies[1], "false")
         return op.node(pred, taken, then_branch=then_branch, else_branch=else_branch, **attrs)
 
-    return _choice(pred, branches, node, ["true_fn", "false_fn"], "tf.cond")
+    names = ["true_fn", "false_fn"]
+    return _choice(pred, branches, node, names, names, "tf.cond")
+
+
+def _scalar(pred: Tensor) -> Tensor:
+    """A predicate of one element, without the axes that it may have."""
+    return pred if pred.shape.ndims == 0 else array_shapes.squeeze(pred)
 
 
 def functional_switch(index: Tensor, branches: list[Callable[[], Any]]) -> Any:
@@ -92,13 +125,12 @@ def functional_switch(index: Tensor, branches: list[Callable[[], Any]]) -> Any:
 
     def node(taken: list[Tensor], bodies: list[FunctionBody], **attrs: Any) -> Operation:
         named = [define(body, f"branch{i}") for i, body in enumerate(bodies)]
-        made = calls.case_op.node(index, taken, branches=named, **attrs)
-        made._set_attr("_lower_using_switch_merge", True)
-        return made
+        return calls.case_op.node(index, taken, branches=named, **attrs)
 
     names = [f"branches[{i}]" for i in range(len(branches))]
-    with name_scope("indexed_case") as scope:
-        return _choice(index, branches, functools.partial(node, name=scope), names, "tf.switch_case")
+    labels = [f"branch {i}" for i in range(len(branches))]
+    with name_scope("indexed_case"):
+        return _choice(index, branches, node, names, labels, "tf.switch_case")
 
 
 def _choice(
@@ -106,13 +138,18 @@ def _choice(
     branches: list[Callable[[], Any]],
     make: Callable[..., Operation],
     names: list[str],
+    labels: list[str],
     caller: str,
 ) -> Any:
-    """What one of the functions returns, by the operation that `make` makes of their bodies."""
+    """What one of the functions returns, by the operation that `make` makes of their bodies.
+
+    The operation bears the name of the scope that it is made in.
+    """
     graph = get_default_graph()
-    parts, results, flats = [], [], []
-    for function in branches:
-        part = PartGraph(graph)
+    parts: list[PartGraph] = []
+    results, flats = [], []
+    for label, function in zip(labels, branches, strict=True):
+        part = PartGraph(graph, label, parts)
         with part.as_default():
             result = function()
             flat = [None if leaf is None else _as_result(leaf, chosen) for leaf in nest.flatten(result)]
@@ -128,7 +165,10 @@ def _choice(
         functools.reduce(switches.common_shape, [tensor.shape for tensor in alike])
         for alike in zip(*outputs, strict=True)
     ]
-    node = make(taken, bodies, Tout=[tensor.dtype for tensor in outputs[0]], output_shapes=shapes)
+    types = [tensor.dtype for tensor in outputs[0]]
+    with control_dependencies([op for part in parts for op in part.outside_controls]):
+        node = make(taken, bodies, Tout=types, output_shapes=shapes, name=f"{graph.get_name_scope()}/")
+    node._set_attr("_lower_using_switch_merge", True)
     given = iter([constants.identity(tensor) for tensor in node.outputs])
     merged = [
         None if leaf is None else from_components(leaf, [next(given) for _ in components(leaf)])
@@ -159,24 +199,32 @@ def functional_loop(
     condition, body = part(), part()
     with condition.as_default():
         pred = convert_to_tensor(test(list(condition.inputs[:count])))
-        if pred.dtype is not dtypes.bool or pred.shape.ndims not in (None, 0):
+        if pred.dtype is not dtypes.bool:
             raise TypeError(f"Input 'cond' of 'while' Op must be a scalar bool, not {pred}.")
-        pred = condition.capture(pred)
+        pred = _scalar(condition.capture(pred))
     with body.as_default():
         following = [body.capture(tensor) for tensor in iterate(list(body.inputs[:count]))]
         for before, after, entering in zip(body.inputs[:count], following, initial, strict=True):
+            if after.dtype.base_dtype is not before.dtype.base_dtype:
+                raise TypeError(
+                    f"Loop var {entering.name} enters the loop with type {entering.dtype} but has type "
+                    f"{after.dtype} after 1 iteration."
+                )
             switches.check_invariant(before, after, entering)
     taken = list(dict.fromkeys((*condition.captured, *body.captured)))
     test_body = condition.with_inputs([pred], taken, count)
     loop_body = body.with_inputs(following, taken, count)
     loop_body.outputs += body.inputs[count:]
     op = calls.while_op if test_body.targets or loop_body.targets else calls.stateless_while_op
-    node = op.node(
-        [*initial, *taken],
-        T=[tensor.dtype.base_dtype for tensor in (*initial, *taken)],
-        cond=define(test_body, "cond"),
-        body=define(loop_body, "body"),
-        output_shapes=[*shapes, *[tensor.shape for tensor in taken]],
-        parallel_iterations=parallel_iterations,
-    )
+    with control_dependencies([*condition.outside_controls, *body.outside_controls]):
+        node = op.node(
+            [*initial, *taken],
+            T=[tensor.dtype.base_dtype for tensor in (*initial, *taken)],
+            cond=define(test_body, "cond"),
+            body=define(loop_body, "body"),
+            output_shapes=[*shapes, *[tensor.shape for tensor in taken]],
+            parallel_iterations=parallel_iterations,
+            name=f"{graph.get_name_scope()}/",
+        )
+    node._set_attr("_lower_using_switch_merge", True)
     return [constants.identity(tensor) for tensor in node.outputs[:count]]

@@ -282,7 +282,7 @@ enter_op = Op(
     "Enter", "data: T -> output: T", frame_name=attr("string"), is_constant=False, parallel_iterations=10
 )
 
-enter_op.shape(_passed)
+enter_op.shape(lambda data, *, is_constant: data if is_constant else None)
 enter_op.kernel(_passed)
 enter_op.gradient(_enter_gradient)
 enter_op.samples(covered_by=_TESTS)
@@ -309,13 +309,15 @@ def enter(
 ) -> Any:
     """`data`, in a frame: in its first iteration, or in all of them."""
     op = ref_enter_op if data.dtype._is_ref_dtype else enter_op
-    return op(
+    entered = op(
         data,
         frame_name=frame_name,
         is_constant=is_constant,
         parallel_iterations=parallel_iterations,
         name=name,
     )
+    entered.set_shape(data.shape)
+    return entered
 
 
 def _exit_gradient(op, grad):

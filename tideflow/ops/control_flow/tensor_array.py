@@ -213,7 +213,8 @@ class TensorArray:
             name=name,
         )
         if self.element_shape.ndims is not None:
-            value.set_shape([None, *self.element_shape.as_list()])
+            count = value.op.inputs[1].shape.num_elements()
+            value.set_shape([count, *self.element_shape.as_list()])
         return value
 
     def concat(self, name: str | None = None) -> Tensor:
@@ -313,6 +314,9 @@ class TensorArray:
           The operation.
         """
         return tensor_array_ops.close_op(self._handle, name=name)
+
+    def mark_used(self) -> None:
+        """Says that the program needs no result of this array. Nothing here warns of unused ones."""
 
     # ------------------------------------------------------------------ as a value made of tensors
 

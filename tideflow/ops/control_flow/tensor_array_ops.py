@@ -14,21 +14,23 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
+from tideflow.graph.shapes import brackets
 from tideflow.ops.helpers.axes import same_size, scalar, vector
 from tideflow.runtime.tensor_arrays import TensorArrayStorage
 
 _TESTS = "tests/ops/control_flow/test_tensor_array.py"
 _FLOW = torch.zeros(())
+_numbers = itertools.count()  # arrays of one name are told apart in messages
 
 
 def _wrong_type(handle: TensorArrayStorage, dtype: dtypes.DType, what: str) -> InvalidArgumentError:
     return errors.invalid_argument(
-        f"TensorArray dtype is {dtypes.kernel_name(handle.dtype)} but Op is trying to {what} dtype "
+        f"TensorArray dtype is {dtypes.kernel_name(handle.dtype)} but Op {what} dtype "
         f"{dtypes.kernel_name(dtype)}."
     )
 
 
-def _gradient_source(name: str) -> str:
+def gradient_source(name: str) -> str:
     """The name of the `tf.gradients` call that made a node, within which arrays of gradients are shared."""
     parts = name.split("/")
     found = [i for i, part in enumerate(parts) if part.startswith("gradients")]
@@ -89,7 +91,7 @@ def _tensor_array_kernel(
         dynamic_size,
         clear_after_read,
         identical_element_shapes,
-        tensor_array_name or node.name,
+        f"{tensor_array_name or node.name}_{next(_numbers)}",
     )
     return array, _FLOW
 
@@ -145,14 +147,14 @@ write_op.shape(lambda handle, index, value, flow_in: [])
 @write_op.kernel
 def _write_kernel(handle, index, value, flow_in, *, T):
     if T is not handle.dtype:
-        raise _wrong_type(handle, T, "write")
+        raise _wrong_type(handle, T, "is trying to write")
     handle.write(index, value)
     return flow_in
 
 
 @write_op.gradient
 def _write_gradient(op, flow):
-    array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
+    array = _gradient_array(op, op.attrs["T"], gradient_source(flow.op.name), flow)
     return None, None, array.read(op.inputs[1]), flow
 
 
@@ -171,13 +173,13 @@ read_op.shape(lambda handle, index, flow_in: None)
 @read_op.kernel
 def _read_kernel(handle, index, flow_in, *, dtype):
     if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "read")
+        raise _wrong_type(handle, dtype, "requested")
     return handle.read(index)
 
 
 @read_op.gradient
 def _read_gradient(op, grad):
-    array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[2])
+    array = _gradient_array(op, op.attrs["dtype"], gradient_source(grad.op.name), op.inputs[2])
     return None, None, array.write(op.inputs[1], grad).flow
 
 
@@ -198,7 +200,7 @@ gather_op.shape(lambda handle, indices, flow_in: None)
 @gather_op.kernel
 def _gather_kernel(handle, indices, flow_in, *, dtype, element_shape):
     if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "gather")
+        raise _wrong_type(handle, dtype, "requested")
     values = handle.read_many(indices)
     if values:
         return np.stack(values) if dtype.torch is None else torch.stack(values)
@@ -215,7 +217,7 @@ def _gather_kernel(handle, indices, flow_in, *, dtype, element_shape):
 
 @gather_op.gradient
 def _gather_gradient(op, grad):
-    array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[2])
+    array = _gradient_array(op, op.attrs["dtype"], gradient_source(grad.op.name), op.inputs[2])
     return None, None, array.scatter(op.inputs[1], grad).flow
 
 
@@ -241,7 +243,7 @@ def _scatter_shape(handle, indices, value, flow_in):
 @scatter_op.kernel
 def _scatter_kernel(handle, indices, value, flow_in, *, T):
     if T is not handle.dtype:
-        raise _wrong_type(handle, T, "scatter")
+        raise _wrong_type(handle, T, "is trying to write")
     if value.ndim < 1 or len(indices) != value.shape[0]:
         raise errors.invalid_argument(
             f"Expected len(indices) == values.shape[0], but saw: {len(indices)} vs. "
@@ -259,7 +261,7 @@ def _scatter_kernel(handle, indices, value, flow_in, *, T):
 
 @scatter_op.gradient
 def _scatter_gradient(op, flow):
-    array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
+    array = _gradient_array(op, op.attrs["T"], gradient_source(flow.op.name), flow)
     return None, None, array.gather(op.inputs[1]), flow
 
 
@@ -283,7 +285,7 @@ def _concat_shape(handle, flow_in, *, element_shape_except0):
 @concat_op.kernel
 def _concat_kernel(handle, flow_in, *, dtype, element_shape_except0):
     if dtype is not handle.dtype:
-        raise _wrong_type(handle, dtype, "concat")
+        raise _wrong_type(handle, dtype, "requested")
     values = [handle.read(i) for i in range(len(handle.values))]
     lengths = torch.tensor([v.shape[0] if v.ndim else -1 for v in values], dtype=torch.int64)
     if (lengths < 0).any():
@@ -292,6 +294,13 @@ def _concat_kernel(handle, flow_in, *, dtype, element_shape_except0):
             f"Concat saw a scalar shape at index {place} but requires at least vectors.  Did you mean "
             "to call pack?"
         )
+    for index, value in enumerate(values):
+        if value.shape[1:] != values[0].shape[1:]:
+            raise errors.invalid_argument(
+                "TensorArray has inconsistent shapes.  Index 0 has (excepting dimension 0) shape: "
+                f"{brackets(values[0].shape[1:])} but index {index} has (excepting dimension 0) shape: "
+                f"{brackets(value.shape[1:])}"
+            )
     if not values:
         rest = element_shape_except0.tuple
         if rest is None or None in rest:
@@ -311,7 +320,7 @@ def _concat_kernel(handle, flow_in, *, dtype, element_shape_except0):
 
 @concat_op.gradient
 def _concat_gradient(op, grad, _):
-    array = _gradient_array(op, op.attrs["dtype"], _gradient_source(grad.op.name), op.inputs[1])
+    array = _gradient_array(op, op.attrs["dtype"], gradient_source(grad.op.name), op.inputs[1])
     return None, array.split(grad, lengths=op.outputs[1]).flow
 
 
@@ -329,7 +338,9 @@ split_op.shape(lambda handle, value, lengths, flow_in: [])
 @split_op.kernel
 def _split_kernel(handle, value, lengths, flow_in, *, T):
     if T is not handle.dtype:
-        raise _wrong_type(handle, T, "split")
+        raise _wrong_type(handle, T, "is trying to write")
+    if isinstance(lengths, int):
+        raise errors.invalid_argument("Expected lengths to be a vector, received shape: []")
     if not value.ndim:
         raise errors.invalid_argument("Expected value to be at least a vector, but received shape: []")
     if sum(lengths) != value.shape[0]:
@@ -350,7 +361,7 @@ def _split_kernel(handle, value, lengths, flow_in, *, T):
 
 @split_op.gradient
 def _split_gradient(op, flow):
-    array = _gradient_array(op, op.attrs["T"], _gradient_source(flow.op.name), flow)
+    array = _gradient_array(op, op.attrs["T"], gradient_source(flow.op.name), flow)
     return None, array.concat(), None, flow
 
 
