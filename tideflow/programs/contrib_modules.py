@@ -371,7 +371,20 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.layers.columns.targets tideflow.contrib.learn.modes",
     "contrib.layers.python.layers.utils": "tf.contrib.layers.utils tideflow.contrib.layers.utilities "
     "tf.contrib.layers",
-    "contrib.distributions.python.ops.mvn_linear_operator": "tideflow.contrib.distributions.vectors",
+    **{
+        f"contrib.distributions.python.ops.{module}": "tideflow.contrib.distributions.vectors"
+        for module in (
+            "mvn_linear_operator",
+            "vector_exponential_linear_operator",
+            "vector_laplace_linear_operator",
+        )
+    },
+    "contrib.distributions.python.ops.bijectors.weibull": "tideflow.contrib.distributions.bijectors."
+    "elementwise",
+    "contrib.distributions.python.ops.distribution_util": "tf.contrib.distributions tf.distributions "
+    "tideflow.contrib.distributions.tools tideflow.programs.distribution_names",
+    "contrib.distributions.python.ops.statistical_testing": "tideflow.programs.mean_tests",
+    "contrib.distributions.python.ops.test_util": "tideflow.programs.distribution_checks",
     "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "

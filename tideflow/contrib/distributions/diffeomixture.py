@@ -19,9 +19,9 @@ from tideflow.contrib.distributions.poisson_mixture import (
 )
 from tideflow.contrib.distributions.tools import (
     batch_rank,
-    check_scalar_distribution,
     concat_vectors,
-    is_diagonal,
+    is_diagonal_scale,
+    maybe_check_scalar_distribution,
     pad_axis,
     pick_vector,
 )
@@ -182,7 +182,7 @@ class VectorDiffeomixture(Distribution):
             grid, probs = tuple(
                 quadrature_fn(mix_loc / temperature, 1.0 / temperature, quadrature_size, validate_args)
             )
-            assertions = check_scalar_distribution(distribution, dtype, validate_args)
+            assertions = maybe_check_scalar_distribution(distribution, dtype, validate_args)
             self._grid = grouping.with_dependencies(assertions, grid) if assertions else grid
             self._mixture_distribution = Categorical(
                 logits=unary.log(probs), validate_args=validate_args, allow_nan_stats=allow_nan_stats
@@ -376,10 +376,10 @@ def _scales_between(grid: Tensor, scales: Sequence[LinearOperator]) -> list[Line
     }
     with name_scope("interpolate_scale", values=[grid]):
         for scale in scales:
-            if not (is_diagonal(scale) or isinstance(scale, LinearOperatorLowerTriangular)):
+            if not (is_diagonal_scale(scale) or isinstance(scale, LinearOperatorLowerTriangular)):
                 raise NotImplementedError(f"Unsupported Linop type ({type(scale).__name__})")
         weights = [[grid[..., k, q] for k in range(len(scales))] for q in range(_points(grid))]
-        if all(is_diagonal(scale) for scale in scales):
+        if all(is_diagonal_scale(scale) for scale in scales):
             parts = [scale.diag_part() for scale in scales]
             return [
                 LinearOperatorDiag(

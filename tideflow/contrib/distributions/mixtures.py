@@ -23,7 +23,7 @@ from tideflow.ops.math import binary, checks, reductions, unary
 from tideflow.ops.nn import softmax
 
 
-def _beside_events(x: Tensor, mixture: Distribution, choice: Distribution, events: Any) -> Tensor:
+def pad_mixture_dimensions(x: Tensor, mixture: Distribution, choice: Distribution, events: Any) -> Tensor:
     """Numbers by component, of shape [..., components], with axes for the mixture's batch and an event."""
     with name_scope("pad_mix_dims", values=[x]):
         rank, of_choice = batch_rank(mixture), batch_rank(choice)
@@ -202,7 +202,9 @@ class Mixture(Distribution):
         rank = self._known_event.ndims
         draws = joining.stack(drawn, -rank - 1)
         mask = _chosen(chosen, self.num_components, draws.dtype)
-        return reductions.reduce_sum(draws * _beside_events(mask, self, self.cat, rank), axis=-1 - rank)
+        return reductions.reduce_sum(
+            draws * pad_mixture_dimensions(mask, self, self.cat, rank), axis=-1 - rank
+        )
 
     def entropy_lower_bound(self, name: str = "entropy_lower_bound") -> Tensor:
         """Computes a number that the entropy is not below: the mean of the components' entropies.
@@ -318,7 +320,7 @@ class MixtureSameFamily(Distribution):
             other_seed = derived_seed(seed, "mixture_same_family")
             chosen = self.mixture_distribution.sample(n, seed=other_seed)
             mask = _chosen(chosen, self._num_components, draws.dtype)
-            mask = _beside_events(mask, self, self.mixture_distribution, self._event_ndims)
+            mask = pad_mixture_dimensions(mask, self, self.mixture_distribution, self._event_ndims)
             return reductions.reduce_sum(draws * mask, axis=-1 - self._event_ndims)
 
     def _log_prob(self, x: Tensor) -> Tensor:
@@ -360,7 +362,7 @@ class MixtureSameFamily(Distribution):
     def _shares(self) -> Tensor:
         """The probability of each component, with axes for an event."""
         probs = self.mixture_distribution.probs
-        return _beside_events(probs, self, self.mixture_distribution, self._event_ndims)
+        return pad_mixture_dimensions(probs, self, self.mixture_distribution, self._event_ndims)
 
     def _beside_components(self, x: Tensor) -> Tensor:
         """A value with an axis of size 1 for the components."""

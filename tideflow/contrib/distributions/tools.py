@@ -94,7 +94,7 @@ def concat_vectors(*vectors: Any) -> Any:
     return [int(size) for vector in known for size in vector]
 
 
-def broadcast_shape_of(*tensors: Tensor) -> Any:
+def get_broadcast_shape(*tensors: Tensor) -> Any:
     """What tensors broadcast to: a list of ints where it is known, else a tensor."""
     known = functools.reduce(broadcast_static_shape, (x.shape for x in tensors))
     if known.is_fully_defined():
@@ -132,7 +132,7 @@ def pad_axis(x: Tensor, axis: int, front: bool = False, back: bool = False, coun
 # ------------------------------------------------------------------------------------ scales of vectors
 
 
-def is_diagonal(scale: Any) -> bool:
+def is_diagonal_scale(scale: Any) -> bool:
     """Whether an operator has nothing off its diagonal, by its kind."""
     if not isinstance(scale, LinearOperator):
         raise TypeError(f"Expected argument 'scale' to be instance of LinearOperator. Found: {scale}")
@@ -154,16 +154,17 @@ def _checked_diagonal(x: Tensor, diagonal: Tensor, validate_args: bool, positive
     return grouping.with_dependencies([check], x)
 
 
-def diagonal_scale(
+def make_diag_scale(
     loc: Any = None,
     scale_diag: Any = None,
     scale_identity_multiplier: Any = None,
-    size: Any = None,
+    shape_hint: Any = None,
     validate_args: bool = False,
     assert_positive: bool = False,
+    name: str | None = None,
 ) -> LinearOperator:
     """The operator of a diagonal, plus a multiple of the identity; its size is that of `loc` if not told."""
-    with name_scope("make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]):
+    with name_scope(name, "make_diag_scale", values=[loc, scale_diag, scale_identity_multiplier]):
         loc = _tensor_or_none(loc, "loc")
         scale_diag = _tensor_or_none(scale_diag, "scale_diag")
         multiplier = _tensor_or_none(scale_identity_multiplier, "scale_identity_multiplier")
@@ -173,9 +174,9 @@ def diagonal_scale(
                 scale_diag += multiplier[..., None]
             diagonal = _checked_diagonal(scale_diag, scale_diag, validate_args, assert_positive)
             return LinearOperatorDiag(diagonal, **hints)
-        if loc is None and size is None:
+        if loc is None and shape_hint is None:
             raise ValueError("Cannot infer `event_shape` unless `loc` or `shape_hint` is specified.")
-        size = dimension_size(loc, -1) if size is None else size
+        size = dimension_size(loc, -1) if shape_hint is None else shape_hint
         if multiplier is None:
             return LinearOperatorIdentity(
                 num_rows=size,
@@ -190,17 +191,21 @@ def diagonal_scale(
         )
 
 
-def triangular_scale(
+def make_tril_scale(
     loc: Any = None,
     scale_tril: Any = None,
     scale_diag: Any = None,
     scale_identity_multiplier: Any = None,
-    size: Any = None,
+    shape_hint: Any = None,
     validate_args: bool = False,
+    assert_positive: bool = False,
+    name: str | None = None,
 ) -> LinearOperator:
     """The operator of a lower triangle plus a diagonal plus a multiple of the identity."""
     if scale_tril is None:
-        return diagonal_scale(loc, scale_diag, scale_identity_multiplier, size, validate_args)
+        return make_diag_scale(
+            loc, scale_diag, scale_identity_multiplier, shape_hint, validate_args, assert_positive, name
+        )
     triangle = diagonals.matrix_band_part(convert_to_tensor(scale_tril, name="scale_tril"), -1, 0)
     diagonal = diagonals.matrix_diag_part(triangle)
     if scale_diag is not None:
@@ -209,10 +214,10 @@ def triangular_scale(
         diagonal += convert_to_tensor(scale_identity_multiplier)[..., None]
     triangle = diagonals.matrix_set_diag(triangle, diagonal)
     return LinearOperatorLowerTriangular(
-        _checked_diagonal(triangle, diagonal, validate_args, positive=False),
+        _checked_diagonal(triangle, diagonal, validate_args, assert_positive),
         is_non_singular=True,
         is_self_adjoint=False,
-        is_positive_definite=False,
+        is_positive_definite=assert_positive,
     )
 
 
@@ -230,9 +235,11 @@ def plus_low_rank(scale: LinearOperator, factor: Any, diagonal: Any) -> LinearOp
     )
 
 
-def shapes_of(loc: Tensor | None, scale: LinearOperator) -> tuple[Any, Any]:
+def shapes_from_loc_and_scale(
+    loc: Tensor | None, scale: LinearOperator, name: str = "shapes_from_loc_and_scale"
+) -> tuple[Any, Any]:
     """The batch shape and the event shape of `scale · x + loc`, as far as known as lists."""
-    with name_scope("shapes_from_loc_and_scale", values=[loc, *scale.graph_parents]):
+    with name_scope(name, values=[loc, *scale.graph_parents]):
         size = scale.range_dimension_tensor()
         known = constant_value(size)
         event = [int(known)] if known is not None else size[None]
@@ -253,7 +260,7 @@ def shapes_of(loc: Tensor | None, scale: LinearOperator) -> tuple[Any, Any]:
 # ------------------------------------------------------------------------------------ distributions
 
 
-def check_scalar_distribution(
+def maybe_check_scalar_distribution(
     distribution: Distribution, dtype: dtypes.DType, validate_args: bool
 ) -> list[Operation]:
     """Assertions that a distribution is of one number, of a type."""

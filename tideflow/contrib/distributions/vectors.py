@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from tideflow.contrib.distributions.bijectors.affine import Affine, AffineLinearOperator
 from tideflow.contrib.distributions.bijectors.combined import Chain
 from tideflow.contrib.distributions.tools import (
-    diagonal_scale,
     dimension_size,
-    is_diagonal,
+    is_diagonal_scale,
+    make_diag_scale,
     plus_low_rank,
-    shapes_of,
+    shapes_from_loc_and_scale,
 )
 from tideflow.contrib.distributions.transformed import TransformedDistribution
 from tideflow.contrib.distributions.warped import base_distribution, sinh_arcsinh
@@ -46,20 +46,22 @@ class AffineOfScalars(TransformedDistribution):
 
     def __init__(
         self,
-        loc: Any,
-        scale: LinearOperator | None,
-        validate_args: bool,
-        allow_nan_stats: bool,
-        name: str,
-        parameters: dict[str, Any],
+        loc: Any = None,
+        scale: LinearOperator | None = None,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str | None = None,
+        parameters: dict[str, Any] | None = None,
     ):
+        parameters = dict(locals()) if parameters is None else parameters
+        name = name or type(self).__name__
         if scale is None:
             raise ValueError("Missing required `scale` parameter.")
         if not scale.dtype.is_floating:
             raise TypeError("`scale` parameter must have floating-point dtype.")
         with name_scope(name, values=[loc, *scale.graph_parents]) as name:
             loc = None if loc is None else convert_to_tensor(loc, name="loc")
-            batch_shape, event_shape = shapes_of(loc, scale)
+            batch_shape, event_shape = shapes_from_loc_and_scale(loc, scale)
         super().__init__(
             distribution=self._of_numbers(scale.dtype, allow_nan_stats),
             bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
@@ -102,17 +104,17 @@ class AffineOfScalars(TransformedDistribution):
         return self._mean()
 
     def _covariance(self) -> Tensor:
-        if is_diagonal(self.scale):
+        if is_diagonal_scale(self.scale):
             return self._VARIANCE * diagonals.matrix_diag(unary.square(self.scale.diag_part()))
         return self._VARIANCE * self.scale.matmul(self.scale.to_dense(), adjoint_arg=True)
 
     def _variance(self) -> Tensor:
-        if is_diagonal(self.scale):
+        if is_diagonal_scale(self.scale):
             return self._VARIANCE * unary.square(self.scale.diag_part())
         return diagonals.matrix_diag_part(self._covariance())
 
     def _stddev(self) -> Tensor:
-        if is_diagonal(self.scale):
+        if is_diagonal_scale(self.scale):
             return self._VARIANCE**0.5 * unary.abs(self.scale.diag_part())
         return unary.sqrt(self._variance())
 
@@ -132,7 +134,7 @@ def _kl_normal_vectors(
         return reductions.reduce_sum(unary.square(x), axis=[-2, -1])
 
     with name_scope(name, "kl_mvn", [a.loc, b.loc, *a.scale.graph_parents, *b.scale.graph_parents]):
-        if is_diagonal(a.scale) and is_diagonal(b.scale):
+        if is_diagonal_scale(a.scale) and is_diagonal_scale(b.scale):
             ratio = (a.stddev() / b.stddev())[..., None]
         else:
             ratio = b.scale.solve(a.scale.to_dense())
@@ -174,7 +176,7 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         with name_scope(name) as name:
             with name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
-                scale = diagonal_scale(loc, scale_diag, scale_identity_multiplier)
+                scale = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
 
@@ -246,7 +248,7 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         given = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with name_scope(name) as name, name_scope("init", values=given):
             perturbed = scale_perturb_factor is not None or scale_perturb_diag is not None
-            scale = diagonal_scale(
+            scale = make_diag_scale(
                 loc,
                 scale_diag,
                 scale_identity_multiplier,
@@ -352,8 +354,25 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
         self._parameters = parameters
 
 
+class VectorExponentialLinearOperator(AffineOfScalars):
+    """The distribution of vectors of exponentially distributed numbers behind an operator."""
+
+    def _of_numbers(self, dtype: DType, allow_nan_stats: bool) -> Distribution:
+        return Exponential(rate=creation.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+
+    def _mean(self) -> Tensor:
+        return self._image_of(creation.ones)
+
+    def _mode(self) -> Tensor:
+        return self._image_of(creation.zeros)
+
+    def _image_of(self, make: Callable) -> Tensor:
+        scaled = self.scale.matvec(self._of_shape(make))
+        return scaled if self.loc is None else constants.identity(self.loc) + scaled
+
+
 @export("contrib.distributions.VectorExponentialDiag")
-class VectorExponentialDiag(AffineOfScalars):
+class VectorExponentialDiag(VectorExponentialLinearOperator):
     """The distribution of vectors of independent, exponentially distributed elements.
 
     Args:
@@ -380,25 +399,21 @@ class VectorExponentialDiag(AffineOfScalars):
         parameters = dict(locals())
         given = [loc, scale_diag, scale_identity_multiplier]
         with name_scope(name) as name, name_scope("init", values=given):
-            scale = diagonal_scale(*given)
+            scale = make_diag_scale(*given)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
 
+
+class VectorLaplaceLinearOperator(AffineOfScalars):
+    """The distribution of vectors of numbers of a Laplace distribution behind an operator."""
+
+    _VARIANCE = 2.0
+
     def _of_numbers(self, dtype: DType, allow_nan_stats: bool) -> Distribution:
-        return Exponential(rate=creation.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
-
-    def _mean(self) -> Tensor:
-        return self._image_of(creation.ones)
-
-    def _mode(self) -> Tensor:
-        return self._image_of(creation.zeros)
-
-    def _image_of(self, make: Callable) -> Tensor:
-        scaled = self.scale.matvec(self._of_shape(make))
-        return scaled if self.loc is None else constants.identity(self.loc) + scaled
+        return Laplace(loc=creation.zeros([], dtype=dtype), scale=creation.ones([], dtype=dtype))
 
 
 @export("contrib.distributions.VectorLaplaceDiag")
-class VectorLaplaceDiag(AffineOfScalars):
+class VectorLaplaceDiag(VectorLaplaceLinearOperator):
     """The distribution of vectors of independent elements of Laplace distributions.
 
     Args:
@@ -413,8 +428,6 @@ class VectorLaplaceDiag(AffineOfScalars):
       ValueError: If the size of the vectors does not follow from the arguments.
     """
 
-    _VARIANCE = 2.0
-
     def __init__(
         self,
         loc: TensorLike | None = None,
@@ -427,11 +440,8 @@ class VectorLaplaceDiag(AffineOfScalars):
         parameters = dict(locals())
         given = [loc, scale_diag, scale_identity_multiplier]
         with name_scope(name), name_scope("init", values=given):
-            scale = diagonal_scale(*given)
+            scale = make_diag_scale(*given)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name, parameters)
-
-    def _of_numbers(self, dtype: DType, allow_nan_stats: bool) -> Distribution:
-        return Laplace(loc=creation.zeros([], dtype=dtype), scale=creation.ones([], dtype=dtype))
 
 
 @export("contrib.distributions.VectorSinhArcsinhDiag")
@@ -469,8 +479,8 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
         given = [loc, scale_diag, scale_identity_multiplier, skewness, tailweight]
         with name_scope(name, values=given) as name:
             loc = None if loc is None else convert_to_tensor(loc, name="loc")
-            operator = diagonal_scale(loc, scale_diag, scale_identity_multiplier)
-            batch_shape, event_shape = shapes_of(loc, operator)
+            operator = make_diag_scale(loc, scale_diag, scale_identity_multiplier)
+            batch_shape, event_shape = shapes_from_loc_and_scale(loc, operator)
             scale = operator.diag_part()
             dtype = scale.dtype
             distribution, scale = base_distribution(

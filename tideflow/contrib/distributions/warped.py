@@ -9,7 +9,7 @@ from tideflow.contrib.distributions.bijectors.combined import Chain
 from tideflow.contrib.distributions.bijectors.elementwise import AffineScalar
 from tideflow.contrib.distributions.bijectors.elementwise import Kumaraswamy as KumaraswamyBijector
 from tideflow.contrib.distributions.bijectors.elementwise import SinhArcsinh as SinhArcsinhBijector
-from tideflow.contrib.distributions.tools import broadcast_shape_of, check_scalar_distribution
+from tideflow.contrib.distributions.tools import get_broadcast_shape, maybe_check_scalar_distribution
 from tideflow.contrib.distributions.transformed import TransformedDistribution
 from tideflow.distributions.base import FULLY_REPARAMETERIZED, Distribution
 from tideflow.distributions.location_scale import Normal
@@ -34,7 +34,7 @@ def base_distribution(
     if given is None:
         zero, one = creation.zeros([], dtype=dtype), creation.ones([], dtype=dtype)
         return Normal(loc=zero, scale=one, allow_nan_stats=allow_nan_stats), scale
-    assertions = check_scalar_distribution(given, dtype, validate_args)
+    assertions = maybe_check_scalar_distribution(given, dtype, validate_args)
     return given, grouping.with_dependencies(assertions, scale) if assertions else scale
 
 
@@ -86,7 +86,7 @@ class SinhArcsinh(TransformedDistribution):
             super().__init__(
                 distribution=distribution,
                 bijector=Chain([affine, warp]),
-                batch_shape=broadcast_shape_of(loc, scale, tailweight, skewness),
+                batch_shape=get_broadcast_shape(loc, scale, tailweight, skewness),
                 validate_args=validate_args,
                 name=name,
             )
@@ -151,7 +151,7 @@ class Kumaraswamy(TransformedDistribution):
                 allow_nan_stats=allow_nan_stats,
             ),
             bijector=KumaraswamyBijector(concentration1, concentration0, validate_args=validate_args),
-            batch_shape=broadcast_shape_of(concentration1, concentration0),
+            batch_shape=get_broadcast_shape(concentration1, concentration0),
             name=name,
         )
         self._parameters = parameters

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from tideflow.contrib.distributions.bijectors.base import Bijector, zero_log_det
 from tideflow.contrib.distributions.tools import (
     dimension_size,
+    make_tril_scale,
     plus_low_rank,
     prefer_static,
     rank_of,
     rotate_axes,
-    triangular_scale,
 )
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -186,7 +186,7 @@ class Affine(_OfVectors):
                 size = None
                 if scale_perturb_factor is not None:
                     size = dimension_size(convert_to_tensor(scale_perturb_factor), -2)
-                scale = triangular_scale(
+                scale = make_tril_scale(
                     shift, scale_tril, scale_diag, scale_identity_multiplier, size, validate_args
                 )
                 if scale_perturb_factor is not None:

@@ -319,6 +319,67 @@ class Kumaraswamy(Elementwise):
         )
 
 
+class Weibull(Elementwise):
+    """The distribution function of a Weibull distribution, as a bijector of numbers from 0 to [0, 1]."""
+
+    def __init__(
+        self,
+        scale: TensorLike = 1.0,
+        concentration: TensorLike = 1.0,
+        validate_args: bool = False,
+        name: str = "weibull",
+    ):
+        super().__init__(validate_args, name)
+        with self._name_scope("init", [scale, concentration]):
+            self._scale = positive(scale, "scale", validate_args, "Argument scale was not positive")
+            self._concentration = positive(
+                concentration, "concentration", validate_args, "Argument concentration was not positive"
+            )
+            checks.assert_same_float_dtype([self._scale, self._concentration])
+
+    @property
+    def scale(self) -> Tensor:
+        """The scale."""
+        return self._scale
+
+    @property
+    def concentration(self) -> Tensor:
+        """The concentration."""
+        return self._concentration
+
+    def _forward(self, x: Tensor) -> Tensor:
+        return -unary.expm1(-((self._not_negative(x) / self.scale) ** self.concentration))
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self.scale * (-unary.log1p(-self._up_to_one(y))) ** (1 / self.concentration)
+
+    def _inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
+        rest = -unary.log1p(-self._up_to_one(y))
+        slope = (1 / self.concentration - 1) * unary.log(rest)
+        return rest + slope + unary.log(self.scale / self.concentration)
+
+    def _forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        x = self._not_negative(x)
+        power = (x / self.scale) ** self.concentration
+        slope = (self.concentration - 1) * unary.log(x) + unary.log(self.concentration)
+        return slope - power - self.concentration * unary.log(self.scale)
+
+    def _not_negative(self, x: Tensor) -> Tensor:
+        message = "Forward transformation input must be at least 0."
+        return self._where_valid(x, lambda: checks.assert_non_negative(x, message=message))
+
+    def _up_to_one(self, y: Tensor) -> Tensor:
+        below, above = (
+            f"Inverse transformation input must be {bound}."
+            for bound in ("greater than 0", "less than or equal to 1")
+        )
+        return self._where_valid(
+            y,
+            lambda: checks.assert_non_negative(y, message=below),
+            lambda: checks.assert_less_equal(y, creation.ones([], y.dtype), message=above),
+        )
+
+
 @export("contrib.distributions.bijectors.Sigmoid")
 class Sigmoid(Elementwise):
     """The logistic function.
