@@ -380,8 +380,8 @@ class _Run:
         for i, (value, name) in enumerate(zip(self.fetched, self._fetch_names(), strict=True)):
             if value is DEAD:
                 raise errors.invalid_argument(
-                    f"Retval[{i}] does not have value: '{name}' does not have a value, as no branch that makes "
-                    "it was taken in this step.",
+                    f"Retval[{i}] does not have value: '{name}' does not have a value, as no branch that "
+                    "makes it was taken in this step.",
                 )
         for position, variable in self.graph.rewritten.items():
             self.fetched[position] = variable.call([], self.context)[0]
