@@ -313,6 +313,7 @@ _MODULES: dict[str, str] = {
     "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
+    "python.ops.custom_gradient": "tf tideflow.programs.variable_names",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
@@ -358,7 +359,7 @@ _MODULES: dict[str, str] = {
     "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
     "python.ops.sets_impl": "tf.sets",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
-    "python.ops.variables": "tideflow.variables.second_form tf tideflow.variables.base "
+    "python.ops.variables": "tideflow.programs.variable_names tf tideflow.variables.base "
     "tideflow.variables.partitioned tideflow.variables.reference tideflow.programs.inner_names",
     "python.ops.tensor_array_grad": "tideflow.programs.tensor_array_names tf",
     "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
@@ -691,6 +692,16 @@ def names(module: str) -> list[str]:
 def is_module(path: str) -> bool:
     """Whether `tensorflow.<path>` can be imported."""
     return path not in _REFUSED and places(path) is not None
+
+
+# Modules whose op types are there only for the programs that import them.
+_REGISTERING = {"python.framework.test_ops": "tideflow.programs.test_op_names"}
+
+
+def when_imported(path: str) -> None:
+    """Does what importing `tensorflow.<path>` does besides giving names."""
+    if path in _REGISTERING:
+        importlib.import_module(_REGISTERING[path]).register_all()
 
 
 def module_named(module: str, name: str) -> str | None:

@@ -1,7 +1,7 @@
 """The op types that only TensorFlow's own tests have, of `tensorflow.python.framework.test_ops`.
 
-They are registered when a program imports that module. Most can stand in a graph but not run, as those of
-TensorFlow, which have no kernels either.
+They are registered when a program imports that module, and not before. Most can stand in a graph but not run,
+as those of TensorFlow, which have no kernels either.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.graph import GRAPH_DEF_VERSION
 from tideflow.graph.op import Op
+from tideflow.graph.op_registry import register_unlisted
 from tideflow.graph.schema import Attr, attr
 from tideflow.graph.wrappers import python_function, python_name
 
@@ -160,19 +161,26 @@ def _shape_rule(op: Op) -> Callable[..., Any]:
     return lambda *inputs: known if len(known) != 1 else known[0]
 
 
-def _register() -> dict[str, Callable[..., Any]]:
-    """Makes the op types; their functions, by name."""
+def _op_types() -> dict[str, Op]:
+    """The op types by name."""
     plain = {name: (signature, {}) for name, signature in _PLAIN.items()}
     running = {name: (signature, {}) for name, (signature, _) in _RUNNING.items()}
     made = {}
     for name, (signature, attrs) in (plain | _WITH_ATTRIBUTES | running).items():
-        op = Op(name, signature, stateful=name in _STATEFUL, differentiable=False, **attrs)
+        stateful = name in _STATEFUL
+        op = Op(name, signature, stateful=stateful, differentiable=False, registered=False, **attrs)
         op.shape(_shape_rule(op))
         op.kernel(_RUNNING[name][1] if name in _RUNNING else _without_kernel(name))
         op.samples(covered_by=_TESTS)
-        made[python_name(name)] = python_function(op)
+        made[name] = op
     return made
 
 
-_functions = _register()
-globals().update(_functions)
+_ops = _op_types()
+globals().update({python_name(name): python_function(op) for name, op in _ops.items()})
+
+
+def register_all() -> None:
+    """Lets graphs have these op types from now on."""
+    for op in _ops.values():
+        register_unlisted(op)
