@@ -224,7 +224,6 @@ argument_op = Op(
     importable=True,
 )
 argument_op.shape(lambda: None)
-argument_op.kernel(lambda: None)
 
 
 @argument_op.value
@@ -234,6 +233,7 @@ def _argument_value(op):
     return partial_value(found[0]) if found else None
 
 
+argument_op.kernel(lambda: None)
 argument_op.samples(covered_by=_TESTS)
 
 result_op = Op(
