@@ -10,7 +10,16 @@ import pytest
 
 import tideflow as tf
 from tideflow.feature_column.base import ForeignDenseColumn
-from tideflow.programs import composite_names, documented_names, inspection, monitoring, old_messages
+from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
+from tideflow.programs import (
+    composite_names,
+    documented_names,
+    dtype_names,
+    inspection,
+    monitoring,
+    old_messages,
+    optimizer_names,
+)
 from tideflow.programs.finder import Facade
 from tideflow.programs.keras_names import is_dense_tensor_like, register_dense_tensor_like_type
 from tideflow.programs.structure_coder import StructureCoder
@@ -258,3 +267,26 @@ def test_contexts_and_what_is_compiled():
     assert util.GetWhileContext(inside[0]) is not None and util.GetWhileContext(tf.constant(1).op) is None
     enter = next(op for op in graph.get_operations() if op.type == "Enter" and op.get_attr("is_constant"))
     assert util.GetLoopConstantEnter(enter.outputs[0]) is enter
+
+
+def test_an_optimized_graph_has_what_training_needs():
+    with tf.Graph().as_default():
+        x = tf.constant(1.0, name="x")
+        tf.add_to_collection("train_op", tf.negative(x, name="needed"))
+        tf.square(x, name="unused")
+        found = optimizer_names.OptimizeGraph(tf.ConfigProto(), tf.train.export_meta_graph())
+        assert sorted(node.name for node in found.node) == ["needed", "x"]
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="train_op"):
+        optimizer_names.OptimizeGraph(tf.ConfigProto(), tf.train.export_meta_graph())
+
+
+def test_data_of_handles_are_on_the_wire_as_tensorflow_has_them():
+    data = CppShapeInferenceResult.HandleData(is_set=True)
+    data.shape_and_type.add(dtype=1).shape.dim.add(size=2)
+    message = CppShapeInferenceResult(handle_data=data)
+    assert message.SerializeToString().hex() == "220c08011208" + "0a0412020802" + "1001"
+
+
+def test_types_have_names_by_number():
+    assert dtype_names._TYPE_TO_STRING[1] == "float32" and dtype_names._TYPE_TO_STRING[103] == "int32_ref"
+    assert dtype_names._STRING_TO_TF["bool"] is dtype_names._INTERN_TABLE[10] is tf.bool

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _VOCABULARY = "tideflow.ops"
 
 _definitions: dict[str, Op] = {}
+_unlisted: dict[str, Op] = {}  # known by their names, and in no list of op types
 
 
 def register(op: Op) -> None:
@@ -26,12 +27,17 @@ def register(op: Op) -> None:
     _definitions[op.name] = op
 
 
+def register_unlisted(op: Op) -> None:
+    """Adds an op type that graphs may have, but that is none of those Tideflow offers."""
+    _unlisted[op.name] = op
+
+
 def definition(op_type: str) -> Op:
     """The definition of an op type. Raises NotFoundError if there is none of this name."""
     if op_type not in _definitions:
         importlib.import_module(_VOCABULARY)
     try:
-        return _definitions[op_type]
+        return _definitions.get(op_type) or _unlisted[op_type]
     except KeyError:
         raise errors.not_found(
             f"Op type not registered '{op_type}' in binary running on localhost. Make sure the Op "

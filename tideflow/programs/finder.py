@@ -76,7 +76,8 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return Facade(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        """Nothing: a facade is whole when it is made."""
+        """A facade is whole when it is made. Some modules register what they hold."""
+        modules.when_imported(_path(module.__name__))
 
 
 def _why_no_module(name: str) -> str:

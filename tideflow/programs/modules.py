@@ -269,7 +269,8 @@ _MODULES: dict[str, str] = {
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
     "python.framework.tensor_spec": "tf tf.contrib.framework",
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
-    "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes",
+    "python.framework.cpp_shape_inference_pb2": "tideflow.graph.shape_inference_proto",
+    "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes tideflow.programs.dtype_names",
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.functions.defun tideflow.programs.function_names tf",
     "python.framework.graph_to_function_def": "tideflow.programs.function_names",
@@ -281,7 +282,10 @@ _MODULES: dict[str, str] = {
     "python.framework.registry": "tideflow.programs.registries",
     "python.framework.subscribe": "tideflow.programs.subscriptions",
     "python.framework.tensor_like": "tideflow.programs.registries",
+    "python.framework.test_ops": "tideflow.programs.test_op_names",
     "python.framework.traceable_stack": "tideflow.programs.registries",
+    "python.grappler": "",
+    "python.grappler.tf_optimizer": "tideflow.programs.optimizer_names",
     "python.platform.build_info": "tideflow.programs.version_names",
     "python.platform.control_imports": "",
     "python.platform.remote_utils": "tideflow.programs.version_names",
@@ -309,6 +313,7 @@ _MODULES: dict[str, str] = {
     "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
+    "python.ops.custom_gradient": "tf tideflow.programs.variable_names",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
@@ -350,11 +355,12 @@ _MODULES: dict[str, str] = {
     "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
     "python.feature_column.feature_column_v2": "tf.feature_column tideflow.feature_column.base",
     "python.ops.summary_op_util": "tideflow.programs.summary_names",
-    "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names",
+    "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
+    "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
     "python.ops.sets_impl": "tf.sets",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
-    "python.ops.variables": "tf tideflow.variables.base tideflow.variables.partitioned "
-    "tideflow.variables.reference tideflow.programs.inner_names",
+    "python.ops.variables": "tideflow.programs.variable_names tf tideflow.variables.base "
+    "tideflow.variables.partitioned tideflow.variables.reference tideflow.programs.inner_names",
     "python.ops.tensor_array_grad": "tideflow.programs.tensor_array_names tf",
     "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
     "python.platform.flags": "tideflow.platform.flags",
@@ -623,6 +629,7 @@ _RENAMED = {
     "string_format": "format",
     "string_length": "length",
     "substr_deprecated": "substr",
+    "parse_single_example_v2_unoptimized": "parse_single_example",
 }
 
 
@@ -685,6 +692,16 @@ def names(module: str) -> list[str]:
 def is_module(path: str) -> bool:
     """Whether `tensorflow.<path>` can be imported."""
     return path not in _REFUSED and places(path) is not None
+
+
+# Modules whose op types are there only for the programs that import them.
+_REGISTERING = {"python.framework.test_ops": "tideflow.programs.test_op_names"}
+
+
+def when_imported(path: str) -> None:
+    """Does what importing `tensorflow.<path>` does besides giving names."""
+    if path in _REGISTERING:
+        importlib.import_module(_REGISTERING[path]).register_all()
 
 
 def module_named(module: str, name: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -73,17 +74,24 @@ class BaseResourceVariable(Variable):
     def __deepcopy__(self, memo: Any) -> Any:
         if self._eager_name is None:
             raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")
-        copied = ResourceVariable(
-            self.read_value(),
-            trainable=self.trainable,
-            constraint=self._constraint,
-            dtype=self._dtype,
-            name=self._eager_name,
-            synchronization=self._synchronization,
-            aggregation=self._aggregation,
-        )
-        memo[id(self)] = copied
+        copied = memo[id(self)] = ResourceVariable(self.read_value(), **self._settings())
         return copied
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """How an eager variable is pickled: with its value."""
+        if self._eager_name is None:
+            raise NotImplementedError("a variable of a graph has its value in a session: save it from there")
+        return functools.partial(ResourceVariable, self.numpy(), **self._settings()), ()
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "trainable": self.trainable,
+            "constraint": self._constraint,
+            "dtype": self._dtype,
+            "name": self._eager_name,
+            "synchronization": self._synchronization,
+            "aggregation": self._aggregation,
+        }
 
     @property
     def dtype(self) -> dtypes.DType:

@@ -5,11 +5,13 @@ from absl.testing import parameterized
 from tensorflow.python.data.experimental.ops import batching
 from tensorflow.python.data.ops import dataset_ops
 from tensorflow.python.data.util import nest, structure
-from tensorflow.python.framework import constant_op, dtypes, ops, tensor_spec, test_util
+from tensorflow.python.framework import constant_op, dtypes, importer, ops, tensor_spec, test_ops, test_util
 from tensorflow.python.ops import (
     array_ops,
+    cond_v2,
     control_flow_ops,
     control_flow_util,
+    control_flow_util_v2,
     gradient_checker_v2,
     math_ops,
     variables,
@@ -17,6 +19,49 @@ from tensorflow.python.ops import (
 from tensorflow.python.ops.linalg import linear_operator_diag
 from tensorflow.python.ops.ragged import ragged_concat_ops, ragged_factory_ops, ragged_tensor
 from tensorflow.python.platform import googletest, test
+
+
+class TestOpsTest(test.TestCase):
+    def testTheyStandInGraphs(self):
+        with ops.Graph().as_default():
+            self.assertLen(test_ops.n_ints_out(N=2), 2)
+            self.assertEqual(test_ops.attr_default().get_attr("a"), b"banana")
+            self.assertEqual(test_ops.ref_output().dtype, dtypes.int32_ref)
+            self.assertLen(test_ops.mixed_struct(n_a=1), 2)
+            with self.assertRaises(ValueError):
+                test_ops.attr_min(2)
+
+    def testGraphDefsMayHaveThem(self):
+        graph_def = ops.Graph().as_graph_def()
+        graph_def.node.add(name="A", op="IntOutputFloatOutput")
+        with ops.Graph().as_default():
+            (b,) = importer.import_graph_def(graph_def, return_elements=["A:1"])
+            self.assertEqual(b.dtype, dtypes.float32)
+
+    def testSomeRun(self):
+        with self.cached_session():
+            self.assertEqual(self.evaluate(test_ops.kernel_label()), b"My label is: default")
+            self.assertIn(b"device:CPU:0", self.evaluate(test_ops.device_placement_op()))
+
+
+class ControlFlowV2Test(test.TestCase):
+    @test_util.enable_control_flow_v2
+    @test_util.enable_output_all_intermediates
+    def testConditionalsAreIfs(self):
+        self.assertTrue(control_flow_util_v2._EXPERIMENTAL_OUTPUT_ALL_INTERMEDIATES_OVERRIDE)
+        with ops.Graph().as_default():
+            chosen = control_flow_ops.cond(constant_op.constant(True), lambda: 1.0, lambda: 2.0)
+            op = chosen.op.inputs[0].op
+            self.assertEqual((op.type, op.name), ("StatelessIf", "cond"))
+            self.assertLen(cond_v2.get_func_graphs(op)[0].outputs, 1)
+
+    def testScopesOfXla(self):
+        with ops.Graph().as_default() as graph:
+            context = control_flow_ops.XLAControlFlowContext()
+            context.Enter()
+            self.assertTrue(control_flow_util.GraphOrParentsInXlaContext(graph))
+            context.Exit()
+            self.assertFalse(control_flow_util.GraphOrParentsInXlaContext(graph))
 
 
 @test_util.run_all_in_graph_and_eager_modes

@@ -15,6 +15,7 @@ from tideflow.graph import functions
 from tideflow.graph.graph_def import attr_from_proto, attr_proto
 from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.operation import Operation
+from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays import creation
 from tideflow.runtime.values import empty_like_type
@@ -223,6 +224,15 @@ argument_op = Op(
     importable=True,
 )
 argument_op.shape(lambda: None)
+
+
+@argument_op.value
+def _argument_value(op):
+    """What is known of a tensor from outside, where the argument stands for one."""
+    found = [outer for outer, inner in getattr(op.graph, "captured", {}).items() if inner is op.outputs[0]]
+    return partial_value(found[0]) if found else None
+
+
 argument_op.kernel(lambda: None)
 argument_op.samples(covered_by=_TESTS)
 

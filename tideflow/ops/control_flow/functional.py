@@ -87,7 +87,7 @@ def _as_result(value: Any, chosen: Tensor) -> Any:
 def _check_alike(results: list[Any], leaves: list[list[Any]], names: list[str], caller: str) -> None:
     for i, alike in enumerate(zip(*leaves, strict=False)):
         if len({is_composite(leaf) for leaf in alike}) > 1:
-            raise TypeError(f"Cannot reconcile {caller} {i}-th outputs: branches returned: {alike}")
+            raise TypeError(f"Cannot reconcile {caller} {i}-th outputs:\n  branches returned: {alike}")
     types = [[[part.dtype for part in components(leaf)] for leaf in found] for found in leaves]
     for name, result, found in zip(names[1:], results[1:], types[1:], strict=True):
         try:

@@ -13,7 +13,14 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import colocate_with, control_dependencies, device, executing_eagerly, name_scope
+from tideflow.graph.scopes import (
+    colocate_with,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, shapes
 from tideflow.ops.control_flow import tensor_array_ops
@@ -213,7 +220,9 @@ class TensorArray:
             name=name,
         )
         if self.element_shape.ndims is not None:
-            count = value.op.inputs[1].shape.num_elements()
+            # TensorFlow knows how many only of the arrays of traced functions, which are lists.
+            in_function = get_default_graph().functional_control_flow
+            count = value.op.inputs[1].shape.num_elements() if in_function else None
             value.set_shape([count, *self.element_shape.as_list()])
         return value
 
