@@ -6,7 +6,18 @@ import pytest
 
 import tideflow as tf
 from tideflow.platform import decorators, deprecation, logging
-from tideflow.programs import dataset_testing, default_stacks, saver_testing, session_names, shape_functions
+from tideflow.programs import (
+    dataset_names,
+    dataset_testing,
+    dataset_utilities,
+    default_stacks,
+    layer_lists,
+    ragged_utilities,
+    saveable_names,
+    saver_testing,
+    session_names,
+    shape_functions,
+)
 from tideflow.summary import plugin_assets
 from tideflow.variables.global_step import increment_global_step
 
@@ -156,3 +167,61 @@ def test_the_global_step_is_counted_up():
         session.run(tf.global_variables_initializer())
         session.run(counted)
         assert session.run(step) == 2
+
+
+def _elements(dataset, count):
+    iterator = tf.data.make_initializable_iterator(dataset)
+    element = iterator.get_next()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        return [session.run(element) for _ in range(count)]
+
+
+def test_datasets_wait_and_have_threads_of_their_own_and_name_files(tmp_path):
+    numbers = tf.data.Dataset.range(3).apply(dataset_names.sleep(10))
+    pool = dataset_names.PrivateThreadPool(2, display_name="pool")
+    assert _elements(dataset_names.override_threadpool(numbers, pool), 3) == [0, 1, 2]
+    for name in ("b.txt", "a.txt", "c.log"):
+        (tmp_path / name).touch()
+    files = dataset_names.MatchingFilesDataset([str(tmp_path / "*.txt")])
+    assert [path.decode()[-5:] for path in _elements(files, 2)] == ["a.txt", "b.txt"]
+
+
+def test_arguments_of_datasets_are_tensors():
+    given = [
+        dataset_utilities.optional_param_to_tensor("x", None, 5),
+        dataset_utilities.partial_shape_to_tensor([None, 3]),
+    ]
+    tf.set_random_seed(0)
+    given += dataset_utilities.get_seed(0)
+    with tf.Session() as session:
+        found = [value.tolist() for value in session.run(given)]
+    assert found == [5, [-1, 3], 0, 2**31 - 1]
+    with pytest.raises(TypeError, match="the element type was int32"):
+        dataset_utilities.partial_shape_to_tensor(tf.constant([1]))
+    zipped = tf.data.Dataset.zip((tf.data.Dataset.range(1), tf.data.Dataset.range(2)))
+    found = [op.type for op in dataset_utilities.obtain_all_variant_tensor_ops(zipped)]
+    assert found == ["ZipDataset", "RangeDataset", "RangeDataset"]
+
+
+def test_rows_are_repeated_and_compared():
+    letters, splits = tf.constant(["a", "b", "c"]), tf.constant([0, 2, 3])
+    repeated = ragged_utilities.repeat_ranges(letters, splits, tf.constant([2, 1]))
+    with tf.Session() as session:
+        assert session.run(repeated).tolist() == [b"a", b"b", b"a", b"b", b"c"]
+        assert session.run(ragged_utilities.lengths_to_splits(tf.constant([2, 1]))).tolist() == [0, 2, 3]
+    with pytest.raises(ValueError, match="identical ragged splits"):
+        ragged_utilities.assert_splits_match([[splits], []])
+
+
+def test_layers_and_saveables_are_listed():
+    one, other = tf.keras.layers.Dense(2), tf.keras.layers.Dense(2)
+    for layer in (one, other):
+        layer.build((None, 2))
+    other.trainable = False
+    assert layer_lists.filter_empty_layer_containers([one, tf.keras.Sequential([other]), one])[0] is one
+    assert len(layer_lists.gather_trainable_weights(True, [one, other], [])) == 2
+    assert len(layer_lists.gather_non_trainable_weights(False, [one, other], [])) == 4
+    assert saveable_names.set_cpu0("/job:ps/device:GPU:2") == "/job:ps/device:CPU:0"
+    variable = tf.get_variable("v", [2])
+    assert [s.name for s in saveable_names.validate_and_slice_inputs([variable])] == ["v"]

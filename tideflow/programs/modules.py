@@ -36,15 +36,18 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.data.experimental.ops": (
         "tf.data.experimental tf.contrib.data",
         "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
-        "interleave_ops iterator_ops optimization optimization_options parsing_ops prefetching_ops "
-        "random_ops readers resampling scan_ops shuffle_ops stats_aggregator stats_ops stats_options "
-        "take_while_ops threading_options unique writers",
+        "interleave_ops iterator_ops matching_files optimization optimization_options parsing_ops "
+        "prefetching_ops random_ops readers resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops "
+        "stats_options take_while_ops threading_options threadpool unique writers",
     ),
     "python.data.ops": (
         "tf.data tf.data.experimental tf",
         "dataset_ops iterator_ops optional_ops readers",
     ),
-    "python.data.util": ("tf.data.experimental", "nest structure"),
+    "python.data.util": (
+        "tideflow.programs.dataset_utilities",
+        "convert nest random_seed structure traverse",
+    ),
     "python.debug": ("tideflow.programs.debugger", ""),
     "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
     "python.debug.wrappers": (
@@ -200,8 +203,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
         "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants "
-        "utils utils_impl",
+        "save saved_model signature_constants signature_def_utils signature_def_utils_impl simple_save "
+        "tag_constants utils utils_impl",
     ),
     "python.saved_model.model_utils": (
         "tf.estimator.export tf.estimator",
@@ -267,6 +270,9 @@ _MODULES: dict[str, str] = {
     "python.framework.constant_op": "tf tideflow.programs.operation_names",
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
     "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
+    "python.data.experimental.ops.matching_files": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
@@ -342,6 +348,9 @@ _MODULES: dict[str, str] = {
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
     "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen",
     "python.ops.rnn": "tf.nn tideflow.rnn.loops tideflow.programs.recurrent_names",
+    "python.ops.op_selector": "tideflow.contrib.graph_editor.select tideflow.contrib.graph_editor.util",
+    "python.ops.ragged.ragged_config": "tideflow.programs.ragged_utilities",
+    "python.ops.ragged.ragged_util": "tideflow.programs.ragged_utilities",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
@@ -390,6 +399,8 @@ _MODULES: dict[str, str] = {
     "python.training.distribute": "tf.distribute",
     "python.training.distribution_strategy_context": "tf.distribute",
     "python.training.saving": "",
+    "python.training.saving.saveable_object_util": "tideflow.programs.saveable_names",
+    "python.training.tracking.layer_utils": "tideflow.programs.layer_lists",
     "python.training.saving.saveable_object": "tideflow.train.saveables",
     "python.saved_model.nested_structure_coder": "tideflow.programs.structure_coder "
     "tideflow.saved_model.structured_values",

@@ -269,7 +269,7 @@ def _merge_options(options: RunOptions, more: RunOptions) -> None:
 class _CoordinatedSession:
     """A hooked session with its coordinator: an error in one of the threads is an error of the session."""
 
-    def __init__(self, sess: _HookedSession, coord: Coordinator, stop_grace_period_secs: float):
+    def __init__(self, sess: _HookedSession, coord: Coordinator, stop_grace_period_secs: float = 120):
         self._sess = sess
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs
