@@ -19,6 +19,7 @@ from tideflow.programs import (
     shape_functions,
 )
 from tideflow.summary import plugin_assets
+from tideflow.train import moving_averages
 from tideflow.variables.global_step import increment_global_step
 
 
@@ -225,3 +226,16 @@ def test_layers_and_saveables_are_listed():
     assert saveable_names.set_cpu0("/job:ps/device:GPU:2") == "/job:ps/device:CPU:0"
     variable = tf.get_variable("v", [2])
     assert [s.name for s in saveable_names.validate_and_slice_inputs([variable])] == ["v"]
+
+
+def test_averages_are_weighted():
+    value, weight = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+    average = moving_averages.weighted_moving_average(value, 0.5, weight)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        found = [session.run(average, {value: v, weight: w}) for v, w in ((1, 2), (3, 1))]
+    assert found == [1.0, 2.0]
+    assert [v.op.name for v in tf.global_variables()] == [
+        "WeightedMovingAvg/value_x_weight",
+        "WeightedMovingAvg/weight",
+    ]

@@ -6,6 +6,7 @@ from tideflow.variables.base import Variable
 from tideflow.variables.global_step import get_or_create_global_step_read, increment_global_step
 
 SummaryWriter = writer.FileWriter
+SummaryToEventTransformer = writer.SummaryWriter
 SummaryWriterCache = writer.FileWriterCache
 
 VariableV1 = variable = Variable

@@ -390,7 +390,8 @@ _MODULES: dict[str, str] = {
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
     "python.training.supervisor": "tf.train tideflow.train.supervisor",
     "python.summary.plugin_asset": "tideflow.summary.plugin_assets",
-    "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets",
+    "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets "
+    "tideflow.programs.inner_names",
     "python.summary.writer.event_file_writer": "tideflow.summary.writer",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver",
