@@ -23,6 +23,12 @@ from tideflow.train import moving_averages
 from tideflow.variables.global_step import increment_global_step
 
 
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
 @pytest.fixture
 def warnings(monkeypatch):
     said = []
