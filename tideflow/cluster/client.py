@@ -55,6 +55,7 @@ _log = logging.getLogger("tideflow")
 class RemoteMaster:
     """Runs the steps of a session through the server at an address."""
 
+    default_timeout = 0.0  # a server of another process does not tell its own
     fills_traces = True
 
     def __init__(self, address: str, graph: Graph, config: ConfigProto | None):

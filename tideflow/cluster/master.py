@@ -62,6 +62,7 @@ class Master:
         self.tasks = _visible(tasks, config, own)
         self._own, self._given = own, given
         self._soft = config is not None and config.allow_soft_placement
+        self.default_timeout = 0.0 if config is None else config.operation_timeout_in_ms / 1000
         self._isolated = is_isolated(config)
         self._placement, self._disabled_rules = apply_config(config, None)
         self._half_by_device = half_by_device(config)

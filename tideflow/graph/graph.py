@@ -180,6 +180,8 @@ class Graph(InnerNames):
     def _scope_for(self, name: str) -> str:
         """The name stack inside `name_scope(name)`, unique where the name does not end in a slash."""
         stack = self._local.name_stack
+        if isinstance(name, bytes):
+            name = name.decode()
         if not (_SCOPE_NAME if stack else _OP_NAME).match(name):
             raise ValueError(f"'{name}' is not a valid scope name")
         return name[:-1] if name.endswith("/") else self.unique_name(name)

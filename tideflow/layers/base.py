@@ -106,6 +106,7 @@ class Layer(Connected, Additions, Module):
         `activity_regularizer`, and `autocast`: whether floating-point inputs are cast to the layer's type.
     """
 
+    _is_layer = True  # what libraries ask of an object that may be one
     _untracked = _BOOKKEEPING
     supports_masking = False
     _policy: Any = None

@@ -308,7 +308,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops",
         "data_ops model_ops stats_ops tensor_forest_ops",
     ),
-    ("testing", "python.framework", ".", "fake_summary_writer"),
+    ("testing", "python.framework", ".", "fake_summary_writer util_test"),
     ("text", _OPS, ".", "skip_gram_ops"),
     (
         "timeseries",

@@ -31,19 +31,23 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.client": ("tf", "client_lib session timeline device_lib"),
     "python.compat": ("tf.compat tf", "compat v2_compat"),
     "python.data": ("tf.data", ""),
+    "python.data.kernel_tests": ("", "test_base"),
     "python.data.experimental": ("tf.data.experimental", ""),
     "python.data.experimental.ops": (
         "tf.data.experimental tf.contrib.data",
         "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
-        "interleave_ops iterator_ops optimization optimization_options parsing_ops prefetching_ops "
-        "random_ops readers resampling scan_ops shuffle_ops stats_aggregator stats_ops stats_options "
-        "take_while_ops threading_options unique writers",
+        "interleave_ops iterator_ops matching_files optimization optimization_options parsing_ops "
+        "prefetching_ops random_ops readers resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops "
+        "stats_options take_while_ops threading_options threadpool unique writers",
     ),
     "python.data.ops": (
         "tf.data tf.data.experimental tf",
         "dataset_ops iterator_ops optional_ops readers",
     ),
-    "python.data.util": ("tf.data.experimental", "nest structure"),
+    "python.data.util": (
+        "tideflow.programs.dataset_utilities",
+        "convert nest random_seed structure traverse",
+    ),
     "python.debug": ("tideflow.programs.debugger", ""),
     "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
     "python.debug.wrappers": (
@@ -199,23 +203,23 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
         "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save signature_constants signature_def_utils signature_def_utils_impl simple_save tag_constants "
-        "utils utils_impl",
+        "save saved_model signature_constants signature_def_utils signature_def_utils_impl simple_save "
+        "tag_constants utils utils_impl",
     ),
     "python.saved_model.model_utils": (
         "tf.estimator.export tf.estimator",
         "export_output export_utils mode_keys",
     ),
-    "python.summary": ("tf.summary tf.train", "summary summary_iterator"),
+    "python.summary": ("tf.summary tf.train", "plugin_asset summary summary_iterator"),
     "python.summary.writer": ("tf.summary", "writer writer_cache event_file_writer"),
     "python.training": (
         "tf.train tf",
         "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management "
         "checkpoint_ops checkpoint_utils coordinator device_setter ftrl gradient_descent input "
         "evaluation learning_rate_decay momentum monitored_session moving_averages optimizer "
-        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver server_lib "
-        "session_manager session_run_hook slot_creator supervisor sync_replicas_optimizer training "
-        "training_ops training_util warm_starting_util",
+        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver "
+        "saver_test_utils server_lib session_manager session_run_hook slot_creator supervisor "
+        "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
         "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
@@ -234,9 +238,9 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.util": (
         "tf tf.compat tf.nest",
-        "all_util compat compat_internal deprecation dispatch function_utils is_in_graph_mode keyword_args "
-        "lazy_loader lock_util memory nest object_identity protobuf serialization tf_contextlib tf_decorator "
-        "tf_export tf_inspect tf_should_use tf_stack",
+        "all_util compat compat_internal decorator_utils deprecation dispatch function_utils "
+        "is_in_graph_mode keyword_args lazy_loader lock_util memory nest object_identity protobuf "
+        "serialization tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
     ),
     "python.util.protobuf": ("", "compare"),
     **contrib_modules.PACKAGES,
@@ -255,7 +259,8 @@ _MODULES: dict[str, str] = {
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
     "python.client.device_lib": "tideflow.platform.device_lib",
-    "python.client.session": "tf tideflow.session.fetches",
+    "python.client.session": "tf tideflow.session.fetches tideflow.session.session "
+    "tideflow.programs.session_names",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors tideflow.graph.errors",
     "python.ops.array_ops": "tf tideflow.programs.operation_names",
@@ -264,6 +269,10 @@ _MODULES: dict[str, str] = {
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors",
     "python.framework.constant_op": "tf tideflow.programs.operation_names",
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
+    "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
+    "python.data.experimental.ops.matching_files": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
@@ -276,7 +285,7 @@ _MODULES: dict[str, str] = {
     "python.framework.graph_to_function_def": "tideflow.programs.function_names",
     "python.ops.sparse_ops": "tf tf.sparse",
     "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
-    "python.framework.common_shapes": "tideflow.programs.shape_names tf",
+    "python.framework.common_shapes": "tideflow.programs.shape_names tideflow.programs.shape_functions tf",
     "python.framework.function_def_to_graph": "tideflow.programs.function_names",
     "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names",
     "python.framework.registry": "tideflow.programs.registries",
@@ -297,7 +306,8 @@ _MODULES: dict[str, str] = {
     "python.eager.test": "tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
-    "tideflow.programs.keras_names tideflow.programs.graph_names",
+    "tideflow.programs.keras_names tideflow.programs.graph_names tideflow.programs.default_stacks "
+    "tideflow.programs.shape_functions",
     "python.framework.random_seed": "tf.random tf",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -346,6 +356,9 @@ _MODULES: dict[str, str] = {
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
     "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen",
     "python.ops.rnn": "tf.nn tideflow.rnn.loops tideflow.programs.recurrent_names",
+    "python.ops.op_selector": "tideflow.contrib.graph_editor.select tideflow.contrib.graph_editor.util",
+    "python.ops.ragged.ragged_config": "tideflow.programs.ragged_utilities",
+    "python.ops.ragged.ragged_util": "tideflow.programs.ragged_utilities",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
@@ -365,8 +378,8 @@ _MODULES: dict[str, str] = {
     "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
     "python.platform.flags": "tideflow.platform.flags",
     "python.platform.gfile": "tf.gfile",
-    "python.platform.tf_logging": "tf.logging",
-    "python.platform.googletest": "tf.test",
+    "python.platform.tf_logging": "tf.logging tideflow.platform.logging",
+    "python.platform.googletest": "tf.test tideflow.programs.test_utilities",
     "python.profiler": "tf.profiler",
     "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",
     "python.profiler.option_builder": "tf.profiler",
@@ -386,10 +399,19 @@ _MODULES: dict[str, str] = {
     "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
     "python.training.supervisor": "tf.train tideflow.train.supervisor",
+    "python.summary.plugin_asset": "tideflow.summary.plugin_assets",
+    "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets "
+    "tideflow.programs.inner_names",
+    "python.summary.writer.event_file_writer": "tideflow.summary.writer",
+    "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
+    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver",
+    "python.training.saver_test_utils": "tideflow.programs.saver_testing",
     "python.training.slot_creator": "tideflow.train.slot_creator",
     "python.training.distribute": "tf.distribute",
     "python.training.distribution_strategy_context": "tf.distribute",
     "python.training.saving": "",
+    "python.training.saving.saveable_object_util": "tideflow.programs.saveable_names",
+    "python.training.tracking.layer_utils": "tideflow.programs.layer_lists",
     "python.training.saving.saveable_object": "tideflow.train.saveables",
     "python.saved_model.nested_structure_coder": "tideflow.programs.structure_coder "
     "tideflow.saved_model.structured_values",
@@ -423,6 +445,7 @@ _MODULES: dict[str, str] = {
     "core.example.example_pb2": "tf.train",
     "core.example.feature_pb2": "tf.train",
     "python.util.compat_internal": "tideflow.programs.small_utilities",
+    "python.util.decorator_utils": "tideflow.platform.decorators",
     "python.util.deprecation": "tideflow.platform.deprecation",
     "python.util.dispatch": "tideflow.programs.small_utilities",
     "python.util.is_in_graph_mode": "tideflow.programs.small_utilities",
@@ -452,7 +475,7 @@ _MODULES: dict[str, str] = {
     "tideflow.programs.keras_names",
     "python.keras.testing_utils": "tideflow.programs.keras_testing",
     "python.util.tf_contextlib": "contextlib",
-    "python.util.tf_decorator": "tideflow.programs.utilities",
+    "python.util.tf_decorator": "tideflow.platform.decorators",
     "python.util.tf_export": "tideflow.programs.utilities",
     "python.util.tf_inspect": "tideflow.programs.inspection",
     "python.util.tf_should_use": "tideflow.programs.utilities",
@@ -743,6 +766,11 @@ def why_not(module: str, name: str) -> str:
         f"The nearest that exists: {', '.join(near)}." if near else "",
     ]
     return " ".join(filter(None, remarks)) or "Nothing that exists is near to it."
+
+
+def generated_function(name: str) -> Callable:
+    """The function of an op type, by its name in the modules gen_…"""
+    return _generated()[name]
 
 
 def _whose(path: str) -> str:

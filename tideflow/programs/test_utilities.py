@@ -40,6 +40,14 @@ FakeEagerSession = testing.EagerSession
 # ---------------------------------------------------------------------------------- the machine
 
 
+GetTempDir = testing.get_temp_dir
+
+
+def StatefulSessionAvailable() -> bool:
+    """Whether sessions outlive the process: no."""
+    return False
+
+
 def IsGoogleCudaEnabled() -> bool:
     """Whether this build knows CUDA."""
     return testing.is_built_with_cuda()

@@ -4,7 +4,6 @@ functions.
 
 from __future__ import annotations
 
-import functools
 import importlib
 import inspect
 import types
@@ -30,26 +29,6 @@ def should_use_result(function: Callable) -> Callable:
 
 
 must_use_result_or_fatal = should_use_result
-
-
-def make_decorator(
-    target: Callable,
-    decorator_func: Callable,
-    decorator_name: str | None = None,
-    decorator_doc: str = "",
-    decorator_argspec: Any = None,
-) -> Callable:
-    """`decorator_func` in the place of `target`, with its name and documentation."""
-    return functools.update_wrapper(decorator_func, target)
-
-
-def unwrap(maybe_tf_decorator: Callable) -> tuple[list[Callable], Callable]:
-    """The decorators around a function, from the outside in, and the function."""
-    wrappers = []
-    while hasattr(maybe_tf_decorator, "__wrapped__"):
-        wrappers.append(maybe_tf_decorator)
-        maybe_tf_decorator = maybe_tf_decorator.__wrapped__
-    return wrappers, maybe_tf_decorator
 
 
 def has_kwargs(fn: Callable) -> bool:

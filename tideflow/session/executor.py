@@ -25,6 +25,10 @@ class Executor(Protocol):
     def fills_traces(self) -> bool:
         """Whether its plans write into the trace of their context what their operations did."""
 
+    @property
+    def default_timeout(self) -> float:
+        """How many seconds a step may take where its session does not say; 0 for any number."""
+
     def compile(
         self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
     ) -> Plan:
@@ -48,6 +52,7 @@ class Executor(Protocol):
 class LocalExecutor:
     """Runs steps in this process."""
 
+    default_timeout = 0.0
     fills_traces = False  # a traced step of this process has a plan of its own (`session/traced_step.py`)
 
     def __init__(self, resources: ResourceManager, placement: Placement):

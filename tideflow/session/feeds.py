@@ -48,9 +48,10 @@ def _pairs(graph: Graph, key: Any, value: Any) -> list[tuple[Tensor, Any]]:
     if not isinstance(value, (tuple, list)):
         raise TypeError(f"Cannot feed {value!r} for {key}: give a value for each of its parts.")
     parts = [part for part in value if part is not None]
-    if len(parts) != len(tensors):
+    without_shape = _has_known_shape(key) and len(parts) == 2
+    if len(parts) != len(tensors) and not without_shape:
         raise ValueError(f"Cannot feed {value!r} for {key}: give a value for each of its parts.")
-    return list(zip(tensors, parts))
+    return [(_feedable(graph, tensor), part) for tensor, part in zip(tensors, parts)]
 
 
 def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
@@ -70,9 +71,17 @@ def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
         tensor = graph.as_graph_element(key, allow_operation=False)
     except (TypeError, ValueError, KeyError) as error:
         raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error.args[0]}") from None
+    return [_feedable(graph, tensor)]
+
+
+def _has_known_shape(key: SparseTensor | IndexedSlices) -> bool:
+    return isinstance(key, SparseTensor) and key.dense_shape.op.type != "Placeholder"
+
+
+def _feedable(graph: Graph, tensor: Tensor) -> Tensor:
     if not graph.is_feedable(tensor):
         raise ValueError(f"Tensor {tensor} may not be fed.")
-    return [tensor]
+    return tensor
 
 
 def check_shape(tensor: Tensor, value: Any) -> None:

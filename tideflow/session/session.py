@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Set
 from typing import Any
 
-from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
+from tensorboard.compat.proto.config_pb2 import CallableOptions, ConfigProto, RunMetadata, RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.request import Hook, StepRequest
@@ -76,11 +76,13 @@ class BaseSession:
             print(device_mapping(self._placement.devices), flush=True)
         self._executor: Executor = remote or LocalExecutor(self._resources, self._placement)
         self._closed = self._was_reset = self._is_of_parent = False
-        self._timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
+        own_timeout = config.operation_timeout_in_ms / 1000 if config is not None else 0.0
+        self._timeout = own_timeout or self._executor.default_timeout
         self._steps = StepCache(self._graph)
         self._partial_runs: dict[str, PartialRun] = {}
         self._check = checks.FINITE if check_finite else None
         self._growth = checks.GrowthWatch(self._graph)
+        self._measured_runs = 0
         self._trusted = trusted
         self._own_files: frozenset[Tensor] = frozenset()
         close_at_exit(self)
@@ -152,7 +154,8 @@ class BaseSession:
         asked = None
         if run_metadata is not None:
             run_metadata.Clear()
-            asked = TraceRequest.of(options, self._config)
+            asked = TraceRequest.of(options, self._config, self._measured_runs)
+            self._measured_runs += 1
         if asked is not None and not self._executor.fills_traces:
             return self._run_traced(key, fetches, feeds, values, timeout, asked, run_metadata)
         is_quick = not feed_dict or are_single_tensors(feed_dict)
@@ -280,6 +283,19 @@ class BaseSession:
             fetches = fetches.copy()
         return lambda *values: self.run(fetches, self._callable_feeds(feed_list, values))
 
+    def _make_callable_from_options(self, callable_options: CallableOptions) -> Callable[..., list[Any]]:
+        """A function as the message describes it: feeds, in its order, to a list of its fetches' values."""
+        options, feeds = CallableOptions(), list(callable_options.feed)
+        options.CopyFrom(callable_options)
+        fetches = [*options.fetch, *options.target]
+        step = self.make_callable(fetches, feeds, accept_options=True)
+
+        def call(*values: Any, run_metadata: RunMetadata | None = None) -> list[Any]:
+            found: list[Any] = step(*values, options=options.run_options, run_metadata=run_metadata)
+            return found[: len(options.fetch)]
+
+        return call
+
     def _callable_feeds(self, feed_list: list[Any], values: tuple[Any, ...]) -> dict[Any, Any]:
         if len(feed_list) != len(values):
             raise ValueError(f"Expected {len(feed_list)} arguments, got {len(values)}")
@@ -350,7 +366,8 @@ class BaseSession:
 
     @property
     def graph_def(self) -> GraphDef:
-        return self._graph.as_graph_def()
+        infer_shapes = self._config is not None and self._config.graph_options.infer_shapes
+        return self._graph.as_graph_def(add_shapes=infer_shapes)
 
     @property
     def sess_str(self) -> Any:
@@ -381,6 +398,9 @@ class BaseSession:
         """`eval()` and `run()` of tensors and operations use this session inside the block."""
         with default_sessions.pushed(self):
             yield self
+            inner = default_sessions.top()
+            if inner is not self and inner is not None and not isinstance(inner, InteractiveSession):
+                raise AssertionError(f"Nesting violated for default stack of {type(inner)} objects")
 
 
 @export("Session")
@@ -415,18 +435,25 @@ class Session(BaseSession):
         trusted: bool = True,
     ):
         super().__init__(target, graph, config, check_finite, deterministic, trusted)
-        self._entered: list[contextlib.ExitStack] = []
+        self._entered: contextlib.ExitStack | None = None
 
     def __enter__(self) -> Session:
+        if self._entered is not None:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to "
+                "enter a session multiple times."
+            )
         stack = contextlib.ExitStack()
         stack.enter_context(self._graph.as_default())
         stack.enter_context(self.as_default())
-        self._entered.append(stack)
+        self._entered = stack
         return self
 
     @deferred
     def __exit__(self, *exc: Any) -> None:
-        self._entered.pop().close()
+        stack, self._entered = self._entered, None
+        if stack is not None:
+            stack.close()
         self.close()
 
     @staticmethod

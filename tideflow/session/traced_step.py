@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
+from tensorboard.compat.proto.config_pb2 import ConfigProto, GraphOptions, RunMetadata, RunOptions
 
 from tideflow.compile.request import StepRequest
 from tideflow.graph.graph import Graph
@@ -30,12 +30,12 @@ class TraceRequest:
     cost_graph: bool
 
     @classmethod
-    def of(cls, options: RunOptions | None, config: ConfigProto | None) -> TraceRequest | None:
-        """What is asked for, or None."""
+    def of(cls, options: RunOptions | None, config: ConfigProto | None, runs: int) -> TraceRequest | None:
+        """What is asked for, or None, after so many runs that took a RunMetadata."""
         made = cls(
             options is not None and options.trace_level > 0,
             options is not None and options.output_partition_graphs,
-            config is not None and config.graph_options.build_cost_model > 0,
+            config is not None and _is_measured(config.graph_options, runs),
         )
         return made if made.step_stats or made.partition_graphs or made.cost_graph else None
 
@@ -48,6 +48,12 @@ class TraceRequest:
             run_metadata.ClearField("step_stats")
         if not self.partition_graphs:
             run_metadata.ClearField("partition_graphs")
+
+
+def _is_measured(options: GraphOptions, runs: int) -> bool:
+    """Whether the costs of the next run are wanted: those of every n-th, after the first few."""
+    every, counted = options.build_cost_model, runs - options.build_cost_model_after
+    return bool(every > 0 and counted >= 0 and (counted + 1) % every == 0)
 
 
 class TracedStep(Step):

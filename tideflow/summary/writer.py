@@ -23,6 +23,7 @@ from tideflow.graph.scopes import get_default_graph
 from tideflow.interrupts import deferred
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import as_tensorflow_errors, local_path
+from tideflow.summary.plugin_assets import write_plugin_assets
 from tideflow.variables.meta_graph import export_meta_graph
 
 if TYPE_CHECKING:
@@ -208,6 +209,8 @@ class SummaryWriter:
             raise ValueError("Please pass only graph, or graph_def (deprecated), but not both.")
         nodes = _nodes(graph if graph_def is None else graph_def)
         self._add_event(Event(graph_def=nodes.SerializeToString()), global_step)
+        if isinstance(graph, Graph):
+            write_plugin_assets(graph, local_path(self.event_writer.get_logdir()))
 
     def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: TensorLike | None = None) -> None:
         """Adds a MetaGraphDef.

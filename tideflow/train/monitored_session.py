@@ -190,10 +190,10 @@ class _HookedSession:
     def __init__(self, sess: Session, hooks: Sequence[SessionRunHook]):
         self._sess: Session | None = sess
         self._hooks = hooks
-        self._stop_requested = False
+        self._should_stop = False
 
     def should_stop(self) -> bool:
-        return self._stop_requested or self._sess is None
+        return self._should_stop or self._sess is None
 
     def close(self) -> None:
         if self._sess is not None:
@@ -222,7 +222,7 @@ class _HookedSession:
         seen = RunMetadata() if run_metadata is None else run_metadata
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(outputs.get(hook), options, seen))
-        self._stop_requested = self._stop_requested or context.stop_requested
+        self._should_stop = self._should_stop or context.stop_requested
         return outputs["caller"]
 
     def _call_before_run(
@@ -269,7 +269,7 @@ def _merge_options(options: RunOptions, more: RunOptions) -> None:
 class _CoordinatedSession:
     """A hooked session with its coordinator: an error in one of the threads is an error of the session."""
 
-    def __init__(self, sess: _HookedSession, coord: Coordinator, stop_grace_period_secs: float):
+    def __init__(self, sess: _HookedSession, coord: Coordinator, stop_grace_period_secs: float = 120):
         self._sess = sess
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs

@@ -49,6 +49,38 @@ def assign_moving_average(
         return reference_variables.assign_sub(variable, (variable - value) * share, name=scope)
 
 
+def weighted_moving_average(
+    value: Tensor,
+    decay: Any,
+    weight: Tensor,
+    truediv: bool = True,
+    collections: Sequence[Any] | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The moving average of a value in which each step counts by a weight.
+
+    Args:
+      value: The value.
+      decay: How much of the average stays at each step.
+      weight: The weight of this step's value.
+      truediv: Whether integers are divided into floating-point numbers.
+      collections: The collections of the two variables; by default GLOBAL_VARIABLES.
+      name: The scope of the variables.
+
+    Returns:
+      The average after this step.
+    """
+    keys = [GraphKeys.GLOBAL_VARIABLES] if collections is None else list(collections)
+    with variable_scope(name, "WeightedMovingAvg", [value, weight, decay]) as scope:
+        sums = []
+        for part, given in (("value_x_weight", value), ("weight", weight)):
+            held = get_variable(part, given.shape, given.dtype, Zeros(), trainable=False, collections=keys)
+            sums.append((held, value * weight if given is value else weight))
+        above, below = [assign_moving_average(held, new, decay, zero_debias=False) for held, new in sums]
+        divide = binary.truediv if truediv else binary.divide
+        return divide(above, below, name=scope.name)
+
+
 def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) -> Any:
     """The average is kept in a variable `biased` that starts at zero, and divided by the weight gathered
     so far (Kingma, Ba 2014, section 3).

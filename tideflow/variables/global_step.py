@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
 from tideflow.variables.base import Variable, VariableAggregation
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable
@@ -126,6 +126,31 @@ def get_or_create_global_step_read(graph: Graph | None = None) -> Tensor | None:
         read = value + 0
     graph.add_to_collection(_READ, read)
     return read
+
+
+def increment_global_step(increment: TensorLike, graph: Graph | None = None) -> Any:
+    """The global step counted up, after hooks have read it.
+
+    Args:
+      increment: By how much.
+      graph: The graph; the default graph if None.
+
+    Returns:
+      The step afterwards.
+
+    Raises:
+      ValueError: If the graph has no global step.
+    """
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    if step is None:
+        raise ValueError(
+            "Global step tensor should be created by tf.train.get_or_create_global_step before calling "
+            "increment."
+        )
+    read = get_or_create_global_step_read(graph)
+    with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"), control_dependencies([read]):
+        return step.assign_add(increment)
 
 
 @export("train.assert_global_step")

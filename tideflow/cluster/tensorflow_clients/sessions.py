@@ -63,6 +63,7 @@ class ClientSession:
     partial_runs: dict[str, PartialRun] = field(default_factory=dict)
     callables: dict[int, _Callable] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    runs: Iterator[int] = field(default_factory=itertools.count)
 
     # ------------------------------------------------------------------ the graph
 
@@ -131,7 +132,7 @@ class ClientSession:
         """The values of a step's fetches, and what the options ask to know of it."""
         if not request.fetches and not request.targets:
             raise errors.invalid_argument("Must specify at least one target to fetch or execute.")
-        asked = TraceRequest.of(options, self.config)
+        asked = TraceRequest.of(options, self.config, next(self.runs))
         context = self._context(options, asked)
         with cancellable(lambda: self.master.cancel(context)):
             plan = compiled(self.master, request, context)

@@ -256,7 +256,8 @@ def sparse_placeholder(
       name: A name for the operation.
 
     Returns:
-      A SparseTensor to be fed with a `tf.SparseTensorValue`, or a tuple (indices, values, shape).
+      A SparseTensor to be fed with a `tf.SparseTensorValue`, or a tuple (indices, values, shape);
+      without the shape where all of its sizes are given here.
     """
     part = lambda word: None if name is None else f"{name}/{word}"
     sizes, rank = _placeholder_sizes(shape, part("shape"))
