@@ -468,8 +468,8 @@ _REFUSED = {
         for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
     },
     **{
-        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model without "
-        "annotations: add yours with tf.add_to_collection, in a model function around its own."
+        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model "
+        "without annotations: add yours with tf.add_to_collection, in a model function around its own."
         for kind in ("Classifier", "Regressor")
     },
     "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
