@@ -36,15 +36,15 @@ def _diagonal(rows: Tensor) -> Tensor:
     return diagonals.diag(creation.ones([shapes.shape(rows)[0]]))
 
 
-def _distances(embeddings: Tensor, squared: bool = False) -> Tensor:
+def pairwise_distance(feature: Tensor, squared: bool = False) -> Tensor:
     """The Euclidean distances of all pairs; those of equal ones are 0, and have no gradient."""
-    squares = reductions.reduce_sum(unary.square(embeddings), axis=[1], keepdims=True)
-    products = matmul(embeddings, embeddings, transpose_b=True)
+    squares = reductions.reduce_sum(unary.square(feature), axis=[1], keepdims=True)
+    products = matmul(feature, feature, transpose_b=True)
     between = binary.maximum(squares + shapes.transpose(squares) - 2.0 * products, 0.0)
     are_equal = _number(binary.less_equal(between, 0.0))
     if not squared:
         between = unary.sqrt(between + are_equal * 1e-16)
-    return between * (1.0 - are_equal) * (1.0 - _diagonal(embeddings))
+    return between * (1.0 - are_equal) * (1.0 - _diagonal(feature))
 
 
 def _same_labels(labels: TensorLike) -> Tensor:
@@ -96,7 +96,7 @@ def triplet_semihard_loss(labels: TensorLike, embeddings: TensorLike, margin: fl
     Returns:
       The mean loss of the pairs of equal labels, a scalar.
     """
-    distances = _distances(convert_to_tensor(embeddings), squared=True)
+    distances = pairwise_distance(convert_to_tensor(embeddings), squared=True)
     same = _same_labels(labels)
     to_negatives = shapes.expand_dims(distances, 1)  # by anchor, positive and negative
     is_negative = shapes.expand_dims(unary.logical_not(same), 1)
@@ -135,7 +135,7 @@ def lifted_struct_loss(labels: TensorLike, embeddings: TensorLike, margin: float
     Returns:
       The mean loss of the pairs of equal labels, a scalar.
     """
-    distances = _distances(convert_to_tensor(embeddings))
+    distances = pairwise_distance(convert_to_tensor(embeddings))
     same = _same_labels(labels)
     is_negative = _number(unary.logical_not(same))
     missing = margin - distances
@@ -229,7 +229,7 @@ def npairs_loss_multilabel(
 # ------------------------------------------------------------------------------------------------ clusters
 
 
-def _score_function(margin_type: str) -> Callable[[np.ndarray, np.ndarray], float]:
+def score_function(margin_type: str) -> Callable[[np.ndarray, np.ndarray], float]:
     """How well a clustering agrees with labels, from 0 to 1."""
     if margin_type == "const":
         return lambda labels, found: float(np.array_equal(labels, found))
@@ -248,7 +248,7 @@ def _score_function(margin_type: str) -> Callable[[np.ndarray, np.ndarray], floa
     return lambda labels, found: max(0.0, float(functions[margin_type](labels, found)))
 
 
-def _assignments(distances: np.ndarray, chosen: list[int]) -> np.ndarray:
+def assignments(distances: np.ndarray, chosen: list[int]) -> np.ndarray:
     """The nearest of the chosen examples for each one; a chosen one stands for itself."""
     found = distances[chosen].argmin(0)
     found[chosen] = np.arange(len(chosen))
@@ -258,29 +258,48 @@ def _assignments(distances: np.ndarray, chosen: list[int]) -> np.ndarray:
 _REFINEMENTS = 5
 
 
-def _facilities(
-    distances: np.ndarray, labels: np.ndarray, margin: float, score: Callable, refine: bool
-) -> list[int]:
-    """The examples around which clusters lie best and agree worst with the labels: first greedily, then each
-    exchanged for the best member of its cluster.
-    """
-
-    def value(chosen: list[int], energy: float) -> float:
-        return energy + margin * (1.0 - score(labels, _assignments(distances, chosen)))
-
+def facilities(distances: np.ndarray, labels: np.ndarray, margin: float, score: Callable) -> list[int]:
+    """The examples around which clusters lie best and agree worst with the labels, chosen greedily."""
     chosen: list[int] = []
     for _ in np.unique(labels):
         rest = [i for i in range(len(labels)) if i not in chosen]
-        values = [value([*chosen, i], -distances[[*chosen, i]].min(0).sum()) for i in rest]
+        values = []
+        for i in rest:
+            with_it = [*chosen, i]
+            disagreement = 1.0 - score(labels, assignments(distances, with_it))
+            values.append(-distances[with_it].min(0).sum() + margin * disagreement)
         chosen = [*chosen, rest[int(np.argmax(values))]]
-    for _ in range(_REFINEMENTS if refine else 0):
-        clusters = _assignments(distances, chosen)
-        for k in range(len(chosen)):
-            members = np.flatnonzero(clusters == k)
-            costs = -distances[np.ix_(members, members)].sum(0)
-            values = [value([*chosen[:k], int(m), *chosen[k + 1 :]], cost) for m, cost in zip(members, costs)]
-            chosen[k] = int(members[int(np.argmax(values))])
     return chosen
+
+
+def refined(
+    distances: np.ndarray,
+    clusters: np.ndarray,
+    labels: np.ndarray,
+    chosen: list[int],
+    margin: float,
+    score: Callable,
+) -> list[int]:
+    """Chosen examples, each in turn exchanged for the best member of its cluster."""
+    chosen = list(chosen)
+    for k in range(len(chosen)):
+        members = np.flatnonzero(clusters == k)
+        costs = -distances[np.ix_(members, members)].sum(0)
+        values = []
+        for member, cost in zip(members, costs):
+            chosen[k] = int(member)
+            values.append(cost + margin * (1.0 - score(labels, assignments(distances, chosen))))
+        chosen[k] = int(members[int(np.argmax(values))])
+    return chosen
+
+
+def energy_of_labels(distances: Tensor, labels: TensorLike) -> Tensor:
+    """The sum of distances from the best center of each label, negative: the member nearest to all others."""
+    same = _number(_same_labels(labels))
+    to_own = reductions.reduce_sum(distances * same, axis=1)
+    others = shapes.expand_dims(to_own, 0) + (1.0 - same) * dtypes.float32.max
+    counts = reductions.reduce_sum(same, axis=1)
+    return -reductions.reduce_sum(reductions.reduce_min(others, axis=1) / counts)
 
 
 @export("contrib.losses.metric_learning.cluster_loss")
@@ -310,24 +329,22 @@ def cluster_loss(
       ImportError: If scikit-learn is not installed.
       ValueError: If `margin_type` is another.
     """
-    score = _score_function(margin_type)
-    distances = _distances(convert_to_tensor(embeddings))
+    score = score_function(margin_type)
+    distances = pairwise_distance(convert_to_tensor(embeddings))
     given = shapes.squeeze(convert_to_tensor(labels))
 
     def chosen_and_score(distances: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.float32]:
-        chosen = _facilities(distances, labels, margin_multiplier, score, enable_pam_finetuning)
-        return np.array(chosen, np.int32), np.float32(score(labels, _assignments(distances, chosen)))
+        chosen = facilities(distances, labels, margin_multiplier, score)
+        for _ in range(_REFINEMENTS if enable_pam_finetuning else 0):
+            clusters = assignments(distances, chosen)
+            chosen = refined(distances, clusters, labels, chosen, margin_multiplier, score)
+        return np.array(chosen, np.int32), np.float32(score(labels, assignments(distances, chosen)))
 
     chosen, agreement = py_func(chosen_and_score, [distances, given], [dtypes.int32, dtypes.float32])
     chosen.set_shape([None])
     agreement.set_shape([])
     predicted = -reductions.reduce_sum(reductions.reduce_min(indexing.gather(distances, chosen), axis=0))
-    # The best center of each label is the member that is nearest to all others.
-    same = _number(_same_labels(given))
-    to_own = reductions.reduce_sum(distances * same, axis=1)
-    others = shapes.expand_dims(to_own, 0) + (1.0 - same) * dtypes.float32.max
-    counts = reductions.reduce_sum(same, axis=1)
-    wanted = -reductions.reduce_sum(reductions.reduce_min(others, axis=1) / counts)
+    wanted = energy_of_labels(distances, given)
     loss = binary.maximum(
         predicted + margin_multiplier * (1.0 - agreement) - wanted, 0.0, name="clustering_loss"
     )

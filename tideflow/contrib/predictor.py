@@ -129,7 +129,7 @@ class ContribEstimatorPredictor(Predictor):
             )
             self.session = MonitoredSession(creator)
         self.feed_tensors = saved_models.inputs_of(given)[input_key or saved_models.DEFAULT_INPUT]
-        outputs, key = saved_models.outputs_of(model, output_key)
+        outputs, key = saved_models.get_output_alternatives(model, output_key)
         self.fetch_tensors = outputs[key][1]
 
 

@@ -8,6 +8,7 @@ from tensorboard.compat.proto.config_pb2 import RunMetadata
 
 from tideflow.export import export, expose
 from tideflow.graph.graph import Graph
+from tideflow.profiler import contexts  # noqa: F401
 from tideflow.profiler.logs import write_op_log
 from tideflow.profiler.options import ProfileOptionBuilder
 from tideflow.profiler.profiling import Profiler, advise, profile

@@ -102,6 +102,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         ". tf tideflow.contrib.framework.argument_scopes tideflow.ops.control_flow.debugging",
         "arg_scope audio_ops checkpoint_ops ops prettyprint_ops script_ops sort_ops variables",
     ),
+    ("fused_conv", _OPS, ".", "fused_conv2d_bias_activation_op"),
     ("gan", "python", ".", "namedtuples train"),
     ("gan", "python.eval", "tf.contrib.gan.eval", ""),
     ("gan", "python.features", "tf.contrib.gan.features", ""),
@@ -193,7 +194,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "losses",
         "python.metric_learning",
-        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning "
+        "tideflow.programs.clustering_names",
         "metric_loss_ops",
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
@@ -233,7 +235,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "predictor",
         "",
-        ". tideflow.contrib.predictor",
+        ". tideflow.contrib.predictor tideflow.programs.tools",
         "contrib_estimator_predictor core_estimator_predictor predictor predictor_factories "
         "saved_model_predictor",
     ),
@@ -337,7 +339,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),
-    ("labeled_tensor", _OPS, ".", "core io_ops nn ops sugar"),
+    (
+        "labeled_tensor",
+        _OPS,
+        ". tideflow.contrib.labeled_tensor.layout tideflow.contrib.labeled_tensor.tensors",
+        "core io_ops nn ops sugar",
+    ),
     (
         "optimizer_v2",
         "",
@@ -412,6 +419,8 @@ MODULES: dict[str, str] = {
     "contrib.learn.python.learn.utils.export": "tideflow.contrib.learn.exports",
     "contrib.learn.python.learn.utils.gc": "tf.contrib.session_bundle.gc",
     "contrib.learn.python.learn.utils.inspect_checkpoint": "tideflow.programs.tools",
+    "contrib.learn.python.learn.utils.saved_model_export_utils": "tideflow.programs.export_names "
+    "tf.contrib.learn.utils",
     "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
     "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
     "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",

@@ -500,10 +500,17 @@ _REFUSED = {
         f"contrib.eager.{name}": _CONNECT
         for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
     },
+    **{
+        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model "
+        "without annotations: add yours with tf.add_to_collection, in a model function around its own."
+        for kind in ("Classifier", "Regressor")
+    },
     "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
     "before the program, or in tf.py_func.",
     "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
     "contrib.ignite": f"Tideflow has no client of Apache Ignite: {_ROWS}",
+    "contrib.image.single_image_random_dot_stereograms": "Tideflow draws no stereograms: draw yours with "
+    "NumPy, in tf.py_func where a graph needs it.",
     "contrib.kafka": f"Tideflow has no client of Apache Kafka: {_ROWS}",
     "contrib.kinesis": f"Tideflow has no client of Amazon Kinesis: {_ROWS}",
     "contrib.meta_graph_transform": "Tideflow does not transform the graphs of SavedModels: change the "

@@ -285,6 +285,16 @@ class BaseResourceVariable(Variable):
         return self._variable_def(export_scope, self._graph_element.name, is_resource=True)
 
 
+class _Creation:
+    """What happens to each variable that has its value when it is made, while a block asks for it."""
+
+    def __init__(self) -> None:
+        self.when_made: Callable[[ResourceVariable], None] | None = None
+
+
+creation = _Creation()
+
+
 class ResourceVariable(BaseResourceVariable):
     """A variable of its own, with handle, initializer and initial value."""
 
@@ -333,6 +343,8 @@ class ResourceVariable(BaseResourceVariable):
         self._initial_value, self._initializer_op = None, None  # type: ignore[assignment]
         handle._variable = weakref.ref(self)
         resource_variables.assign_variable_op(handle, value)
+        if creation.when_made is not None:
+            creation.when_made(self)
 
     def _build(
         self, initial_value: Any, name: str | None, dtype: Any, shape: Any, caching_device: Any

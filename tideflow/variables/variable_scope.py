@@ -343,6 +343,12 @@ def scope_state() -> _ScopeState:
     return found[0]
 
 
+def opened_in(outer: str) -> set[str]:
+    """The names of the variable scopes that were opened in one, as they are called there."""
+    prefix = f"{outer}/" if outer else ""
+    return {name.removeprefix(prefix) for name in scope_state().counts if name.startswith(prefix)}
+
+
 @export("get_variable_scope")
 def get_variable_scope() -> VariableScope:
     """Gets the current variable scope.
@@ -399,12 +405,12 @@ def pure_variable_scope(
     if jumps:
         scope = name_or_scope
         entered = _derived(scope, scope.name, reuse or scope.reuse, scope.original_name_scope, options)
-        counts = dict(state.counts)
     else:
         name = f"{old.name}/{name_or_scope}" if old.name else name_or_scope
         where = name_or_scope if old_name_scope is None else old_name_scope
         entered = _derived(old, name, reuse or old.reuse, where, options)
     state.open(entered.name)
+    counts = dict(state.counts) if jumps else {}
     with replaced(state, "current", entered):
         try:
             yield entered

@@ -64,3 +64,39 @@ def of_several_labels(tf, np):
     ]
     made = m.npairs_loss_multilabel(labels, a, b, reg_lambda=0.1)
     return [_differentiated(tf, made, [a, b]), raises(m.npairs_loss_multilabel, [1, 2, 3], a, b)]
+
+
+def _inner(tf):
+    if tf.__name__ == "tideflow":
+        from tideflow.programs import finder
+
+        finder.install()
+    from tensorflow.contrib.losses.python.metric_learning import metric_loss_ops
+
+    return metric_loss_ops
+
+
+def steps_of_the_clustering_loss(tf, np):
+    ops = _inner(tf)
+    points = np.sin(np.arange(24.0).reshape(8, 3) ** 1.5).astype(np.float32)
+    labels = tf.constant([0, 0, 1, 1, 2, 2, 2, 0], tf.int64)
+    distances = ops.pairwise_distance(tf.constant(points))
+    data, mask = tf.constant(points), tf.constant((points > 0).astype(np.float32))
+    chosen = ops.compute_augmented_facility_locations(distances, labels, tf.range(8), 0.5, "const")
+    clusters = ops.get_cluster_assignment(distances, [1, 4, 6])
+    fetches = [
+        ops.pairwise_distance(tf.constant(points), squared=True),
+        ops.masked_maximum(data, mask),
+        ops.masked_minimum(data, mask, dim=0),
+        ops.update_1d_tensor(tf.constant([5, 6, 7]), 1, 9),
+        clusters,
+        ops.compute_facility_energy(distances, [1, 4, 6]),
+        ops.compute_clustering_score(labels, labels, "const"),
+        ops.compute_clustering_score(labels, labels + 1, "const"),
+        chosen,
+        ops.update_all_medoids(distances, clusters, labels, chosen, 0.5, "const"),
+        ops.compute_augmented_facility_locations_pam(distances, labels, 0.5, "const", chosen, 2),
+        ops.compute_gt_cluster_score(distances, labels),
+    ]
+    with tf.Session() as session:
+        return [session.run(fetches), raises(ops.compute_clustering_score, labels, labels, "other")]

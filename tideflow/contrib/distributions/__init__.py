@@ -23,3 +23,9 @@ from tideflow.contrib.distributions import (  # noqa: F401
     warped,
     wishart,
 )
+from tideflow.export import load_when_asked_for
+
+load_when_asked_for(
+    "tideflow.contrib.distributions.regression_heads",
+    "contrib.distributions.estimator_head_distribution_regression",
+)

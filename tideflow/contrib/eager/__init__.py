@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tideflow as tf
-from tideflow.contrib.eager import callbacks, metrics, modes  # noqa: F401
+from tideflow.contrib.eager import callbacks, metrics, modes, network, network_checkpoints  # noqa: F401
 from tideflow.eager.context import enable_eager_execution
 from tideflow.export import export, expose
 from tideflow.graph.scopes import executing_eagerly

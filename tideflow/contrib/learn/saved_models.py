@@ -94,8 +94,11 @@ def build_default_serving_input_fn(
     return input_fn
 
 
-def _signature(inputs: Mapping[str, Any], outputs: Mapping[str, Any], problem_type: int) -> SignatureDef:
+def build_standardized_signature_def(
+    input_tensors: Mapping[str, Any], output_tensors: Mapping[str, Any], problem_type: int
+) -> SignatureDef:
     """The signature that servers know for a kind of problem, where inputs and outputs fit it."""
+    inputs, outputs = input_tensors, output_tensors
     if not inputs:
         raise ValueError("input_tensors must be provided.")
     if not outputs:
@@ -127,15 +130,17 @@ def inputs_of(given: Any) -> dict[str, Any]:
     return {DEFAULT_INPUT: given.default_inputs} if isinstance(given, InputFnOps) else {}
 
 
-def outputs_of(model: ModelFnOps, default: str | None) -> tuple[Mapping[str | None, Any], str | None]:
+def get_output_alternatives(
+    model_fn_ops: ModelFnOps, default_output_alternative_key: str | None = None
+) -> tuple[Mapping[str | None, Any], str | None]:
     """The outputs of a model by name, and the name of the default one."""
-    alternatives = model.output_alternatives
+    alternatives, default = model_fn_ops.output_alternatives, default_output_alternative_key
     if not alternatives:
         if default:
             raise ValueError(
                 f"Requested default_output_alternative: {default}, but available output_alternatives are: []"
             )
-        predictions = model.predictions
+        predictions = model_fn_ops.predictions
         if not isinstance(predictions, dict):
             predictions = {PredictionKey.GENERIC: predictions}
         return {_DEFAULT_OUTPUT: (ProblemType.UNSPECIFIED, predictions)}, _DEFAULT_OUTPUT
@@ -154,15 +159,19 @@ def outputs_of(model: ModelFnOps, default: str | None) -> tuple[Mapping[str | No
     )
 
 
-def _signatures(
-    inputs: Mapping[str, Any], outputs: Mapping[str | None, Any], default: str | None
+def signatures_of(
+    inputs: Mapping[str, Any],
+    outputs: Mapping[str | None, Any],
+    default: str | None,
+    name_of_inputs: str = DEFAULT_INPUT,
 ) -> dict[str, SignatureDef]:
-    named = {
-        f"{DEFAULT_INPUT}:{name}": _signature(inputs, tensors, kind)
+    """The signatures of inputs with all outputs, and that of the default output."""
+    made = {
+        name: build_standardized_signature_def(inputs, tensors, kind)
         for name, (kind, tensors) in outputs.items()
     }
-    kind, tensors = outputs[default]
-    return {**named, DEFAULT_SERVING_SIGNATURE_DEF_KEY: _signature(inputs, tensors, kind)}
+    named = {f"{name_of_inputs}:{name}": signature for name, signature in made.items()}
+    return {**named, DEFAULT_SERVING_SIGNATURE_DEF_KEY: made[default]}
 
 
 def export_saved_model(
@@ -199,9 +208,9 @@ def export_saved_model(
         for key in features:
             add_to_collection("input_feature_keys", key)
         model = estimator._call_model_fn(features, None, ModeKeys.INFER)
-        outputs, default = outputs_of(model, default_output)
+        outputs, default = get_output_alternatives(model, default_output)
         arguments = dict(
-            signature_def_map=_signatures(inputs, outputs, default),
+            signature_def_map=signatures_of(inputs, outputs, default),
             assets_collection=get_collection(GraphKeys.ASSET_FILEPATHS),
             main_op=Scaffold.default_local_init_op(),
             strip_default_attrs=strip_default_attrs,
@@ -221,15 +230,16 @@ def export_saved_model(
     return directory
 
 
-def _timed(path: gc.Path) -> gc.Path | None:
+def timed(path: gc.Path) -> gc.Path | None:
     name = os.path.basename(path.path)
     return path._replace(export_version=int(name)) if len(name) == 10 and name.isdigit() else None
 
 
-def _remove_older_exports(base: str | bytes, exports_to_keep: int | None) -> None:
+def garbage_collect_exports(export_dir_base: str | bytes, exports_to_keep: int | None) -> None:
+    """Removes the older exports of a directory, all but the newest ones."""
     if exports_to_keep is not None:
         older = gc.negation(gc.largest_export_versions(exports_to_keep))
-        for path in older(gc.get_paths(os.fsdecode(base), _timed)):
+        for path in older(gc.get_paths(os.fsdecode(export_dir_base), timed)):
             gfile.rmtree(path.path)
 
 
@@ -278,7 +288,7 @@ def make_export_strategy(
                 f"{default_output_alternative_key}"
             )
         result = estimator.export_savedmodel(export_dir_base, serving_input_fn, **arguments)
-        _remove_older_exports(export_dir_base, exports_to_keep)
+        garbage_collect_exports(export_dir_base, exports_to_keep)
         return result
 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)

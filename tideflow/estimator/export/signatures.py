@@ -99,7 +99,7 @@ def timestamped_directory(base: str | bytes) -> bytes:
     raise RuntimeError(f"Failed to obtain a unique export directory name after {_MOST_ATTEMPTS} attempts.")
 
 
-def temporary_directory(directory: bytes) -> bytes:
+def temporary_directory(directory: bytes | str) -> bytes:
     """Where a model is written before it gets its name: nobody sees half of one."""
-    folder, name = os.path.split(directory)
+    folder, name = os.path.split(os.fsencode(directory))
     return os.path.join(folder, b"temp-" + name)
