@@ -27,7 +27,6 @@ from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
 from tideflow.layers.keras_graph import (
     get_graph,
-    in_keras_graph,
     is_symbolic,
     outside_functions,
     runs_as_function,
@@ -37,7 +36,6 @@ from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor,
 from tideflow.ops.arrays import constants
 from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
-from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
 from tideflow.variables.trackable import (
@@ -151,7 +149,7 @@ class Layer(Connected, Additions, Module):
     def _set_types(self, dtype: Any, autocast: bool | None) -> None:
         """Sets the types of the variables and of the computation."""
         self._policy = precision.policy_of(dtype)
-        self._autocast = v2_behavior_enabled() if autocast is None else autocast
+        self._autocast = precision.v2_dtypes() if autocast is None else autocast
         if self._policy is not None:
             self._dtype = self._policy.variable_dtype
         elif dtype is None:
@@ -214,11 +212,15 @@ class Layer(Connected, Additions, Module):
             raise NotImplementedError(
                 "A layer that must run eagerly says the shape of its output in `compute_output_shape`."
             )
+        if executing_eagerly() and not self.built:
+            if not getattr(type(self).build, "_is_default", False):
+                self.build(as_shapes(input_shape))
+            self.built = True
         with Graph().as_default():
             twin = self._unbuilt()
             inputs = nest.map_structure(
                 lambda shape: constants.placeholder(self._dtype or dtypes.float32, shape),
-                _as_shapes(input_shape),
+                as_shapes(input_shape),
             )
             return nest.map_structure(lambda output: output.shape, twin(inputs))
 
@@ -241,7 +243,7 @@ class Layer(Connected, Additions, Module):
           The TensorSpec of the output, or a structure of them.
         """
         shape = self.compute_output_shape(nest.map_structure(lambda spec: spec.shape, input_signature))
-        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        dtype = self._compute_dtype or nest.flatten(input_signature)[0].dtype
         return nest.map_structure(lambda out: TensorSpec(out, dtype), shape)
 
     @_default
@@ -351,7 +353,7 @@ class Layer(Connected, Additions, Module):
 
     def _built_call(self, inputs: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         self._build_for(inputs)
-        if self.dynamic and in_keras_graph():
+        if self.dynamic and not executing_eagerly():
             return self._stand_ins(inputs)
         if self._autocast:
             inputs = precision.cast_inputs(inputs, self._compute_dtype)
@@ -403,7 +405,7 @@ class Layer(Connected, Additions, Module):
         """Tensors of the shapes of a dynamic layer's outputs, which nothing computes."""
         shape = self.compute_output_shape(nest.map_structure(lambda tensor: tensor.shape, inputs))
         dtype = self._dtype or nest.flatten(inputs)[0].dtype
-        return nest.map_structure(lambda out: constants.placeholder(dtype, out), _as_shapes(shape))
+        return nest.map_structure(lambda out: constants.placeholder(dtype, out), as_shapes(shape))
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
         """A hook of models, which learn their inputs from their first call."""
@@ -716,15 +718,19 @@ class Layer(Connected, Additions, Module):
 @functools.cache
 def _arguments_of(call: Callable) -> tuple[tuple[str, ...], bool]:
     """The names of a call's arguments after `self`, and whether it takes any other."""
-    found = inspect.getfullargspec(call)
+    found = inspect.getfullargspec(getattr(call, "python_function", call))  # of a tf.function, what it traces
     names = [*found.args, *found.kwonlyargs]
     return tuple(names[1:] if names[:1] == ["self"] else names), found.varkw is not None
 
 
-def _as_shapes(given: Any) -> Any:
-    """One shape, or a list of shapes."""
-    if isinstance(given, list) and given and isinstance(given[0], (list, tuple, TensorShape)):
-        return [TensorShape(shape) for shape in given]
+def as_shapes(given: Any) -> Any:
+    """One shape, or a structure of shapes."""
+    if isinstance(given, dict):
+        return {key: as_shapes(value) for key, value in given.items()}
+    if isinstance(given, (list, tuple)) and any(
+        isinstance(x, (list, tuple, dict, TensorShape)) for x in given
+    ):
+        return type(given)(as_shapes(shape) for shape in given)
     return TensorShape(given)
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.programs import contrib_modules, namespace
+from tideflow.programs import contrib_modules, keras_modules, namespace
 from tideflow.programs.namespace import Missing
 from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
 
@@ -72,7 +72,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
-        "backprop context def_function function monitoring test wrap_function",
+        "backprop context core def_function execute function lift_to_graph monitoring test wrap_function",
     ),
     "python.estimator": (
         "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
@@ -111,7 +111,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
-        "base_layer input_layer input_spec network sequential training",
+        "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
     ),
     "python.keras.layers": (
         "tf.keras.layers",
@@ -134,8 +134,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
-        "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils tf_utils "
-        "vis_utils",
+        "conv_utils data_utils generic_utils io_utils layer_utils losses_utils multi_gpu_utils np_utils "
+        "tf_utils vis_utils",
     ),
     "python.layers": (
         "tf.layers tideflow.programs.layer_aliases",
@@ -252,6 +252,7 @@ _MODULES: dict[str, str] = {
     "compat.v1": "tf",
     "compat.v2.compat.v1": "tf",
     **contrib_modules.MODULES,
+    **keras_modules.MODULES,
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
     "python.client.device_lib": "tideflow.platform.device_lib",
@@ -288,7 +289,15 @@ _MODULES: dict[str, str] = {
     "python.platform.self_check": "tideflow.programs.version_names",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
-    "python.eager.context": "tf tideflow.eager.context",
+    "python.eager.backprop": "tideflow.programs.eager_names tf tf.contrib.eager",
+    "python.eager.context": "tideflow.programs.eager_names tf tf.config.experimental tideflow.eager.context "
+    "tideflow.platform.config",
+    "python.eager.core": "tideflow.programs.eager_names",
+    "python.eager.def_function": "tf tideflow.functions.def_function",
+    "python.eager.execute": "tideflow.programs.eager_names",
+    "python.eager.function": "tf tf.contrib.eager tideflow.functions.concrete "
+    "tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
+    "python.eager.lift_to_graph": "tideflow.programs.eager_names",
     "python.eager.monitoring": "tideflow.programs.monitoring",
     "python.eager.test": "tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
@@ -362,7 +371,7 @@ _MODULES: dict[str, str] = {
     "python.profiler.option_builder": "tf.profiler",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
-    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train",
+    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",
@@ -425,22 +434,9 @@ _MODULES: dict[str, str] = {
     "python.util.tf_stack": "tideflow.programs.small_utilities",
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
-    "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
-    "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
-    "python.keras.backend_config": "tf.keras.backend",
-    "python.keras.layers.normalization_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.layers.recurrent_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
-    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
     "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
     "python.feature_column.dense_features": "tf.keras.layers",
     "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
-    "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
-    "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",
-    "python.keras.utils.tf_utils": "tf.contrib.framework tideflow.programs.layer_names "
-    "tideflow.programs.keras_names",
-    "python.keras.testing_utils": "tideflow.programs.keras_testing",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.programs.utilities",
     "python.util.tf_export": "tideflow.programs.utilities",
@@ -605,6 +601,8 @@ _RENAMED = {
     "TensorFlowBenchmark": "Benchmark",
     "TensorFlowTestCase": "TestCase",
     "eager_py_func": "py_function",
+    "get_optimizer_jit": "get_jit",
+    "set_optimizer_jit": "set_jit",
     "get_legacy_output_classes": "get_output_classes",
     "get_legacy_output_shapes": "get_output_shapes",
     "get_legacy_output_types": "get_output_types",

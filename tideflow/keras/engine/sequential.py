@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.keras.engine.input_layer import Input, InputLayer
+from tideflow.keras.engine.legacy import refuse_legacy_layers
 from tideflow.keras.engine.training import Model
 from tideflow.keras.layers import serialization
 from tideflow.layers.base import Layer, _default
@@ -57,6 +58,7 @@ class Sequential(Model):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+        refuse_legacy_layers([layer])
         self.built = False
         if not self.__dict__["_layers"]:
             self._add_first(layer)

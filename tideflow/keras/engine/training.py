@@ -95,7 +95,7 @@ class Model(Fed, Network):
         self.loss_weights = loss_weights
         self.sample_weight_mode = sample_weight_mode
         self._target_tensors = target_tensors
-        if target_tensors is not None and self.run_eagerly:
+        if self.run_eagerly and target_tensors is not None:
             raise ValueError("target_tensors argument is not supported when running a model eagerly.")
         if self._strategy is not None:
             replicated.prepare(self)
