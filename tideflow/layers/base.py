@@ -345,7 +345,8 @@ class Layer(Connected, Additions, Module):
                 kwargs.pop("training", None)
             return given["training"]
         training = keras_state.training_of_outer_call()
-        if training is None and keras_state.learning_phase_is_set():
+        wants_one = _requires(self.__dict__.get("call", type(self).call), "training")
+        if training is None and (keras_state.learning_phase_is_set() or wants_one):
             training = keras_state.learning_phase()
         if training is not None and self._expects("training"):
             kwargs["training"] = keras_state.as_training(training)
@@ -429,6 +430,10 @@ class Layer(Connected, Additions, Module):
             _arguments_of(type(self).call)[0] if "call" not in self.__dict__ else _arguments_of(self.call)[0]
         )
 
+    @property
+    def _call_fn_args(self) -> list[str]:
+        return list(self._call_arguments)
+
     def _expects(self, argument: str) -> bool:
         """Whether `call` takes an argument of this name."""
         call = self.__dict__.get("call", type(self).call)
@@ -464,9 +469,27 @@ class Layer(Connected, Additions, Module):
             object.__setattr__(self, name, value)
             return
         value = unwrapped(self, name, value)
+        if name in self.__dict__:
+            self._untrack(name)
         if not isinstance(value, (str, int, float, bool, type(None))) and is_tracking(self):
             self._track(value)
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Forgets the layer or variable that an attribute was."""
+        self._untrack(name)
+        object.__delattr__(self, name)
+
+    def _untrack(self, name: str) -> None:
+        """Forgets what an attribute is, unless another one is the same."""
+        value = self.__dict__.get(name)
+        if not isinstance(value, (Layer, Variable, list, dict)) or name in _BOOKKEEPING:
+            return
+        if any(other is value for key, other in self.__dict__.items() if key != name):
+            return
+        for kept in ("_layers", "_trainable_weights", "_non_trainable_weights"):
+            if kept in self.__dict__:
+                self.__dict__[kept] = [each for each in self.__dict__[kept] if each is not value]
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
@@ -713,6 +736,14 @@ class Layer(Connected, Additions, Module):
         for key, value in self.__dict__.items():
             twin.__dict__[key] = value if key in shared else copy.deepcopy(value, memo)
         return twin
+
+
+@functools.cache
+def _requires(call: Callable, argument: str) -> bool:
+    """Whether a call takes an argument and has no default for it."""
+    found = inspect.getfullargspec(getattr(call, "python_function", call))
+    with_defaults = found.args[len(found.args) - len(found.defaults or ()) :]
+    return argument in found.args and argument not in with_defaults
 
 
 @functools.cache

@@ -114,7 +114,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
     ),
     "python.keras.layers": (
-        "tf.keras.layers",
+        "tf.keras.layers tideflow.keras.layers.cells",
         "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention "
         "embeddings local merge noise normalization pooling recurrent serialization wrappers",
     ),
@@ -364,7 +364,7 @@ _MODULES: dict[str, str] = {
     "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
     "python.platform.flags": "tideflow.platform.flags",
     "python.platform.gfile": "tf.gfile",
-    "python.platform.tf_logging": "tf.logging",
+    "python.platform.tf_logging": "tf.logging tideflow.platform.logging",
     "python.platform.googletest": "tf.test",
     "python.profiler": "tf.profiler",
     "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",

@@ -61,3 +61,18 @@ def initialization_waits(tf, np):
     before = tf.raw_ops.VarIsInitializedOp(resource=made[0].handle)
     initialize()
     return before, made[0].numpy(), scaled(tf.constant(3.0))
+
+
+def targets_have_the_type_of_outputs(tf, np):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, dtype="float64", kernel_initializer="ones")])
+    model.compile("sgd", lambda true, predicted: true - predicted)
+    ones = np.ones((2, 1))
+    return model.train_on_batch(ones, np.ones((2, 2))), model.predict(ones).dtype.name
+
+
+def a_stack_that_data_has_built_is_built_again(tf, np):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.train_on_batch(np.ones((5, 3)), np.ones((5, 1)))
+    again = tf.keras.Sequential.from_config(model.get_config())
+    return [weight.shape.as_list() for weight in again.weights]

@@ -70,3 +70,41 @@ def types_of_signatures(tf, np):
     layer(tf.ones([2, 2], tf.float16))
     found = layer.compute_output_signature(tf.TensorSpec((2, 2), tf.float16))
     return found.dtype.name, found.shape.as_list()
+
+
+def a_stack_of_one_layer(tf, np):
+    model = tf.keras.Sequential(tf.keras.layers.Dense(2, kernel_initializer="ones"))
+    return len(model.layers), model.predict(np.ones((1, 3))), raises(tf.keras.Sequential().pop)
+
+
+def the_training_mode_may_be_required(tf, np):
+    class Told(tf.keras.layers.Layer):
+        def call(self, inputs, training):
+            return tf.cond(tf.cast(training, tf.bool), lambda: inputs + 100.0, lambda: inputs)
+
+    model = tf.keras.Sequential([Told()])
+    model.compile("sgd", "mse")
+    zeros = np.zeros((1, 1))
+    return model.fit(zeros, zeros, verbose=0).history["loss"], model.predict(zeros)
+
+
+def attributes_that_are_replaced_are_forgotten(tf, np):
+    layer, last = tf.keras.layers.Layer(), tf.keras.layers.Layer()
+    layer.a = tf.keras.layers.Dense(1)
+    layer.a = tf.Variable(1.0)
+    layer.a = layer.b = last
+    layer.c = tf.Variable(2.0)
+    del layer.b, layer.c
+    return len(layer.submodules), len(layer.weights)
+
+
+def losses_and_weights_of_outputs(tf, np):
+    x = tf.keras.Input((3,))
+    outputs = [tf.keras.layers.Dense(1, name=name)(x) for name in ("one", "two")]
+    model = tf.keras.Model(x, outputs)
+    model.compile("adam", loss={"one": "mae", "two": "mse"}, loss_weights=[1.0, 2.0])
+    return [loss.fn.__name__ for loss in model.loss_functions]
+
+
+def states_need_a_size_and_a_type(tf, np):
+    return raises(lambda: tf.keras.layers.SimpleRNNCell(5).get_initial_state(None, None, None))

@@ -223,10 +223,15 @@ def shuffled(indices: np.ndarray, size: int, how: Any) -> np.ndarray:
 
 
 def taken(arrays: list[Any], indices: Any) -> list[Any]:
-    """The samples of these numbers."""
-    if isinstance(indices, slice):
-        return [a if a is None else a[indices] for a in arrays]
-    return [a if a is None else (a[np.sort(indices)] if _is_file(a) else a[indices]) for a in arrays]
+    """The samples of these numbers; those of a sparse matrix, dense."""
+
+    def samples(array: Any) -> Any:
+        if array is None:
+            return None
+        found = array[np.sort(indices) if _is_file(array) and not isinstance(indices, slice) else indices]
+        return found.toarray() if hasattr(found, "toarray") else found
+
+    return [samples(array) for array in arrays]
 
 
 def _is_file(array: Any) -> bool:

@@ -294,6 +294,15 @@ def is_generator(x: Any) -> bool:
     return isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next")
 
 
+def check_batch_size(x: Any, batch_size: int | None) -> None:
+    """ValueError where a size is given for batches that have theirs."""
+    if is_generator(x) and batch_size is not None:
+        raise ValueError(
+            "The `batch_size` argument must not be specified for the given input type. Received "
+            f"input: {x}, batch_size: {batch_size}"
+        )
+
+
 def _is_fed(tensor: Any) -> bool:
     history = getattr(tensor, "_keras_history", None)
     return history is None or getattr(history.layer, "is_placeholder", True)

@@ -78,6 +78,11 @@ def initial_state(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
     """States of zeros for a cell."""
     if inputs is not None:
         batch_size, dtype = tf.shape(inputs)[0], inputs.dtype
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            "batch_size and dtype cannot be None while constructing initial state: "
+            f"batch_size={batch_size}, dtype={dtype}"
+        )
     return _zeros(batch_size, cell.state_size, dtype)
 
 
