@@ -141,5 +141,10 @@ def test_an_error_in_a_generator_reaches_the_program():
 def test_one_layer_system():
     assert issubclass(tf.layers.Dense, keras.layers.Dense)
     x = keras.Input((3,))
-    model = keras.Model(x, tf.layers.Dense(2, name="scoped")(x))
+    with tf.layers.experimental.keras_style_scope():
+        model = keras.Model(x, tf.layers.Dense(2, name="scoped")(x))
     assert [w.name for w in model.weights] == ["scoped/kernel:0", "scoped/bias:0"]
+    with pytest.raises(TypeError, match=r"legacy tf.layers.Layers:\n  <.*Dense"):
+        keras.Model(x, tf.layers.Dense(2)(x))
+    with pytest.raises(TypeError, match=r"legacy tf.layers.Layers"):
+        keras.Sequential([tf.layers.Dense(2)])

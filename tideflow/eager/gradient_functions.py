@@ -52,7 +52,7 @@ def with_custom_gradient(f: Callable[..., Any], args: Sequence[Any], kwargs: dic
     return nest.pack_sequence_as(result, flat) if nest.is_nested(result) else flat[0]
 
 
-def _checked(value: Any, f: Callable[..., Any]) -> Any:
+def checked(value: Any, f: Callable[..., Any]) -> Any:
     if value is None:
         raise ValueError(
             "Cannot differentiate a function that returns None; did you forget to return a value from "
@@ -61,7 +61,7 @@ def _checked(value: Any, f: Callable[..., Any]) -> Any:
     return value
 
 
-def _positions(f: Callable[..., Any], params: Any, args: Sequence[Any]) -> list[int]:
+def positions(f: Callable[..., Any], params: Any, args: Sequence[Any]) -> list[int]:
     """The arguments by which `params` says to differentiate: names or positions, all where it is None."""
     if params is None:
         return list(range(len(args)))
@@ -95,10 +95,10 @@ def value_and_gradients_function(
     def run(*args: TensorLike, **kwargs: Any) -> tuple[Any, list[Any]]:
         dy = kwargs.pop("dy", None)
         inputs: list[Any] = [x if hasattr(x, "handle") else convert_to_tensor(x) for x in args]
-        sources = [inputs[i] for i in _positions(f, params, args)]
+        sources = [inputs[i] for i in positions(f, params, args)]
         with GradientTape() as tape:
             tape.watch(sources)
-            value = _checked(f(*inputs, **kwargs), f)
+            value = checked(f(*inputs, **kwargs), f)
         return value, tape.gradient(value, sources, dy)
 
     return functools.update_wrapper(run, f)
@@ -137,7 +137,7 @@ def implicit_value_and_gradients(f: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(*args: Any, **kwargs: Any) -> tuple[Any, list[tuple[Any, Any]]]:
         with GradientTape() as tape:
-            value = _checked(f(*args, **kwargs), f)
+            value = checked(f(*args, **kwargs), f)
         variables = tape.watched_variables()
         if not variables:
             raise ValueError("No trainable variables were accessed while the function was being computed.")

@@ -281,7 +281,14 @@ class GradientTape:
             seeds = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
         graph: Any = get_default_graph()
         if graph.is_eager:
+            pairs = [pair for pair in zip(targets, seeds, strict=True) if pair[0].dtype is not dtypes.string]
+            targets, seeds = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
             known = [source if id(source) in self._tracked else None for source in wanted]
+            # What is computed from whole numbers is not recorded; they are targets themselves at most.
+            known = [
+                source if source is None or _is_differentiable(source) or _is_among(source, targets) else None
+                for source in known
+            ]
             found = None
             if not recording.tapes:  # otherwise those record what computes the gradients
                 found = graph.gradient_plans.computed(self._records, targets, known, seeds)
@@ -427,6 +434,15 @@ def _here(tensor: Any) -> Any:
     """The tensor; in a function that is being made, the input that stands for one from outside."""
     graph: Any = get_default_graph()
     return graph.capture(tensor) if graph.building_function else tensor
+
+
+def _is_differentiable(source: Any) -> bool:
+    dtype = source.dtype
+    return dtype.is_floating or dtype.is_complex or dtype in (dtypes.resource, dtypes.variant)
+
+
+def _is_among(source: Any, targets: list[Any]) -> bool:
+    return any(source is target for target in targets)
 
 
 def _zeros(source: Any) -> Any:

@@ -19,7 +19,7 @@ from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import EVERYTHING, LOCAL_TASK, Choice, Device, local_devices
 from tideflow.runtime.settings import settings
-from tideflow.runtime.values import to_numpy
+from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike
@@ -51,8 +51,32 @@ class EagerTensor(Tensor):
 
     op = graph = name = value_index = _of_graphs  # type: ignore[assignment]
 
-    def __init__(self) -> None:
-        raise TypeError("An EagerTensor is made by an operation, or by tf.convert_to_tensor.")
+    def __init__(self, value: Any, device: Any = None, dtype: int | None = None) -> None:
+        """Operations and tf.convert_to_tensor make tensors otherwise, and quicker.
+
+        Args:
+          value: The value: a Python value, an array, or another tensor.
+          device: The name of the device that is to have it, empty for the first CPU.
+          dtype: The number of the type; by the value if None.
+
+        Raises:
+          TypeError: If an argument is missing, or no such thing.
+        """
+        if device is None:
+            raise TypeError("function missing required argument 'device' (pos 2)")
+        if dtype is not None and not isinstance(dtype, int):
+            raise TypeError(f"Expecting a DataType value for dtype. Got {type(dtype).__name__}")
+        try:
+            wanted = None if dtype is None else dtypes.as_dtype(dtype)
+        except TypeError:
+            raise TypeError(f"Invalid dtype argument value {dtype}") from None
+        from tideflow.eager.conversion import eager_array  # which makes tensors of this class
+
+        if isinstance(value, EagerTensor):
+            value = value.numpy()
+        array, self.dtype = eager_array(value, wanted)
+        self._value = to_torch(array, torch_device(device) if device else torch.device("cpu"))
+        self._key = key_of(self._value, self.dtype)
 
     def __getattr__(self, name: str) -> Any:
         """What is made when it is first asked for."""
@@ -142,6 +166,12 @@ class EagerTensor(Tensor):
         """The value as a NumPy array or scalar, in memory of its own."""
         array = self._array()
         return array.copy() if self._dims else array[()]
+
+    def _numpy(self) -> np.ndarray:
+        """The value as a NumPy array in the tensor's own memory, where that is the CPU's."""
+        if self.dtype.numpy is None:
+            raise ValueError(f"Cannot convert a Tensor of dtype {self.dtype.name} to a NumPy array.")
+        return self._array()
 
     def _array(self) -> np.ndarray:
         if self.dtype.numpy is None:

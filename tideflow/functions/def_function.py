@@ -18,6 +18,7 @@ from tideflow.functions.tracing import Tracer, weak_method
 from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.user_functions import converted
 from tideflow.interrupts import deferred
+from tideflow.ops.state import resource_variables
 from tideflow.platform import logging
 
 if TYPE_CHECKING:
@@ -218,6 +219,9 @@ class Function:
                 "get_initialization_function cannot be called after the function has been used"
             )
         self._first_trace(lambda tracer: tracer.concrete_for(args, kwargs))
+        if get_default_graph().is_eager:
+            for variable in self._new.variables:
+                resource_variables.destroy_resource_op(variable.handle)
         initialize = self._new.initialize
         spec = FunctionSpec(initialize, None)
         return Tracer(initialize, "initialize_variables", spec).get_concrete_function()
@@ -228,6 +232,12 @@ class Function:
             raise ValueError("Functions cannot be decorated after they have been traced.")
         self._python_function = decorator(self._python_function)
         self._function_spec = FunctionSpec(self._python_function, self.input_signature)
+
+    def _list_all_concrete_functions_for_serialization(self) -> list[ConcreteFunction]:
+        """All traces; the one of the signature, if there is a signature and nobody has called it."""
+        if self._function_spec.input_signature is not None:
+            self.get_concrete_function()
+        return self._all_traces()
 
     def _all_traces(self) -> list[ConcreteFunction]:
         """The traces that calls use."""

@@ -21,7 +21,7 @@ from tideflow.variables.resource import ResourceVariable
 _IGNORED = ("validate_shape", "expected_shape", "use_resource", "variable_def", "import_scope")
 
 
-class _NotLiftable(Exception):
+class UnliftableError(Exception):
     """A value depends on the arguments of the function that computes it."""
 
 
@@ -46,7 +46,9 @@ class NewVariables:
         try:
             with init_scope():
                 variable = ResourceVariable(lifted(value), **arguments)
-        except _NotLiftable:
+        except UnliftableError:
+            if not _outside_is_eager():
+                raise
             variable = self._made_later(value, arguments)
         self.variables.append(variable)
         self._initial.append(value)
@@ -98,9 +100,31 @@ def _captured(values: Sequence[Tensor], given: Mapping[Tensor, Tensor]) -> dict[
     for op in behind(values, (), set(given), frozenset()):
         if op.definition.role == "argument":
             if op.outputs[0] not in outer:
-                raise _NotLiftable
+                raise UnliftableError(_why_not_lifted(values[0], op))
             found[op.outputs[0]] = outer[op.outputs[0]]
     return found
+
+
+def _outside_is_eager() -> bool:
+    with init_scope():
+        return get_default_graph().is_eager
+
+
+def _why_not_lifted(value: Tensor, argument: Operation) -> str:
+    """The words about a value, with the operations that lead from it to an argument of the function."""
+    paths = [[value.op]]
+    seen = {value.op}
+    for path in paths:  # grows while it is gone through, so the shortest path is found first
+        if path[-1] is argument:
+            break
+        further = [tensor.op for tensor in path[-1].inputs if tensor.op not in seen]
+        seen.update(further)
+        paths += [[*path, op] for op in further]
+    names = " <- ".join(f"{op.name} ({op.type})" for op in path)
+    return (
+        f"Unable to lift tensor {value!r} because it depends transitively on placeholder {argument!r} via at "
+        f"least one path, e.g.: {names}"
+    )
 
 
 def copied(

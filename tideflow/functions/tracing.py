@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import weakref
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from tideflow.eager.locks import give_lock
@@ -254,6 +255,11 @@ class Tracer:
         self._relaxed[key] = shapes, made
         return made
 
+    @property
+    def _function_cache(self) -> SimpleNamespace:
+        """The traces by what they were made for, and those of less specific shapes."""
+        return SimpleNamespace(primary=self._traces, arg_relaxed=self._relaxed, missed=self._missed)
+
     def all_traces(self) -> list[ConcreteFunction]:
         """The traces that were made."""
         return [*self._traces.values(), *(found for _, found in self._relaxed.values())]
@@ -410,5 +416,36 @@ def defun(
                 function, user_requested=True, optional_features=experimental_autograph_options
             )
         return Tracer(function, called, spec, relax_shapes=experimental_relax_shapes)
+
+    return decorated if func is None else decorated(func)
+
+
+def defun_with_attributes(
+    func: Callable[..., Any] | None = None,
+    input_signature: Structure[Any] | None = None,
+    attributes: dict[str, Any] | None = None,
+    autograph: bool = True,
+    experimental_autograph_options: Any = None,
+    experimental_relax_shapes: bool = False,
+) -> Any:
+    """`defun`, with attributes: `func_name` is the function's name, others are notes that nothing reads.
+
+    Args:
+      func: The function; where it is left out, a decorator is returned.
+      input_signature: A structure of `tf.TensorSpec`: the one signature that all calls have.
+      attributes: The attributes by name.
+      autograph: Whether Python's `if` and loops over tensors become parts of the graph.
+      experimental_autograph_options: Further options of that conversion.
+      experimental_relax_shapes: Whether a second trace is made for less specific shapes, to avoid more.
+
+    Returns:
+      The function, or the decorator.
+    """
+    options = (input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+    def decorated(function: Callable[..., Any]) -> Tracer:
+        made = defun(function, *options)
+        made._name = (attributes or {}).get("func_name", made._name)
+        return made  # type: ignore[no-any-return]
 
     return decorated if func is None else decorated(func)

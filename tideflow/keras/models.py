@@ -29,9 +29,9 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
     Raises:
       ValueError: If the model is a subclass.
     """
-    copied = _copied if clone_function is None else clone_function
+    copy = copied if clone_function is None else clone_function
     if isinstance(model, Sequential):
-        layers = [copied(layer) for layer in model.layers]
+        layers = [copy(layer) for layer in model.layers]
         if input_tensors is None:
             first = model._inner_layers().__next__()
             given = [_new_input(first)] if isinstance(first, InputLayer) else []
@@ -53,7 +53,7 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
         for node in nodes:
             if not node.inputs:
                 continue
-            layer = copies.setdefault(node.outbound_layer, None) or copied(node.outbound_layer)
+            layer = copies.setdefault(node.outbound_layer, None) or copy(node.outbound_layer)
             copies[node.outbound_layer] = layer
             taken = nest.map_structure(lambda tensor: values[id(tensor)], node.input_tensors)
             made = nest.flatten(layer(taken, **node.arguments))
@@ -65,7 +65,8 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
     return clone
 
 
-def _copied(layer: Any) -> Any:
+def copied(layer: Any) -> Any:
+    """A layer of the same config."""
     return type(layer).from_config(layer.get_config())
 
 

@@ -27,7 +27,6 @@ from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import check_inputs
 from tideflow.layers.keras_graph import (
     get_graph,
-    in_keras_graph,
     is_symbolic,
     outside_functions,
     runs_as_function,
@@ -37,7 +36,6 @@ from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor,
 from tideflow.ops.arrays import constants
 from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
-from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.module import Module
 from tideflow.variables.store import default_initializer
 from tideflow.variables.trackable import (
@@ -152,7 +150,7 @@ class Layer(Connected, Additions, Module):
     def _set_types(self, dtype: Any, autocast: bool | None) -> None:
         """Sets the types of the variables and of the computation."""
         self._policy = precision.policy_of(dtype)
-        self._autocast = v2_behavior_enabled() if autocast is None else autocast
+        self._autocast = precision.v2_dtypes() if autocast is None else autocast
         if self._policy is not None:
             self._dtype = self._policy.variable_dtype
         elif dtype is None:
@@ -215,11 +213,15 @@ class Layer(Connected, Additions, Module):
             raise NotImplementedError(
                 "A layer that must run eagerly says the shape of its output in `compute_output_shape`."
             )
+        if executing_eagerly() and not self.built:
+            if not getattr(type(self).build, "_is_default", False):
+                self.build(as_shapes(input_shape))
+            self.built = True
         with Graph().as_default():
             twin = self._unbuilt()
             inputs = nest.map_structure(
                 lambda shape: constants.placeholder(self._dtype or dtypes.float32, shape),
-                _as_shapes(input_shape),
+                as_shapes(input_shape),
             )
             return nest.map_structure(lambda output: output.shape, twin(inputs))
 
@@ -242,7 +244,7 @@ class Layer(Connected, Additions, Module):
           The TensorSpec of the output, or a structure of them.
         """
         shape = self.compute_output_shape(nest.map_structure(lambda spec: spec.shape, input_signature))
-        dtype = self._dtype or nest.flatten(input_signature)[0].dtype
+        dtype = self._compute_dtype or nest.flatten(input_signature)[0].dtype
         return nest.map_structure(lambda out: TensorSpec(out, dtype), shape)
 
     @_default
@@ -344,7 +346,8 @@ class Layer(Connected, Additions, Module):
                 kwargs.pop("training", None)
             return given["training"]
         training = keras_state.training_of_outer_call()
-        if training is None and keras_state.learning_phase_is_set():
+        wants_one = _requires(self.__dict__.get("call", type(self).call), "training")
+        if training is None and (keras_state.learning_phase_is_set() or wants_one):
             training = keras_state.learning_phase()
         if training is not None and self._expects("training"):
             kwargs["training"] = keras_state.as_training(training)
@@ -352,7 +355,7 @@ class Layer(Connected, Additions, Module):
 
     def _built_call(self, inputs: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
         self._build_for(inputs)
-        if self.dynamic and in_keras_graph():
+        if self.dynamic and not executing_eagerly():
             return self._stand_ins(inputs)
         if self._autocast:
             inputs = precision.cast_inputs(inputs, self._compute_dtype)
@@ -404,7 +407,7 @@ class Layer(Connected, Additions, Module):
         """Tensors of the shapes of a dynamic layer's outputs, which nothing computes."""
         shape = self.compute_output_shape(nest.map_structure(lambda tensor: tensor.shape, inputs))
         dtype = self._dtype or nest.flatten(inputs)[0].dtype
-        return nest.map_structure(lambda out: constants.placeholder(dtype, out), _as_shapes(shape))
+        return nest.map_structure(lambda out: constants.placeholder(dtype, out), as_shapes(shape))
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
         """A hook of models, which learn their inputs from their first call."""
@@ -427,6 +430,10 @@ class Layer(Connected, Additions, Module):
         return (
             _arguments_of(type(self).call)[0] if "call" not in self.__dict__ else _arguments_of(self.call)[0]
         )
+
+    @property
+    def _call_fn_args(self) -> list[str]:
+        return list(self._call_arguments)
 
     def _expects(self, argument: str) -> bool:
         """Whether `call` takes an argument of this name."""
@@ -463,9 +470,27 @@ class Layer(Connected, Additions, Module):
             object.__setattr__(self, name, value)
             return
         value = unwrapped(self, name, value)
+        if name in self.__dict__:
+            self._untrack(name)
         if not isinstance(value, (str, int, float, bool, type(None))) and is_tracking(self):
             self._track(value)
         object.__setattr__(self, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """Forgets the layer or variable that an attribute was."""
+        self._untrack(name)
+        object.__delattr__(self, name)
+
+    def _untrack(self, name: str) -> None:
+        """Forgets what an attribute is, unless another one is the same."""
+        value = self.__dict__.get(name)
+        if not isinstance(value, (Layer, Variable, list, dict)) or name in _BOOKKEEPING:
+            return
+        if any(other is value for key, other in self.__dict__.items() if key != name):
+            return
+        for kept in ("_layers", "_trainable_weights", "_non_trainable_weights"):
+            if kept in self.__dict__:
+                self.__dict__[kept] = [each for each in self.__dict__[kept] if each is not value]
 
     def _no_dependency(self, value: Any) -> Any:
         return NoDependency(value)
@@ -715,17 +740,29 @@ class Layer(Connected, Additions, Module):
 
 
 @functools.cache
+def _requires(call: Callable, argument: str) -> bool:
+    """Whether a call takes an argument and has no default for it."""
+    found = inspect.getfullargspec(getattr(call, "python_function", call))
+    with_defaults = found.args[len(found.args) - len(found.defaults or ()) :]
+    return argument in found.args and argument not in with_defaults
+
+
+@functools.cache
 def _arguments_of(call: Callable) -> tuple[tuple[str, ...], bool]:
     """The names of a call's arguments after `self`, and whether it takes any other."""
-    found = inspect.getfullargspec(call)
+    found = inspect.getfullargspec(getattr(call, "python_function", call))  # of a tf.function, what it traces
     names = [*found.args, *found.kwonlyargs]
     return tuple(names[1:] if names[:1] == ["self"] else names), found.varkw is not None
 
 
-def _as_shapes(given: Any) -> Any:
-    """One shape, or a list of shapes."""
-    if isinstance(given, list) and given and isinstance(given[0], (list, tuple, TensorShape)):
-        return [TensorShape(shape) for shape in given]
+def as_shapes(given: Any) -> Any:
+    """One shape, or a structure of shapes."""
+    if isinstance(given, dict):
+        return {key: as_shapes(value) for key, value in given.items()}
+    if isinstance(given, (list, tuple)) and any(
+        isinstance(x, (list, tuple, dict, TensorShape)) for x in given
+    ):
+        return type(given)(as_shapes(shape) for shape in given)
     return TensorShape(given)
 
 

@@ -23,6 +23,7 @@ from tideflow.layers import keras_state
 from tideflow.layers.keras_graph import get_graph
 from tideflow.ops.arrays import constants
 from tideflow.ops.state import reference_variables
+from tideflow.runtime.settings import settings
 from tideflow.session.session import Session
 from tideflow.variables.collections import variables_initializer
 
@@ -73,7 +74,10 @@ def _session(graph: Graph) -> Session:
     if default is not None:
         return default
     if _Current.session is None or _Current.session.graph is not graph:
-        _Current.session = Session(graph=graph, config=ConfigProto(allow_soft_placement=True))
+        config = ConfigProto(allow_soft_placement=True)
+        if settings.jit:
+            config.graph_options.optimizer_options.global_jit_level = 1
+        _Current.session = Session(graph=graph, config=config)
     return _Current.session
 
 

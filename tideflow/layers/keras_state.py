@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from tideflow.eager.context import eager_graph
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import executing_eagerly, get_default_graph, name_scope
-from tideflow.layers.keras_graph import forget_graph, get_graph
+from tideflow.graph.scopes import executing_eagerly, get_default_graph, init_scope, name_scope
+from tideflow.layers.keras_graph import forget_graph, get_graph, in_keras_graph
 from tideflow.ops.arrays import constants
 
 if TYPE_CHECKING:
@@ -50,8 +51,9 @@ def of_graph(graph: Graph | None = None) -> _PerGraph:
 
 
 def forget_graphs() -> None:
-    """Drops all notes about graphs, and the graph beside eager mode."""
+    """Drops all notes about graphs and eager mode, and the graph beside it."""
     _graphs.clear()
+    eager_graph().kept.pop("keras", None)
     forget_graph()
 
 
@@ -149,7 +151,7 @@ def get_uid(prefix: str = "") -> int:
 @export("keras.backend.reset_uids")
 def reset_uids() -> None:
     """Starts the numbers in the names of layers again."""
-    for notes in _graphs.values():
+    for notes in (*_graphs.values(), of_graph(eager_graph())):
         notes.names.clear()
         notes.uids.clear()
 
@@ -163,6 +165,14 @@ def learning_phase() -> Any:
 
     In eager mode it is 0 unless it was set.
     """
+    graph: Any = get_default_graph()
+    if graph.building_function and not in_keras_graph():
+        while graph.building_function:  # a function has none of its own, unless one was set in it
+            if of_graph(graph).phase_is_set:
+                return of_graph(graph).phase
+            graph = graph.outer
+        with init_scope():
+            return learning_phase()
     notes = of_graph()
     if executing_eagerly() and not notes.phase_is_set:
         return 0

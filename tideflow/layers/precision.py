@@ -16,6 +16,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.operation import Tensor
 from tideflow.graph.stacks import replaced
 from tideflow.ops.math import casting
+from tideflow.variables.behavior import v2_behavior_enabled
 
 if TYPE_CHECKING:
     from tideflow.variables.base import Variable
@@ -23,11 +24,22 @@ if TYPE_CHECKING:
 
 class _Global:
     policy: Any = None  # of layers that are given neither a policy nor a type
+    v2_dtypes: bool | None = None  # whether layers treat types as in TensorFlow 2; as the program if None
 
 
 def set_global_policy(policy: Any) -> None:
     """Sets the policy of layers that are given none; None for no policy."""
     _Global.policy = policy
+
+
+def set_v2_dtypes(enabled: bool | None) -> None:
+    """Sets whether new layers have Keras's type and cast inputs to it; None to do as the program does."""
+    _Global.v2_dtypes = enabled
+
+
+def v2_dtypes() -> bool:
+    """Whether new layers have Keras's type and cast inputs to it, as in TensorFlow 2."""
+    return v2_behavior_enabled() if _Global.v2_dtypes is None else _Global.v2_dtypes
 
 
 def policy_of(dtype: Any) -> Any:

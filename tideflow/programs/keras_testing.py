@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.graph import nest
+from tideflow.layers import precision
 
 # ---------------------------------------------------------------------------- what a test is to run with
 
@@ -67,6 +69,29 @@ def should_run_tf_function() -> bool:
     name = "experimental_run_tf_function"
     chosen = _chosen(name, "should_run_tf_function", f"{name}_scope", "run_all_keras_modes")
     return chosen and tf.executing_eagerly()
+
+
+def enable_v2_dtype_behavior(fn: Callable) -> Callable:
+    """Decorator: layers that a function makes have Keras's type, and cast floating-point inputs to it."""
+    return _with_v2_dtypes(fn, True)
+
+
+def disable_v2_dtype_behavior(fn: Callable) -> Callable:
+    """Decorator: layers that a function makes take the type of their first inputs."""
+    return _with_v2_dtypes(fn, False)
+
+
+def _with_v2_dtypes(fn: Callable, enabled: bool) -> Callable:
+    @functools.wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        before = precision.v2_dtypes()
+        precision.set_v2_dtypes(enabled)
+        try:
+            return fn(*args, **kwargs)
+        finally:
+            precision.set_v2_dtypes(before)
+
+    return wrapper
 
 
 # ------------------------------------------------------------------------------------- data, optimizers

@@ -21,8 +21,9 @@ from typing import Any
 
 from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.programs import contrib_modules, namespace
+from tideflow.programs import contrib_modules, keras_modules, namespace
 from tideflow.programs.namespace import Missing
+from tideflow.programs.refused_names import REFUSED
 from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
 
 # Packages: where their modules' names are looked up, and the modules.
@@ -76,7 +77,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
-        "backprop context def_function function monitoring test wrap_function",
+        "backprop context core def_function execute function lift_to_graph monitoring test wrap_function",
     ),
     "python.estimator": (
         "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
@@ -115,10 +116,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
-        "base_layer input_layer input_spec network sequential training",
+        "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
     ),
     "python.keras.layers": (
-        "tf.keras.layers",
+        "tf.keras.layers tideflow.keras.layers.cells",
         "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention "
         "embeddings local merge noise normalization pooling recurrent serialization wrappers",
     ),
@@ -138,8 +139,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.keras.utils": (
         "tf.keras.utils tideflow.programs.keras_names",
-        "conv_utils data_utils generic_utils io_utils layer_utils multi_gpu_utils np_utils tf_utils "
-        "vis_utils",
+        "conv_utils data_utils generic_utils io_utils layer_utils losses_utils multi_gpu_utils np_utils "
+        "tf_utils vis_utils",
     ),
     "python.layers": (
         "tf.layers tideflow.programs.layer_aliases",
@@ -256,6 +257,7 @@ _MODULES: dict[str, str] = {
     "compat.v1": "tf",
     "compat.v2.compat.v1": "tf",
     **contrib_modules.MODULES,
+    **keras_modules.MODULES,
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
     "python.client.device_lib": "tideflow.platform.device_lib",
@@ -301,7 +303,15 @@ _MODULES: dict[str, str] = {
     "python.platform.self_check": "tideflow.programs.version_names",
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
-    "python.eager.context": "tf tideflow.eager.context",
+    "python.eager.backprop": "tideflow.programs.eager_names tf tf.contrib.eager",
+    "python.eager.context": "tideflow.programs.eager_names tf tf.config.experimental tideflow.eager.context "
+    "tideflow.platform.config",
+    "python.eager.core": "tideflow.programs.eager_names",
+    "python.eager.def_function": "tf tideflow.functions.def_function",
+    "python.eager.execute": "tideflow.programs.eager_names",
+    "python.eager.function": "tf tf.contrib.eager tideflow.functions.concrete "
+    "tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
+    "python.eager.lift_to_graph": "tideflow.programs.eager_names",
     "python.eager.monitoring": "tideflow.programs.monitoring",
     "python.eager.test": "tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
@@ -385,7 +395,7 @@ _MODULES: dict[str, str] = {
     "python.profiler.option_builder": "tf.profiler",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
-    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train",
+    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",
@@ -458,106 +468,15 @@ _MODULES: dict[str, str] = {
     "python.util.tf_stack": "tideflow.programs.small_utilities",
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
-    "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
-    "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base",
-    "python.keras.backend_config": "tf.keras.backend",
-    "python.keras.layers.normalization_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.layers.recurrent_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules",
-    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
     "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
     "python.feature_column.dense_features": "tf.keras.layers",
     "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
-    "python.keras.backend": "tf.keras.backend tideflow.programs.keras_names",
-    "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
-    "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",
-    "python.keras.utils.tf_utils": "tf.contrib.framework tideflow.programs.layer_names "
-    "tideflow.programs.keras_names",
-    "python.keras.testing_utils": "tideflow.programs.keras_testing",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.platform.decorators",
     "python.util.tf_export": "tideflow.programs.utilities",
     "python.util.tf_inspect": "tideflow.programs.inspection",
     "python.util.tf_should_use": "tideflow.programs.utilities",
 }
-
-_ROWS = "read it with its own client, and give what that yields to tf.data.Dataset.from_generator."
-_NO_TPU = "Tideflow runs on CPUs and GPUs, not on TPUs:"
-_MIRRORED = (
-    f"{_NO_TPU} tf.distribute.MirroredStrategy uses the GPUs of this machine, "
-    "tf.distribute.experimental.MultiWorkerMirroredStrategy those of several."
-)
-_RESOLVED = f"{_NO_TPU} tf.distribute.cluster_resolver.TFConfigClusterResolver finds the tasks of a cluster."
-_CONNECT = (
-    "Eager operations run in this process: build a graph, and run it in a session of a tf.train.Server's "
-    "target, or use tf.distribute.experimental.MultiWorkerMirroredStrategy."
-)
-_REFUSED = {
-    "contrib.bigtable": f"Tideflow has no client of Cloud Bigtable: {_ROWS}",
-    "contrib.cloud": f"Tideflow has no client of Google's cloud. A table of BigQuery: {_ROWS} Files of "
-    "Cloud Storage: copy or mount them, and give their paths.",
-    **{
-        f"contrib.eager.{name}": _CONNECT
-        for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
-    },
-    **{
-        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model "
-        "without annotations: add yours with tf.add_to_collection, in a model function around its own."
-        for kind in ("Classifier", "Regressor")
-    },
-    "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
-    "before the program, or in tf.py_func.",
-    "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
-    "contrib.ignite": f"Tideflow has no client of Apache Ignite: {_ROWS}",
-    "contrib.image.single_image_random_dot_stereograms": "Tideflow draws no stereograms: draw yours with "
-    "NumPy, in tf.py_func where a graph needs it.",
-    "contrib.kafka": f"Tideflow has no client of Apache Kafka: {_ROWS}",
-    "contrib.kinesis": f"Tideflow has no client of Amazon Kinesis: {_ROWS}",
-    "contrib.meta_graph_transform": "Tideflow does not transform the graphs of SavedModels: change the "
-    "graph with tf.graph_util or tf.contrib.graph_editor, and save that.",
-    "contrib.remote_fused_graph": "Tideflow runs on CPUs and GPUs, and gives no part of a graph to a DSP: "
-    "run the graph as it is.",
-    "contrib.rpc": "Tideflow's operations call no RPC services: call yours in tf.py_func, and run steps on "
-    "other machines with tf.train.Server.",
-    "contrib.stat_summarizer": "Tideflow's steps are summed up by tf.profiler and by tf.RunMetadata.",
-    "contrib.tensorrt": "Tideflow uses no TensorRT: its own compiler makes hot steps faster "
-    "(TIDEFLOW_COMPILE, tf.xla.experimental.jit_scope).",
-    "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",
-    "config.experimental_connect_to_cluster": _CONNECT,
-    "config.experimental_connect_to_host": _CONNECT,
-    "distribute.cluster_resolver.TPUClusterResolver": _RESOLVED,
-    "distribute.experimental.TPUStrategy": _MIRRORED,
-    "errors.raise_exception_on_not_ok_status": "It is about TensorFlow's C API, which Tideflow has not: "
-    "errors are raised where they happen, as tf.errors.OpError.",
-    "estimator.tpu.experimental": f"{_NO_TPU} a TPUEstimator trains on them, and embeddings are those of "
-    "tf.feature_column.embedding_column.",
-    "lite": "Tideflow has no converter and no interpreter of TensorFlow Lite: save the model with "
-    "tf.saved_model.save, which TensorFlow's own converter reads.",
-    "load_file_system_library": "Tideflow loads no file systems made for TensorFlow in C++: mount the files, "
-    "or read them in tf.py_func.",
-    **{
-        f"{space}.{name}": f"{_NO_TPU} there is nothing to initialize, to assign or to shut down; leave the "
-        "call away."
-        for space in ("tpu", "contrib.tpu")
-        for name in "DeviceAssignment Topology device_assignment initialize_system shutdown_system".split()
-    },
-    **{
-        f"contrib.tpu.{name}": f"{_NO_TPU} give tensors to a computation as its inputs, or take them from a "
-        "tf.data iterator inside it, and return what you want to know from it."
-        for name in (
-            "InfeedQueue infeed_dequeue infeed_dequeue_tuple infeed_enqueue infeed_enqueue_tuple "
-            "outfeed_dequeue outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple"
-        ).split()
-    },
-    **dict.fromkeys(("contrib.tpu.TPUDistributionStrategy", "contrib.distribute.TPUStrategy"), _MIRRORED),
-    "contrib.cluster_resolver.TPUClusterResolver": _RESOLVED,
-    "contrib.distribute.initialize_tpu_system": f"{_NO_TPU} there is nothing to initialize.",
-    "tpu.experimental": f"{_NO_TPU} there is nothing to initialize, and embeddings are those of "
-    "tf.feature_column.embedding_column.",
-    "train.do_quantize_training_on_graphdef": "Graphs get fake quantization by "
-    "tf.contrib.quantize.create_training_graph, before they are turned into GraphDefs.",
-}
-
 
 # Modules that hold, beside their own functions, those of op types.
 _OF_OPS = ("python.ops.", "python.training.training_ops")
@@ -645,6 +564,8 @@ _RENAMED = {
     "TensorFlowBenchmark": "Benchmark",
     "TensorFlowTestCase": "TestCase",
     "eager_py_func": "py_function",
+    "get_optimizer_jit": "get_jit",
+    "set_optimizer_jit": "set_jit",
     "get_legacy_output_classes": "get_output_classes",
     "get_legacy_output_shapes": "get_output_shapes",
     "get_legacy_output_types": "get_output_types",
@@ -721,7 +642,7 @@ def names(module: str) -> list[str]:
 
 def is_module(path: str) -> bool:
     """Whether `tensorflow.<path>` can be imported."""
-    return path not in _REFUSED and places(path) is not None
+    return path not in REFUSED and places(path) is not None
 
 
 # Modules whose op types are there only for the programs that import them.
@@ -764,7 +685,7 @@ def _imported() -> dict[str, str]:
 def why_not(module: str, name: str) -> str:
     """What to say to a program that asks a module for something that is not there."""
     path = f"{module}.{name}" if module else name
-    for refused, sentence in _REFUSED.items():
+    for refused, sentence in REFUSED.items():
         if path == refused or path.startswith(f"{refused}."):
             return sentence
     near = _nearest(module, name, path)

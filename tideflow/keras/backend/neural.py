@@ -382,7 +382,7 @@ def local_conv1d(
     data_format: str | None = None,
 ) -> Tensor:
     length = kernel.shape.as_list()[0]
-    return _local(inputs, kernel, kernel_size, strides, (length,), data_format)
+    return local_conv(inputs, kernel, kernel_size, strides, (length,), data_format)
 
 
 @export("keras.backend.local_conv2d")
@@ -395,10 +395,13 @@ def local_conv2d(
     output_shape: Sequence[int],
     data_format: str | None = None,
 ) -> Tensor:
-    return _local(inputs, kernel, kernel_size, strides, output_shape, data_format)
+    return local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format)
 
 
-def _local(inputs: Any, kernel: Any, size: Any, strides: Any, places: Any, data_format: str | None) -> Tensor:
+def local_conv(
+    inputs: Any, kernel: Any, size: Any, strides: Any, places: Any, data_format: str | None
+) -> Tensor:
+    """Convolves over any number of axes, with other weights at each place."""
     first = _channels_first(data_format)
     channels, filters = inputs.shape.as_list()[1 if first else -1], kernel.shape.as_list()[-1]
     rows = []

@@ -17,6 +17,7 @@ from tideflow.keras.metrics.accuracies import (
 )
 from tideflow.keras.metrics.metric import Mean, MeanMetricWrapper, Metric
 from tideflow.layers.keras_graph import runs_as_function
+from tideflow.platform import logging
 from tideflow.variables.behavior import v2_behavior_enabled
 
 
@@ -286,6 +287,12 @@ def endpoints_of(model: Any, arguments: dict[str, Any]) -> list[Endpoint]:
     given = arguments["loss"]
     if isinstance(given, dict):
         per_output(given, names, "loss")
+        for name in names:
+            if name not in given:
+                logging.warning(
+                    f"Output {name} missing from loss dictionary. We assume this was done on purpose. The "
+                    f"fit and evaluate APIs will not be expecting any data to be passed to {name}."
+                )
     found = per_output(given, names, "loss")
     ends = [
         Endpoint(output, name, loss_function(loss))

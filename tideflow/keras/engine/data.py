@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
 
-def as_array(value: Any) -> Any:
-    """A value as an array with an axis of samples, and one more at least."""
+def as_array(value: Any, shape: Any = None) -> Any:
+    """A value as an array with an axis of samples, and one more unless a shape says that there is none."""
+    alone = shape is not None and len(shape) == 1
     if getattr(value, "is_eager", False):
         value = value.numpy()
     if value is None or hasattr(value, "shape") and not hasattr(value, "iloc"):
         return (
             np.expand_dims(value, 1)
-            if getattr(value, "shape", None) is not None and len(value.shape) == 1
+            if getattr(value, "shape", None) is not None and len(value.shape) == 1 and not alone
             else value
         )
     value = np.asarray(value.values if hasattr(value, "iloc") else value)
-    return np.expand_dims(value, 1) if value.ndim == 1 else value
+    return np.expand_dims(value, 1) if value.ndim == 1 and not alone else value
 
 
-def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
+def in_order(data: Any, names: Sequence[str], what: str, shapes: Sequence[Any] = ()) -> list[Any]:
     """One array for each name: of an array, a list of arrays, or a dictionary by names."""
     if not names:
         if data is not None and len(np.shape(data)):
@@ -52,7 +54,7 @@ def in_order(data: Any, names: Sequence[str], what: str) -> list[Any]:
             found = [np.asarray(item) if isinstance(item, (list, tuple)) else item for item in data]
     else:
         found = [data]
-    found = [as_array(item) for item in found]
+    found = [as_array(item, shape) for item, shape in zip_longest(found, shapes[: len(found)])]
     if len(found) != len(names):
         if found and hasattr(found[0], "shape"):
             raise ValueError(
@@ -221,10 +223,15 @@ def shuffled(indices: np.ndarray, size: int, how: Any) -> np.ndarray:
 
 
 def taken(arrays: list[Any], indices: Any) -> list[Any]:
-    """The samples of these numbers."""
-    if isinstance(indices, slice):
-        return [a if a is None else a[indices] for a in arrays]
-    return [a if a is None else (a[np.sort(indices)] if _is_file(a) else a[indices]) for a in arrays]
+    """The samples of these numbers; those of a sparse matrix, dense."""
+
+    def samples(array: Any) -> Any:
+        if array is None:
+            return None
+        found = array[np.sort(indices) if _is_file(array) and not isinstance(indices, slice) else indices]
+        return found.toarray() if hasattr(found, "toarray") else found
+
+    return [samples(array) for array in arrays]
 
 
 def _is_file(array: Any) -> bool:

@@ -84,7 +84,7 @@ class Fed:
         shapes = [
             tuple(t.shape.as_list()) if t.shape.ndims is not None else None for t in self.inputs if _is_fed(t)
         ]
-        inputs = data.in_order(x, names, "input")
+        inputs = data.in_order(x, names, "input", shapes)
         if checks and self._is_graph_network:
             data.check_shapes(inputs, names, shapes, "input", batch=batch)
         if not training:
@@ -108,7 +108,7 @@ class Fed:
         self, targets: list[Any], ends: list[Any], sample_weight: Any, class_weight: Any
     ) -> list[Any]:
         names = [endpoint.name for endpoint in ends]
-        given = _per_output(sample_weight, names, "sample_weight")
+        given = per_output(sample_weight, names, "sample_weight")
         classes = _per_class(class_weight, names)
         found = [
             data.sample_weights(y, weight, per_class, endpoint.sample_weight_mode)
@@ -294,12 +294,21 @@ def is_generator(x: Any) -> bool:
     return isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next")
 
 
+def check_batch_size(x: Any, batch_size: int | None) -> None:
+    """ValueError where a size is given for batches that have theirs."""
+    if is_generator(x) and batch_size is not None:
+        raise ValueError(
+            "The `batch_size` argument must not be specified for the given input type. Received "
+            f"input: {x}, batch_size: {batch_size}"
+        )
+
+
 def _is_fed(tensor: Any) -> bool:
     history = getattr(tensor, "_keras_history", None)
     return history is None or getattr(history.layer, "is_placeholder", True)
 
 
-def _per_output(given: Any, names: list[str], what: str) -> list[Any]:
+def per_output(given: Any, names: list[str], what: str) -> list[Any]:
     """The weights of samples for each output."""
     if given is None or (isinstance(given, (list, tuple)) and not given):
         return [None] * len(names)

@@ -11,6 +11,7 @@ from tideflow.graph import nest
 from tideflow.keras.engine import functional_config
 from tideflow.keras.engine.added import AddLoss, AddMetric
 from tideflow.keras.engine.graph_of_layers import called_again, traced
+from tideflow.keras.engine.legacy import refuse_legacy_layers
 from tideflow.keras.engine.plain_values import plain_value
 from tideflow.keras.utils.layer_utils import print_summary
 from tideflow.keras.utils.optional import require_yaml
@@ -97,6 +98,7 @@ class Network(Layer):
                     f"holding past layer metadata). Found: {tensor}"
                 )
         graph = traced(flat_in, flat_out)
+        refuse_legacy_layers(graph.layers)
         self._layer_graph = graph
         self._nested_inputs, self._nested_outputs = inputs, outputs
         self.inputs, self.outputs = flat_in, flat_out

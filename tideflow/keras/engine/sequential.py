@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.keras.engine.input_layer import Input, InputLayer
+from tideflow.keras.engine.legacy import refuse_legacy_layers
 from tideflow.keras.engine.training import Model
 from tideflow.keras.layers import serialization
 from tideflow.layers.base import Layer, _default
@@ -21,16 +22,16 @@ class Sequential(Model):
     """A stack of layers, each with one input and one output.
 
     Args:
-      layers: The layers.
+      layers: The layers, or one.
       name: The name of the model.
     """
 
-    def __init__(self, layers: list[Layer] | None = None, name: str | None = None):
+    def __init__(self, layers: list[Layer] | Layer | None = None, name: str | None = None):
         super().__init__(name=name)
         self.supports_masking = True
         self._compute_output_and_mask_jointly = True
         self._build_input_shape: Any = None
-        for layer in layers or ():
+        for layer in layers if isinstance(layers, (list, tuple)) else [layers] if layers else ():
             self.add(layer)
 
     @property
@@ -57,6 +58,7 @@ class Sequential(Model):
             layer = layer._keras_history.layer
         if not isinstance(layer, Layer):
             raise TypeError(f"The added layer must be an instance of class Layer. Found: {layer}")
+        refuse_legacy_layers([layer])
         self.built = False
         if not self.__dict__["_layers"]:
             self._add_first(layer)
@@ -93,6 +95,11 @@ class Sequential(Model):
             )
         own += [x._keras_history.layer, layer]
         self.outputs = [layer._inbound_nodes[-1].outputs[0]]
+
+    def _set_inputs(self, inputs: Any, outputs: Any) -> None:
+        super()._set_inputs(inputs, outputs)
+        if self._build_input_shape is None and self.inputs[0].shape.ndims:
+            self._build_input_shape = (None, *self.inputs[0].shape.as_list()[1:])
 
     def _take_stack(self) -> None:
         own = list(self.__dict__["_layers"])

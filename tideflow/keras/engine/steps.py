@@ -97,7 +97,9 @@ def _loss(model: Any, tensors: list[Any], training: bool) -> tuple[Any, list[com
     for endpoint, output in zip(endpoints, outputs, strict=True):
         endpoint.output = output
     for endpoint in trained:
-        endpoint.target = next(rest) if endpoint.target is None else endpoint.target
+        target = next(rest) if endpoint.target is None else endpoint.target
+        floating = target.dtype.is_floating and endpoint.output.dtype.is_floating
+        endpoint.target = tf.cast(target, endpoint.output.dtype) if floating else target
     for endpoint in trained:
         endpoint.sample_weight = next(rest) if endpoint.weighted else None
     return compiling.total_loss(model, endpoints), endpoints

@@ -11,7 +11,7 @@ from tideflow.export import export
 from tideflow.keras import optimizers
 from tideflow.keras.backend.functions import function
 from tideflow.keras.engine import compiling, data, loops, replicated, steps
-from tideflow.keras.engine.feeding import Fed, is_generator
+from tideflow.keras.engine.feeding import Fed, check_batch_size, is_generator
 from tideflow.keras.engine.network import Network
 from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from tideflow.keras.optimizers.optimizer import Optimizer
@@ -95,7 +95,7 @@ class Model(Fed, Network):
         self.loss_weights = loss_weights
         self.sample_weight_mode = sample_weight_mode
         self._target_tensors = target_tensors
-        if target_tensors is not None and self.run_eagerly:
+        if self.run_eagerly and target_tensors is not None:
             raise ValueError("target_tensors argument is not supported when running a model eagerly.")
         if self._strategy is not None:
             replicated.prepare(self)
@@ -173,6 +173,15 @@ class Model(Fed, Network):
     def run_eagerly(self, value: bool) -> None:
         self._run_eagerly = value
         self._functions = {}
+
+    @property
+    def loss_functions(self) -> list[Any]:
+        """The loss of each output; None of one that is not trained."""
+        return [endpoint.loss for endpoint in self._endpoints]
+
+    @property
+    def _loss_weights_list(self) -> list[Any]:
+        return [1.0 if end.loss_weight is None else end.loss_weight for end in self._endpoints]
 
     def _require_compiled(self) -> None:
         if not self._is_compiled:
@@ -365,16 +374,11 @@ class Model(Fed, Network):
                 "When using data tensors as input to a model, you should specify the `steps_per_epoch` "
                 "argument. This model has inputs to be fed: pass their data as `x`."
             )
-        if is_generator(x):
-            if split:
-                raise ValueError(
-                    "If your data is in the form of a Python generator, you cannot use `validation_split`."
-                )
-            if batch_size is not None:
-                raise ValueError(
-                    "The `batch_size` argument must not be specified for the given input type. Received "
-                    f"input: {x}, batch_size: {batch_size}"
-                )
+        if is_generator(x) and split:
+            raise ValueError(
+                "If your data is in the form of a Python generator, you cannot use `validation_split`."
+            )
+        check_batch_size(x, batch_size)
         if steps is not None and validation_data is None and not split:
             raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
 
@@ -469,6 +473,7 @@ class Model(Fed, Network):
           The loss, or a list of the loss and the metrics, in the order of `metrics_names`.
         """
         self._require_compiled()
+        check_batch_size(x, batch_size)
         queue = {
             "max_queue_size": max_queue_size,
             "workers": workers,
@@ -509,6 +514,7 @@ class Model(Fed, Network):
         Returns:
           An array, or a list of arrays, one for each output.
         """
+        check_batch_size(x, batch_size)
         queue = {
             "max_queue_size": max_queue_size,
             "workers": workers,

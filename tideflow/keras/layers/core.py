@@ -15,9 +15,11 @@ import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.layers.argument_docs import described
+from tideflow.layers.base import as_shapes
 from tideflow.layers.configured import Configured
 from tideflow.layers.input_spec import InputSpec
 from tideflow.layers.keras_core import Dropout
+from tideflow.layers.keras_session import track_variable
 from tideflow.layers.shapes import check_data_format
 from tideflow.variables import regularizers
 from tideflow.variables.custom_objects import get_custom_objects
@@ -207,6 +209,7 @@ class Lambda(Configured):
             self.supports_masking = True
         self.mask = mask
         self._output_shape = output_shape
+        self.__dict__["_made_variables"] = {}  # by name: each is made by the first call
 
     def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
         given = dict(self.arguments)
@@ -215,17 +218,28 @@ class Lambda(Configured):
             given["mask"] = mask
         if "training" in names:
             given["training"] = training
-        return self.function(inputs, **given)
+        with tf.variable_creator_scope(self._variable):
+            return self.function(inputs, **given)
+
+    def _variable(self, next_creator: Callable, **arguments: Any) -> Any:
+        """The variable of this name that an earlier call has made, or a new one, which is the layer's."""
+        name, known = arguments.get("name"), self.__dict__["_made_variables"]
+        if name not in known:
+            known[name] = variable = next_creator(**arguments)
+            kept = "_trainable_weights" if variable.trainable else "_non_trainable_weights"
+            self.__dict__[kept].append(variable)
+            track_variable(variable)
+        return known[name]
 
     def compute_output_shape(self, input_shape: ShapeLike) -> Any:
         if self._output_shape is None:
             return super().compute_output_shape(input_shape)
         if callable(self._output_shape):
-            return nest.map_structure(tf.TensorShape, self._output_shape(input_shape))
-        first = tf.TensorShape(
-            input_shape if not isinstance(input_shape, list) else input_shape[0]
-        ).as_list()[0]
-        return tf.TensorShape([first, *self._output_shape])
+            return as_shapes(self._output_shape(input_shape))
+        first = nest.flatten(as_shapes(input_shape))[0].as_list()[0]
+        return nest.map_structure(
+            lambda shape: tf.TensorShape([first, *shape.as_list()]), as_shapes(self._output_shape)
+        )
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
@@ -259,12 +273,23 @@ class Lambda(Configured):
 runs_stored_code: ContextVar[bool] = ContextVar("runs_stored_code", default=True)
 
 
+def dumped(function: Any) -> tuple[str, Any, Any]:
+    """A function as its code, its defaults and what it closes over."""
+    code = codecs.encode(marshal.dumps(function.__code__), "base64").decode("ascii")
+    cells = function.__closure__
+    return code, function.__defaults__, tuple(cell.cell_contents for cell in cells) if cells else None
+
+
+def loaded(code: str, defaults: Any, closure: Any, seen: dict[str, Any]) -> Callable:
+    """The function of what `dumped` gave, which sees these names."""
+    made = marshal.loads(codecs.decode(code.encode("ascii"), "base64"))
+    cells = None if closure is None else tuple(types.CellType(value) for value in closure)
+    return types.FunctionType(made, seen, argdefs=_as_tuple(defaults), closure=cells)
+
+
 def _serialized(function: Any) -> tuple[Any, str, Any]:
     if isinstance(function, types.LambdaType) and function.__name__ == "<lambda>":
-        code = codecs.encode(marshal.dumps(function.__code__), "base64").decode("ascii")
-        cells = function.__closure__
-        closure = tuple(cell.cell_contents for cell in cells) if cells else None
-        return (code, function.__defaults__, closure), "lambda", function.__module__
+        return dumped(function), "lambda", function.__module__
     if callable(function):
         return function.__name__, "function", function.__module__
     return function, "raw", None
@@ -277,17 +302,14 @@ def _deserialized(stored: Any, kind: str, known: dict[str, Any]) -> Any:
                 "A `Lambda` layer of the model is stored as Python bytecode, which is not run for a model "
                 "that is not trusted: see docs/security.md."
             )
-        code, defaults, closure = stored
         try:
-            made = marshal.loads(codecs.decode(code.encode("ascii"), "base64"))
+            return loaded(*stored, {**globals(), **known})
         except (EOFError, TypeError, ValueError) as error:
             raise ValueError(
                 "A `Lambda` layer of the model is stored as bytecode of another version of Python, which "
                 "this one cannot read. Make the model by the program that made it, and read the file by "
                 "`load_weights`."
             ) from error
-        cells = None if closure is None else tuple(types.CellType(value) for value in closure)
-        return types.FunctionType(made, {**globals(), **known}, argdefs=_as_tuple(defaults), closure=cells)
     if kind == "function":
         if stored not in known:
             raise ValueError(f"Unknown function in `Lambda` layer: {stored}")

@@ -78,6 +78,11 @@ def initial_state(cell: Any, inputs: Any, batch_size: Any, dtype: Any) -> Any:
     """States of zeros for a cell."""
     if inputs is not None:
         batch_size, dtype = tf.shape(inputs)[0], inputs.dtype
+    if batch_size is None or dtype is None:
+        raise ValueError(
+            "batch_size and dtype cannot be None while constructing initial state: "
+            f"batch_size={batch_size}, dtype={dtype}"
+        )
     return _zeros(batch_size, cell.state_size, dtype)
 
 
@@ -283,7 +288,7 @@ class RNN(Configured):
         Returns:
           The output, and the last states if they are asked for.
         """
-        inputs, initial_state, constants = _separated(inputs, initial_state, constants, self._num_constants)
+        inputs, initial_state, constants = separated(inputs, initial_state, constants, self._num_constants)
         further = [*(initial_state or ()), *(constants or ())]
         if constants is not None:
             self._num_constants = len(constants)
@@ -311,7 +316,7 @@ class RNN(Configured):
         initial_state: Any = None,
         constants: Any = None,
     ) -> Any:
-        inputs, initial_state, constants = _separated(inputs, initial_state, constants, self._num_constants)
+        inputs, initial_state, constants = separated(inputs, initial_state, constants, self._num_constants)
         if initial_state is None:
             initial_state = self.states_value if self.stateful else self.get_initial_state(inputs)
         if len(initial_state) != len(self.states):
@@ -460,7 +465,7 @@ def _flat_sizes(sizes: Any) -> list[Any]:
     return [sizes]
 
 
-def _separated(inputs: Any, states: Any, constants: Any, number: int | None) -> tuple[Any, Any, Any]:
+def separated(inputs: Any, states: Any, constants: Any, number: int | None) -> tuple[Any, Any, Any]:
     """Sequences, first states and constants, of which a list may hold all."""
     if isinstance(inputs, (list, tuple)) and states is None and constants is None:
         inputs, *rest = inputs

@@ -138,6 +138,26 @@ def _of_all_replicas(result: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return together
 
 
+def flat_values(values: list[Any], sample_weight: Any) -> tuple[list[Any], Any]:
+    """The elements of ragged tensors that have the same rows, and of their weights; others as they are."""
+    ragged = [isinstance(value, tf.RaggedTensor) for value in values]
+    if not any(ragged):
+        return values, sample_weight
+    if not all(ragged):
+        raise TypeError("One of the inputs does not have acceptable types.")
+    others = values[1:] + ([sample_weight] if isinstance(sample_weight, tf.RaggedTensor) else [])
+    checks = [
+        tf.debugging.assert_equal(split, other, message="Inputs must have identical ragged splits")
+        for each in others
+        for split, other in zip(values[0].nested_row_splits, each.nested_row_splits, strict=True)
+    ]
+    with tf.control_dependencies([check for check in checks if check is not None]):
+        flat = [tf.identity(value.flat_values) for value in values]
+        if isinstance(sample_weight, tf.RaggedTensor):
+            sample_weight = tf.identity(sample_weight.flat_values)
+    return flat, sample_weight
+
+
 def weighed(values: Tensor, sample_weight: Any, dtype: Any) -> tuple[Tensor, Any]:
     """Values times their weights; values of more axes than the weights are averaged over those first."""
     if sample_weight is None:
@@ -172,7 +192,8 @@ class Reduce(Metric):
         Returns:
           The operation that does so.
         """
-        values, weight = weighed(tf.cast(values, self._dtype), sample_weight, self._dtype)
+        (values,), sample_weight = flat_values([tf.cast(values, self._dtype)], sample_weight)
+        values, weight = weighed(values, sample_weight, self._dtype)
         added = self.total.assign_add(tf.reduce_sum(values))
         if self.reduction == "sum":
             return added
@@ -214,6 +235,7 @@ class MeanRelativeError(Mean):
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> Any:
         y_true, y_pred = tf.cast(y_true, self._dtype), tf.cast(y_pred, self._dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = losses.squeeze_or_expand(y_pred, y_true, None)
         errors = tf.div_no_nan(tf.abs(y_true - y_pred), self.normalizer)
         return super().update_state(errors, sample_weight)
@@ -244,6 +266,7 @@ class MeanMetricWrapper(Mean):
           The operation that does so.
         """
         y_true, y_pred = tf.cast(y_true, self._dtype), tf.cast(y_pred, self._dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = losses.squeeze_or_expand(y_pred, y_true, None)
         matches = self._fn(y_true, y_pred, **self._fn_kwargs)
         return super().update_state(matches, sample_weight)
@@ -264,6 +287,7 @@ class SumOverBatchSizeMetricWrapper(Reduce):
         self, y_true: TensorLike, y_pred: TensorLike, sample_weight: TensorLike | None = None
     ) -> Any:
         y_true, y_pred = tf.cast(y_true, self._dtype), tf.cast(y_pred, self._dtype)
+        (y_true, y_pred), sample_weight = flat_values([y_true, y_pred], sample_weight)
         y_pred, y_true, _ = losses.squeeze_or_expand(y_pred, y_true, None)
         return super().update_state(self._fn(y_true, y_pred, **self._fn_kwargs), sample_weight)
 

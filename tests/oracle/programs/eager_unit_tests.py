@@ -1,0 +1,78 @@
+"""What unit tests of eager mode found to differ."""
+
+from kit import raises
+
+EAGER = True
+
+
+def whole_numbers_and_texts_have_no_gradients(tf, np):
+    number, text, x = tf.constant(3), tf.constant("a"), tf.constant(2.0)
+    with tf.GradientTape(persistent=True) as tape:
+        tape.watch([number, text, x])
+        square = number * number
+        mixed = tf.cast(number, tf.float32) * x
+    return [
+        tape.gradient(*pair)
+        for pair in ((number, number), (square, number), (text, text), (text, x), (mixed, [number, x]))
+    ]
+
+
+def metrics_take_ragged_values(tf, np):
+    metric = tf.keras.metrics.Accuracy()
+    first = tf.ragged.constant([[1], [2], [3]])
+    metric.update_state(first, first)
+    weights = tf.ragged.constant([[0.5], [0.2]])
+    after = metric(tf.ragged.constant([[2], [1]]), tf.ragged.constant([[2], [0]]), sample_weight=weights)
+    mean = tf.keras.metrics.Mean()
+    return (
+        after,
+        mean(tf.ragged.constant([[1.0], [2.0, 6.0]])),
+        raises(lambda: metric(first, [[1], [2], [3]])),
+    )
+
+
+def shapes_are_computed_by_layers_that_are_built(tf, np):
+    class Counts(tf.keras.layers.Layer):
+        built_times = 0
+
+        def build(self, input_shape):
+            self.built_times += 1
+
+        def call(self, inputs):
+            return inputs
+
+    layer = Counts(dtype="float64")
+    shape = layer.compute_output_shape((None, 10))
+    times = [layer.built_times]
+    layer(np.ones((5, 10)))
+    return shape.as_list(), [*times, layer.built_times]
+
+
+def initialization_waits(tf, np):
+    made = []
+
+    @tf.function
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(2.0))
+        return made[0] * x
+
+    initialize = scaled.get_initialization_function(tf.constant(1.0))
+    before = tf.raw_ops.VarIsInitializedOp(resource=made[0].handle)
+    initialize()
+    return before, made[0].numpy(), scaled(tf.constant(3.0))
+
+
+def targets_have_the_type_of_outputs(tf, np):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, dtype="float64", kernel_initializer="ones")])
+    model.compile("sgd", lambda true, predicted: true - predicted)
+    ones = np.ones((2, 1))
+    return model.train_on_batch(ones, np.ones((2, 2))), model.predict(ones).dtype.name
+
+
+def a_stack_that_data_has_built_is_built_again(tf, np):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2), tf.keras.layers.Dense(1)])
+    model.compile("sgd", "mse")
+    model.train_on_batch(np.ones((5, 3)), np.ones((5, 1)))
+    again = tf.keras.Sequential.from_config(model.get_config())
+    return [weight.shape.as_list() for weight in again.weights]

@@ -1,0 +1,109 @@
+"""What TensorFlow's own unit tests take from inside Keras and eager mode."""
+
+import numpy as np
+import pytest
+
+import tideflow as tf
+from tideflow.eager.context import eager_mode
+from tideflow.eager.tensor import EagerTensor
+from tideflow.functions.lifting import UnliftableError
+from tideflow.programs import (
+    eager_names,
+    keras_backend_names,
+    keras_engine_names,
+    keras_testing,
+    keras_training_names,
+    keras_utility_names,
+)
+from tideflow.programs.finder import Facade
+
+
+def test_modules_have_the_names_that_tests_import():
+    asked = {
+        "keras.engine.training_utils": "should_run_validation standardize_weights",
+        "keras.engine.base_layer_utils": "v2_dtype_behavior_enabled is_in_keras_graph",
+        "keras.utils.losses_utils": "ReductionV2 compute_weighted_loss",
+        "keras.losses": "LossFunctionWrapper",
+        "keras.metrics": "MeanMetricWrapper SumOverBatchSize clone_metric",
+        "keras.engine.base_layer": "AddLoss TensorFlowOpLayer KerasHistory",
+        "eager.context": "context VirtualDeviceConfiguration ensure_initialized",
+        "eager.core": "_NotOkStatusException _status_to_exception",
+        "eager.function": "ConcreteFunction defun_with_attributes",
+        "eager.def_function": "run_functions_eagerly Function",
+        "framework.config": "set_optimizer_jit",
+    }
+    for module, names in asked.items():
+        facade = Facade(f"tensorflow.python.{module}")
+        for name in names.split():
+            assert not isinstance(getattr(facade, name), Facade), (module, name)
+
+
+def test_ops_run_by_name():
+    with eager_mode():
+        values = tf.constant([1, 2]), tf.constant([3]), tf.constant(0)
+        (joined,) = eager_names.execute(b"ConcatV2", 1, values, ("N", 2, "T", 3, "Tidx", 3), None)
+        assert joined.numpy().tolist() == [1, 2, 3]
+        with pytest.raises(TypeError, match="other than 'EagerTensor'"):
+            eager_names.execute("Neg", 1, [5], ("T", 3), None)
+        with pytest.raises(tf.errors.NotFoundError):
+            eager_names.execute("Nope", 1, [], (), None)
+        sizes = eager_names.TFE_Py_TensorShapeSlice([joined, tf.ones([2, 1])], 0)
+        assert sizes.numpy().tolist() == [3, 2]
+        with pytest.raises(IndexError, match="Slice dimension"):
+            eager_names.TFE_Py_TensorShapeSlice([joined], 1)
+
+
+def test_tensors_are_made_of_values():
+    assert EagerTensor(2**33, device="").dtype == tf.int64
+    assert EagerTensor(np.array([3.0], np.float32), device="", dtype=2).dtype == tf.float64
+    with pytest.raises(TypeError, match=r"argument 'device' \(pos 2\)"):
+        EagerTensor(1)
+    with pytest.raises(TypeError, match="Expecting a DataType value"):
+        EagerTensor(1, device="", dtype="1")
+    with pytest.raises(TypeError, match="Invalid dtype argument value"):
+        EagerTensor(1, device="", dtype=12345)
+
+
+def test_vector_products_may_be_asked_for_twice():
+    with eager_mode():
+        value, product = eager_names.make_vjp(lambda a, b: a * b)(tf.constant(3.0), tf.constant(4.0))
+        assert value.numpy() == 12 and [x.numpy() for x in product(tf.constant(2.0))] == [8, 6]
+        assert [x.numpy() for x in product()] == [4, 3]
+
+
+def test_values_of_arguments_cannot_be_lifted_out_of_a_function():
+    made = []
+
+    @tf.function
+    def scaled(x):
+        if not made:
+            made.append(tf.Variable(2.0 * x))
+        return made[0] * x
+
+    with tf.Graph().as_default(), pytest.raises(UnliftableError, match=r"transitively.* mul .* x"):
+        scaled(tf.constant(3.0))
+
+
+def test_layers_of_a_decorated_function_have_types_of_version_two():
+    make = keras_testing.enable_v2_dtype_behavior(lambda: tf.keras.layers.Dense(1))
+    assert make().dtype == "float32" and tf.keras.layers.Dense(1).dtype is None
+    assert not keras_engine_names.v2_dtype_behavior_enabled()
+
+
+def test_names_of_eager_layers_start_again_with_a_new_session():
+    for _ in range(2):
+        with eager_mode():
+            assert tf.keras.layers.Dense(1).name == "dense"
+        tf.keras.backend.clear_session()
+
+
+def test_small_helpers():
+    code = keras_utility_names.func_dump(lambda x, y=2: x + y)
+    assert keras_utility_names.func_load(code)(1) == 3
+    assert keras_utility_names.make_batches(5, 2) == [(0, 2), (2, 4), (4, 5)]
+    with pytest.raises(ValueError, match="Only expected following keys"):
+        keras_utility_names.check_for_unexpected_keys("loss", {"a": 1}, ["b"])
+    assert [keras_training_names.should_run_validation(2, epoch) for epoch in range(2)] == [False, True]
+    assert keras_backend_names.is_placeholder(tf.placeholder(tf.float32))
+    with pytest.raises(ValueError, match="Unexpectedly found an instance"):
+        keras_backend_names.is_keras_tensor(0)

@@ -1,0 +1,38 @@
+"""TensorFlow's modules inside Keras, and where Tideflow keeps what is in each (see `modules.py`)."""
+
+from __future__ import annotations
+
+MODULES: dict[str, str] = {
+    "python.keras.activations": "tf.keras.activations",
+    "python.keras.backend": "tf.keras.backend tideflow.programs.keras_backend_names "
+    "tideflow.programs.keras_names",
+    "python.keras.backend_config": "tf.keras.backend",
+    "python.keras.callbacks": "tf.keras.callbacks tideflow.keras.callbacks.base tf.keras.utils",
+    "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base tideflow.layers.nodes "
+    "tideflow.layers.op_layers tideflow.keras.engine.added",
+    "python.keras.engine.base_layer_utils": "tideflow.programs.keras_engine_names",
+    "python.keras.engine.input_spec": "tf.keras.layers tideflow.programs.keras_engine_names",
+    "python.keras.engine.network": "tf.keras.models tf.keras tideflow.keras.engine.network",
+    "python.keras.engine.node": "tideflow.layers.nodes",
+    "python.keras.engine.training_utils": "tideflow.programs.keras_training_names",
+    "python.keras.keras_parameterized": "tideflow.programs.keras_modes",
+    "python.keras.layers.normalization_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.layers.recurrent": "tf.keras.layers tideflow.keras.layers.cells "
+    "tideflow.programs.keras_engine_names",
+    "python.keras.layers.recurrent_v2": "tideflow.compat.v2.keras.layers",
+    "python.keras.losses": "tf.keras.losses tideflow.keras.losses",
+    "python.keras.metrics": "tf.keras.metrics tideflow.keras.metrics.metric "
+    "tideflow.keras.metrics.accuracies tideflow.keras.losses tideflow.programs.keras_loss_names",
+    "python.keras.models": "tf.keras.models tideflow.programs.keras_engine_names",
+    "python.keras.optimizer_v2.learning_rate_schedule": "tf.keras.optimizers.schedules "
+    "tideflow.keras.optimizers.schedules",
+    "python.keras.saving.saved_model_experimental": "tf.keras.experimental",
+    "python.keras.testing_utils": "tideflow.programs.keras_testing",
+    "python.keras.utils.conv_utils": "tideflow.programs.convolution_names",
+    "python.keras.utils.data_utils": "tf.keras.utils tideflow.programs.keras_utility_names",
+    "python.keras.utils.generic_utils": "tf.keras.utils tideflow.programs.keras_utility_names",
+    "python.keras.utils.layer_utils": "tf.keras.utils tideflow.keras.utils.layer_utils",
+    "python.keras.utils.losses_utils": "tideflow.programs.keras_loss_names",
+    "python.keras.utils.tf_utils": "tf.contrib.framework tideflow.programs.layer_names "
+    "tideflow.programs.keras_names tideflow.programs.keras_engine_names",
+}
