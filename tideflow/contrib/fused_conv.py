@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 _FORMATS = ("NHWC", "NCHW")
+_ACTIVATIONS = "Relu None".split()
 _ONLY_FLOAT = (
     "Tideflow has no fused convolution of 8-bit integers in vectors of four (NCHW_VECT_C): give "
     "floating-point tensors of format NHWC or NCHW, or use tf.quantization's operations."
@@ -62,7 +63,7 @@ def fused_conv2d_bias_activation(
     if padding is None:
         raise TypeError("Expected string for argument 'padding' not None.")
     data_format, filter_format = data_format or "NHWC", filter_format or "HWIO"
-    if activation_mode not in ("Relu", "None"):
+    if activation_mode not in _ACTIVATIONS:
         raise ValueError(
             "Attr 'activation_mode' of 'FusedConv2DBiasActivation' Op passed string "
             f'\'{activation_mode}\' not in: "Relu", "None".'
