@@ -19,6 +19,7 @@ from tideflow.contrib import estimator as estimator
 from tideflow.contrib import factorization as factorization
 from tideflow.contrib import feature_column as feature_column
 from tideflow.contrib import framework as framework
+from tideflow.contrib import fused_conv as fused_conv
 from tideflow.contrib import gan as gan
 from tideflow.contrib import graph_editor as graph_editor
 from tideflow.contrib import grid_rnn as grid_rnn

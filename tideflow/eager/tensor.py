@@ -70,7 +70,7 @@ class EagerTensor(Tensor):
             wanted = None if dtype is None else dtypes.as_dtype(dtype)
         except TypeError:
             raise TypeError(f"Invalid dtype argument value {dtype}") from None
-        from tideflow.eager.conversion import eager_array  # which makes tensors of this class
+        from tideflow.eager.conversion import eager_array  # loaded when asked for: it makes tensors
 
         if isinstance(value, EagerTensor):
             value = value.numpy()

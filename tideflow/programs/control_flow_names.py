@@ -9,12 +9,12 @@ from tideflow.functions.func_graph import FuncGraph
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
-from tideflow.graph.op import definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import contexts, switches
+from tideflow.ops.state import references
 from tideflow.variables.behavior import control_flow_v2_enabled
 
 ControlFlowContext = contexts.Context
@@ -163,7 +163,7 @@ def _Identity(tensor: Any, name: str | None = None) -> Tensor:
     tensor = _reference(tensor)
     if not tensor.dtype._is_ref_dtype:
         return constants.identity(tensor, name=name)
-    made: Tensor = definition("RefIdentity")(tensor, name=name)
+    made: Tensor = references.ref_identity_op(tensor, name=name)
     return made
 
 

@@ -53,8 +53,8 @@ def is_placeholder(x: Any) -> bool:
       Whether it is.
     """
     parts = tf.nest.flatten(x, expand_composites=True)
-    kinds = [getattr(getattr(part, "op", None), "type", "") for part in parts if not _is_eager(part)]
-    return bool(kinds) and all(kind == "Placeholder" for kind in kinds)
+    made_by = [getattr(part, "op", None) for part in parts if not _is_eager(part)]
+    return bool(made_by) and all(op is not None and op.definition.role == "placeholder" for op in made_by)
 
 
 def _is_eager(value: Any) -> bool:

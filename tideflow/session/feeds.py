@@ -75,7 +75,7 @@ def resolve_feed(graph: Graph, key: Any) -> list[Tensor]:
 
 
 def _has_known_shape(key: SparseTensor | IndexedSlices) -> bool:
-    return isinstance(key, SparseTensor) and key.dense_shape.op.type != "Placeholder"
+    return isinstance(key, SparseTensor) and key.dense_shape.op.definition.role != "placeholder"
 
 
 def _feedable(graph: Graph, tensor: Tensor) -> Tensor:

@@ -44,6 +44,7 @@ from tideflow.contrib.distributions.quantized import QuantizedDistribution as Qu
 from tideflow.contrib.distributions.rearranged import Autoregressive as Autoregressive
 from tideflow.contrib.distributions.rearranged import BatchReshape as BatchReshape
 from tideflow.contrib.distributions.rearranged import Independent as Independent
+from tideflow.contrib.distributions.regression_heads import estimator_head_distribution_regression as estimator_head_distribution_regression
 from tideflow.contrib.distributions.seed_streams import SeedStream as SeedStream
 from tideflow.contrib.distributions.statistics import assign_log_moving_mean_exp as assign_log_moving_mean_exp
 from tideflow.contrib.distributions.statistics import assign_moving_mean_variance as assign_moving_mean_variance

@@ -20,6 +20,11 @@ from tideflow.contrib.eager.modes import execution_mode as execution_mode
 from tideflow.contrib.eager.modes import run_all_tests_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
 from tideflow.contrib.eager.modes import run_test_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from tideflow.contrib.eager.modes import set_execution_mode as set_execution_mode
+from tideflow.contrib.eager.network import Network as Network
+from tideflow.contrib.eager.network import Sequential as Sequential
+from tideflow.contrib.eager.network_checkpoints import restore_network_checkpoint as restore_network_checkpoint
+from tideflow.contrib.eager.network_checkpoints import restore_variables_on_create as restore_variables_on_create
+from tideflow.contrib.eager.network_checkpoints import save_network_checkpoint as save_network_checkpoint
 from tideflow.data.iterator import EagerIterator as _Iterator
 from tideflow.eager.context import enable_eager_execution as enable_eager_execution
 from tideflow.eager.context import in_eager_mode as in_eager_mode
