@@ -58,24 +58,13 @@ class Reference(_ObjectIdentityWrapper):
         return self.unwrapped
 
 
-class ObjectIdentityDictionary(MutableMapping):
-    """A dictionary whose keys are the objects themselves, which may have no hash."""
+class _Objects:
+    """What dictionaries and sets of objects share: the keys in which they keep them."""
 
-    def __init__(self, *args: Any, **kwargs: Any):
-        self._storage: dict[_ObjectIdentityWrapper, Any] = {}
-        self.update(*args, **kwargs)
+    _storage: Any
 
     def _wrap_key(self, key: Any) -> _ObjectIdentityWrapper:
         return _ObjectIdentityWrapper(key)
-
-    def __getitem__(self, key: Any) -> Any:
-        return self._storage[self._wrap_key(key)]
-
-    def __setitem__(self, key: Any, value: Any) -> None:
-        self._storage[self._wrap_key(key)] = value
-
-    def __delitem__(self, key: Any) -> None:
-        del self._storage[self._wrap_key(key)]
 
     def __len__(self) -> int:
         return len(self._storage)
@@ -87,6 +76,23 @@ class ObjectIdentityDictionary(MutableMapping):
                 yield found
 
 
+class ObjectIdentityDictionary(_Objects, MutableMapping):
+    """A dictionary whose keys are the objects themselves, which may have no hash."""
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        self._storage: dict[_ObjectIdentityWrapper, Any] = {}
+        self.update(*args, **kwargs)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._storage[self._wrap_key(key)]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._storage[self._wrap_key(key)] = value
+
+    def __delitem__(self, key: Any) -> None:
+        del self._storage[self._wrap_key(key)]
+
+
 class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
     """The same with keys that it does not keep alive."""
 
@@ -94,14 +100,11 @@ class ObjectIdentityWeakKeyDictionary(ObjectIdentityDictionary):
         return _WeakObjectIdentityWrapper(key, lambda gone: self._storage.pop(gone, None))
 
 
-class ObjectIdentitySet(MutableSet):
+class ObjectIdentitySet(_Objects, MutableSet):
     """A set of the objects themselves, which may have no hash."""
 
     def __init__(self, items: Iterable[Any] = ()):
         self._storage = {self._wrap_key(item) for item in items}
-
-    def _wrap_key(self, key: Any) -> _ObjectIdentityWrapper:
-        return _ObjectIdentityWrapper(key)
 
     def __contains__(self, key: object) -> bool:
         return self._wrap_key(key) in self._storage
@@ -130,15 +133,6 @@ class ObjectIdentitySet(MutableSet):
     def difference(self, items: Iterable[Any]) -> ObjectIdentitySet:
         """Those of the set that are not among `items`."""
         return self - type(self)(items)
-
-    def __len__(self) -> int:
-        return len(self._storage)
-
-    def __iter__(self) -> Iterator[Any]:
-        for key in list(self._storage):
-            found = key.unwrapped
-            if found is not None:
-                yield found
 
 
 class ObjectIdentityWeakSet(ObjectIdentitySet):
