@@ -232,8 +232,8 @@ class DefinedFunction:
         """A node that calls the function on these arguments."""
         graph = get_default_graph()
         message, _, captured = self._trace(graph)
-        if len(args) != len(message.signature.input_arg) - len(captured):
-            expected = len(message.signature.input_arg) - len(captured)
+        expected = len(message.signature.input_arg) - len(captured)
+        if len(args) != expected:
             raise ValueError(f"Expected number of arguments: {expected}, received: {len(args)}")
         name = kwargs.pop("name", None)
         attributes = _attributes(kwargs)
