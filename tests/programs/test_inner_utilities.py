@@ -18,7 +18,7 @@ from tideflow.programs import (
     modules,
     object_identity,
     registries,
-    shape_names,
+    shape_functions,
     small_utilities,
     subscriptions,
 )
@@ -184,9 +184,9 @@ def test_scopes_are_copied():
 
 
 def test_static_shapes():
-    assert shape_names.broadcast_shape([2, 1], [1, 3]).as_list() == [2, 3]
-    assert not shape_names.is_broadcast_compatible([2], [3])
-    assert not shape_names.is_broadcast_compatible(None, [3])
+    assert shape_functions.broadcast_shape([2, 1], [1, 3]).as_list() == [2, 3]
+    assert not shape_functions.is_broadcast_compatible([2], [3])
+    assert not shape_functions.is_broadcast_compatible(None, [3])
 
 
 def test_second_forms_are_those_of_tensorflow_2():

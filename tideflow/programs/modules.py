@@ -287,7 +287,7 @@ _MODULES: dict[str, str] = {
     "python.framework.graph_to_function_def": "tideflow.programs.function_names",
     "python.ops.sparse_ops": "tf tf.sparse",
     "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
-    "python.framework.common_shapes": "tideflow.programs.shape_names tideflow.programs.shape_functions tf",
+    "python.framework.common_shapes": "tideflow.programs.shape_functions tf",
     "python.framework.function_def_to_graph": "tideflow.programs.function_names",
     "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names",
     "python.framework.registry": "tideflow.programs.registries",

@@ -1,12 +1,15 @@
-"""Shape functions of `tensorflow.python.framework.common_shapes`: what shapes an operation's results have."""
+"""`tensorflow.python.framework.common_shapes`: what shapes an operation's results have, and broadcasting."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, broadcast_static_shape
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import ShapeLike
 
 ShapeFunction = Callable[[Operation], list[TensorShape]]
 
@@ -65,3 +68,50 @@ def unchanged_shape_with_rank_at_least(rank: int) -> ShapeFunction:
 def unchanged_shape_with_rank_at_most(rank: int) -> ShapeFunction:
     """A shape function: one result like the first input, of this rank or a lower one."""
     return lambda op: [op.inputs[0].get_shape().with_rank_at_most(rank)]
+
+
+def has_fully_defined_shape(tensor: Tensor) -> bool:
+    """Whether all sizes of a tensor are known.
+
+    Args:
+      tensor: The tensor.
+
+    Returns:
+      Whether they are.
+    """
+    return tensor.shape.is_fully_defined()
+
+
+def broadcast_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
+    """The shape of the result of arithmetic on two tensors.
+
+    Args:
+      shape_x: The shape of one.
+      shape_y: The shape of the other.
+
+    Returns:
+      A shape, of which sizes may be unknown.
+
+    Raises:
+      ValueError: If no such shape exists.
+    """
+    return broadcast_static_shape(TensorShape(shape_x), TensorShape(shape_y))
+
+
+def is_broadcast_compatible(shape_x: ShapeLike, shape_y: ShapeLike) -> bool:
+    """Whether arithmetic takes tensors of two shapes.
+
+    Args:
+      shape_x: The shape of one.
+      shape_y: The shape of the other.
+
+    Returns:
+      Whether it does; False where one is unknown.
+    """
+    if TensorShape(shape_x).ndims is None or TensorShape(shape_y).ndims is None:
+        return False
+    try:
+        broadcast_shape(shape_x, shape_y)
+    except ValueError:
+        return False
+    return True
