@@ -20,7 +20,8 @@ def by_onednn(monkeypatch):
     """Small products are oneDNN's too, on every CPU that has it."""
     if not hasattr(cpu_products.torch.ops.mkldnn, "_linear_pointwise"):
         pytest.skip("PyTorch was built without oneDNN")
-    monkeypatch.setattr(cpu_products, "is_quicker_by_onednn", lambda: True)
+    for decision in ("is_quicker_by_onednn", "is_quicker_laid_out"):
+        monkeypatch.setattr(cpu_products, decision, lambda: True)
     monkeypatch.setattr(cpu_products, "SMALLEST", 1)
     with tf.Graph().as_default():
         yield

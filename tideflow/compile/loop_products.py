@@ -197,7 +197,7 @@ def _is_product(node: Node, loop: Loop) -> bool:
     """Whether a node is a product by oneDNN, of weights that may be laid out differently."""
     if node.definition not in (matmul_op, add_matmul_op) or node.attrs["transpose_a"]:
         return False
-    return _is_plain(node, loop) and cpu_products.by_onednn(node)
+    return _is_plain(node, loop) and cpu_products.laid_out_for_onednn(node)
 
 
 def _is_plain(node: Node, loop: Loop) -> bool:

@@ -69,3 +69,24 @@ def test_compilers_see_the_product_that_they_know(calls):
         a, b = torch.empty(64, 256), torch.empty(256, 96)
         assert cpu_products.PRODUCT[False, False](a, b).shape == (64, 96)
     assert not calls
+
+
+@pytest.mark.parametrize(
+    ("vendor", "family", "always", "laid_out"),
+    [
+        ("GenuineIntel", 6, False, False),
+        ("AuthenticAMD", 25, False, True),
+        ("AuthenticAMD", 26, True, True),
+        ("", None, False, True),
+    ],
+)
+def test_the_processor_decides(monkeypatch, tmp_path, vendor, family, always, laid_out):
+    cpus = tmp_path / "cpuinfo"
+    cpus.write_text(f"vendor_id\t: {vendor}\n" + (f"cpu family\t: {family}\n" if family else ""))
+    monkeypatch.setattr(cpu_products, "_CPUS", cpus)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
+    monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
+    laid_out_is_quicker = cpu_products.is_quicker_laid_out.__wrapped__
+    monkeypatch.setattr(cpu_products, "is_quicker_laid_out", laid_out_is_quicker)
+    assert cpu_products.is_quicker_laid_out() == laid_out
+    assert cpu_products.is_quicker_by_onednn.__wrapped__() == always

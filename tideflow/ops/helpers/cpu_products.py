@@ -1,13 +1,16 @@
 """Products of float32 matrices on CPUs whose AVX-512 ATen's BLAS does not use.
 
-ATen multiplies matrices by MKL, which takes AVX-512 on Intel's processors alone. On others oneDNN, which ATen
-has for convolutions, takes half the time for a product that is not small; a small one is done before oneDNN
-has begun.
+ATen multiplies matrices by MKL, which takes AVX-512 on Intel's processors alone. On AMD's since Zen 5,
+oneDNN, which ATen has for convolutions, takes half the time for a product that is not small; a small one is
+done before oneDNN has begun. Zen 4 computes the halves of 512 bits one after the other: MKL's AVX2 is as
+quick there, and quicker where the left factor is transposed. With weights that are laid out for it, oneDNN is
+quicker on both.
 """
 
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,11 +21,12 @@ from tideflow.graph import dtypes
 
 SMALLEST = 1 << 20  # multiplications; about where the two take equally long
 _CPUS = Path("/proc/cpuinfo")
+_ZEN_5 = 26  # AMD's number of the processor family
 
 
 @functools.cache
-def is_quicker_by_onednn() -> bool:
-    """Whether this machine is one of those."""
+def is_quicker_laid_out() -> bool:
+    """Whether oneDNN multiplies by weights that are laid out for it in less time than MKL does."""
     if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
         return False
     if torch.backends.cpu.get_cpu_capability() != "AVX512" or not _CPUS.exists():
@@ -30,15 +34,33 @@ def is_quicker_by_onednn() -> bool:
     return "GenuineIntel" not in _CPUS.read_text()
 
 
+@functools.cache
+def is_quicker_by_onednn() -> bool:
+    """Whether oneDNN multiplies any two large matrices in less time than MKL does."""
+    if not is_quicker_laid_out():
+        return False
+    family = re.search(r"^cpu family\s*: (\d+)$", _CPUS.read_text(), re.MULTILINE)
+    return family is not None and int(family[1]) >= _ZEN_5
+
+
 def by_onednn(node: Any) -> bool:
     """Whether a node that multiplies its last two inputs is one for oneDNN."""
+    return _is_large(node) and is_quicker_by_onednn()
+
+
+def laid_out_for_onednn(node: Any) -> bool:
+    """Whether it is one for oneDNN once its last input is laid out."""
+    return _is_large(node) and is_quicker_laid_out()
+
+
+def _is_large(node: Any) -> bool:
     a, b = (value.shape for value in node.inputs[-2:])
     if node.device.type != "cpu" or node.inputs[-1].dtype is not dtypes.float32:
         return False
     if not (a.is_fully_defined() and b.is_fully_defined()):
         return False
     inner = a.tuple[0 if node.attrs["transpose_a"] else 1]
-    return node.outputs[0].shape.num_elements() * inner >= SMALLEST and is_quicker_by_onednn()
+    return bool(node.outputs[0].shape.num_elements() * inner >= SMALLEST)
 
 
 def _multiplied(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
