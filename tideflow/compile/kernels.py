@@ -53,7 +53,12 @@ ADD_PRODUCT: dict[tuple[bool, bool], Kernel] = {(False, False): torch.addmm} | {
 FRESH = frozenset(
     (
         *(*REUSING, *REUSING.values(), torch.mm, torch.bmm, torch.conv2d, torch.log_softmax),
-        *(*cpu_products.PRODUCT.values(), *cpu_products.PRODUCT_ADDED.values()),
+        *(
+            each
+            for way in (cpu_products.ONEDNN, cpu_products.TRANSPOSED)
+            for form in way
+            for each in form.values()
+        ),
     )
 )
 

@@ -109,8 +109,9 @@ def _add_matmul_kernel(
 
 @add_matmul_op.specialize
 def _add_matmul_specialized(node: Node) -> tuple[Kernel, list[Value]]:
-    products = cpu_products.PRODUCT_ADDED if cpu_products.by_onednn(node) else ADD_PRODUCT
-    return products[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
+    products = cpu_products.products_for(node)
+    added = products.added if products else ADD_PRODUCT
+    return added[node.attrs["transpose_a"], node.attrs["transpose_b"]], node.inputs
 
 
 add_matmul_op.samples(

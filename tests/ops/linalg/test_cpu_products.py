@@ -17,9 +17,9 @@ TURNS = [(False, False), (False, True), (True, False), (True, True)]
 def calls(monkeypatch):
     """The products that oneDNN computes, on whatever machine this is."""
     monkeypatch.setattr(cpu_products, "is_quicker_by_onednn", lambda: True)
-    noted, multiplied = [], cpu_products._multiplied
+    noted, multiplied = [], cpu_products._by_onednn
     monkeypatch.setattr(
-        cpu_products, "_multiplied", lambda *given: noted.append(len(given)) or multiplied(*given)
+        cpu_products, "_by_onednn", lambda *given: noted.append(len(given)) or multiplied(*given)
     )
     return noted
 
@@ -45,6 +45,48 @@ def test_large_products_are_those_of_numpy(calls, turns):
     assert calls == [2, 3, 2]  # a row is added by oneDNN itself
 
 
+@pytest.mark.parametrize("turns", TURNS)
+def test_products_of_few_columns_are_those_of_numpy(monkeypatch, turns):
+    monkeypatch.setattr(cpu_products, "is_foreign_to_mkl", lambda: True)
+    a, b = factors(*turns, columns=10)
+    row, whole = np.arange(10, dtype=np.float32), np.ones((64, 10), np.float32)
+    fed = tf.placeholder(tf.float32, a.shape)
+    product = tf.matmul(fed, b, *turns)
+    with tf.Session() as session:
+        found = [session.run(value, {fed: a}) for value in (product, row + product, whole + product)]
+        plan = session.explain(product, {fed: a})
+    wanted = (a.T if turns[0] else a) @ (b.T if turns[1] else b)
+    for value, expected in zip(found, [wanted, wanted + row, wanted + whole]):
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-4)
+        assert value.flags.c_contiguous
+    assert " mm(" not in plan
+
+
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns", "is_thin"),
+    [
+        (64, 256, 10, True),
+        (64, 256, 1, False),
+        (64, 256, 16, False),
+        (8, 4096, 10, False),
+        (4096, 8, 10, False),
+        (32, 64, 10, False),
+    ],
+)
+def test_which_products_are_computed_transposed(monkeypatch, rows, inner, columns, is_thin):
+    monkeypatch.setattr(cpu_products, "is_foreign_to_mkl", lambda: True)
+    monkeypatch.setattr(cpu_products, "is_quicker_by_onednn", lambda: False)
+    noted = []
+    monkeypatch.setattr(
+        cpu_products, "products_for", lambda node, ask=cpu_products.products_for: noted.append(ask(node))
+    )
+    fed = tf.placeholder(tf.float32, [rows, inner])
+    with tf.Session() as session:
+        session.run(tf.matmul(fed, tf.ones([inner, columns])), {fed: np.ones((rows, inner))})
+    assert noted
+    assert all(found is (cpu_products.TRANSPOSED if is_thin else None) for found in noted)
+
+
 def test_small_products_and_other_types_stay_with_blas(calls):
     small, double = tf.placeholder(tf.float32, [8, 8]), tf.placeholder(tf.float64, [128, 128])
     with tf.Session() as session:
@@ -54,7 +96,7 @@ def test_small_products_and_other_types_stay_with_blas(calls):
 
 
 def test_matrices_that_do_not_lie_densely_stay_with_blas(calls):
-    product, wide = cpu_products.PRODUCT[False, False], torch.randn(64, 512)
+    product, wide = cpu_products.ONEDNN.plain[False, False], torch.randn(64, 512)
     a, b = wide[:, ::2], torch.randn(1, 96).expand(256, 96)
     torch.testing.assert_close(product(a, b), a @ b)
     assert not calls
@@ -67,7 +109,7 @@ def test_compilers_see_the_product_that_they_know(calls):
 
     with FakeTensorMode():
         a, b = torch.empty(64, 256), torch.empty(256, 96)
-        assert cpu_products.PRODUCT[False, False](a, b).shape == (64, 96)
+        assert cpu_products.ONEDNN.plain[False, False](a, b).shape == (64, 96)
     assert not calls
 
 
@@ -86,7 +128,8 @@ def test_the_processor_decides(monkeypatch, tmp_path, vendor, family, always, la
     monkeypatch.setattr(cpu_products, "_CPUS", cpus)
     monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: "AVX512")
     monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda: True)
-    laid_out_is_quicker = cpu_products.is_quicker_laid_out.__wrapped__
-    monkeypatch.setattr(cpu_products, "is_quicker_laid_out", laid_out_is_quicker)
-    assert cpu_products.is_quicker_laid_out() == laid_out
-    assert cpu_products.is_quicker_by_onednn.__wrapped__() == always
+    decisions = ("is_foreign_to_mkl", "is_quicker_laid_out", "is_quicker_by_onednn")
+    for decision in decisions:  # made anew
+        monkeypatch.setattr(cpu_products, decision, getattr(cpu_products, decision).__wrapped__)
+    found = [getattr(cpu_products, decision)() for decision in decisions]
+    assert found == [laid_out, laid_out, always]

@@ -154,7 +154,8 @@ def _matmul_specialized(node):
     a, b = node.inputs
     if not node.outputs[0].shape.is_fully_defined() or not (a.dtype.is_floating or a.dtype.is_complex):
         return None
-    direct = cpu_products.PRODUCT if cpu_products.by_onednn(node) else _DIRECT
+    products = cpu_products.products_for(node)
+    direct = products.plain if products else _DIRECT
     return direct[node.attrs["transpose_a"], node.attrs["transpose_b"]], (a, b)
 
 

@@ -20,6 +20,7 @@ from tideflow.graph.scopes import control_dependencies, executing_eagerly, name_
 from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.arrays.constants import prevent_gradient_op, stop_gradient
+from tideflow.ops.helpers import cpu_softmax
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
@@ -48,12 +49,12 @@ softmax_op.shape(_softmax_shape)
 
 @softmax_op.kernel
 def _softmax_kernel(logits):
-    return torch.softmax(logits, -1)
+    return cpu_softmax.softmax(logits)
 
 
 @softmax_op.specialize
 def _softmax_specialized(node):
-    return torch.softmax, [node.inputs[0], -1]
+    return (torch.softmax, [node.inputs[0], -1]) if cpu_softmax.never_has_short_rows(node) else None
 
 
 @softmax_op.gradient
@@ -125,12 +126,12 @@ log_softmax_op.shape(_softmax_shape)
 
 @log_softmax_op.kernel
 def _log_softmax_kernel(logits):
-    return torch.log_softmax(logits, -1)
+    return cpu_softmax.log_softmax(logits)
 
 
 @log_softmax_op.specialize
 def _log_softmax_specialized(node):
-    return torch.log_softmax, [node.inputs[0], -1]
+    return (torch.log_softmax, [node.inputs[0], -1]) if cpu_softmax.never_has_short_rows(node) else None
 
 
 @log_softmax_op.gradient
@@ -214,7 +215,7 @@ def _softmax_cross_entropy_with_logits_shape(features, labels):
 
 @softmax_cross_entropy_with_logits_op.kernel
 def _softmax_cross_entropy_with_logits_kernel(features, labels):
-    logs = torch.log_softmax(features, -1)
+    logs = cpu_softmax.log_softmax(features)
     loss = (labels * logs).sum(-1).neg_()
     return loss, logs.exp_() - labels
 
@@ -372,10 +373,12 @@ def _sparse_softmax_cross_entropy_with_logits_shape(features, labels):
     return [[rows], [rows, classes]]
 
 
-def _loss_and_backprop(logs: torch.Tensor, picked: torch.Tensor, columns: torch.Tensor) -> tuple:
+def _loss_and_backprop(
+    logs: torch.Tensor, picked: torch.Tensor, places: torch.Tensor, axis: int = 1
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Minus the logarithm of the label's probability, and the probabilities with 1 taken from the label's."""
-    loss = picked.squeeze(1).neg()
-    return loss, logs.exp_().scatter_(1, columns, picked.exp_().sub_(1))
+    loss = picked.squeeze(axis).neg()
+    return loss, logs.exp_().scatter_(axis, places, picked.exp_().sub_(1))
 
 
 def _check_classes(features: torch.Tensor) -> None:
@@ -396,13 +399,16 @@ def _bad_label(labels: torch.Tensor, classes: int) -> InvalidArgumentError:
 @sparse_softmax_cross_entropy_with_logits_op.kernel
 def _sparse_softmax_cross_entropy_with_logits_kernel(features, labels):
     _check_classes(features)
-    columns = labels.long().unsqueeze(1)
-    logs = torch.log_softmax(features, -1)
+    is_turned = cpu_softmax.has_short_rows(features)
+    axis = 0 if is_turned else 1  # of the classes
+    logs = torch.log_softmax(features.t().contiguous() if is_turned else features, axis)
+    places = labels.long().unsqueeze(axis)
     try:
-        picked = logs.gather(1, columns)
+        picked = logs.gather(axis, places)
     except RuntimeError:  # gather checks the index itself
         raise _bad_label(labels, features.shape[1]) from None
-    return _loss_and_backprop(logs, picked, columns)
+    loss, backprop = _loss_and_backprop(logs, picked, places, axis)
+    return loss, backprop.t().contiguous() if is_turned else backprop
 
 
 @sparse_softmax_cross_entropy_with_logits_op.kernel("cuda")
