@@ -31,7 +31,7 @@ from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.plan import LocalPlan
 from tideflow.compile.stretches import Stretch
 from tideflow.graph.tensor_proto import is_repeated
-from tideflow.ops.helpers import cpu_tanh
+from tideflow.ops.helpers import cpu_functions
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.private_folder import NotPrivate, check_private, private_folder
 
@@ -202,7 +202,7 @@ def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule
             examples = [
                 torch.empty(size, dtype=dtype, device=place) for size, dtype, place in _inputs(stretch)
             ]
-            quick = {torch.ops.aten.tanh.default: cpu_tanh.quotient}
+            quick = {torch.ops.aten.tanh.default: cpu_functions.quotient}
             graph = make_fx(with_numbers, decomposition_table=quick, tracing_mode="real")(*examples)
     except Exception as error:
         node = _failed_node(error, plan)

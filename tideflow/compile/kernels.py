@@ -13,7 +13,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.errors import ResourceExhaustedError, UnimplementedError
 from tideflow.graph.memory import check_memory
 from tideflow.graph.tensor_proto import is_repeated
-from tideflow.ops.helpers import cpu_products, cpu_tanh
+from tideflow.ops.helpers import cpu_functions, cpu_products
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import OP_STATE, ResourceManager
 from tideflow.runtime.values import is_out_of_memory, to_torch
@@ -45,7 +45,7 @@ def _add_product(transpose_a: bool, transpose_b: bool) -> Kernel:
 
 
 REUSING[torch.addmm] = torch.Tensor.addmm_
-REUSING[cpu_tanh.tanh] = cpu_tanh.tanh_
+REUSING.update(cpu_functions.REUSING)
 ADD_PRODUCT: dict[tuple[bool, bool], Kernel] = {(False, False): torch.addmm} | {
     key: _add_product(*key) for key in ((False, True), (True, False), (True, True))
 }

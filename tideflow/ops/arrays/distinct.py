@@ -24,12 +24,16 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
 
 _AXIS = attr("type", dtypes.int64, allowed=INDICES)
+_FEW = 4096  # elements; NumPy takes as long as ATen for about so many
+_SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
 
 # ---------------------------------------------------------------------------------- of vectors
 
 
 def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """Where each value occurs first, in order; each element's number among them; how often each occurs."""
+    if _are_few_integers(x):
+        return _by_numpy(x.numpy())
     if isinstance(x, np.ndarray):
         numbers_of: dict[bytes, int] = {}
         numbers = torch.tensor(
@@ -49,6 +53,24 @@ def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     ]
     counts = torch.bincount(renumbered, minlength=size)
     return (first.numpy() if isinstance(x, np.ndarray) else first), renumbered, counts
+
+
+def _at(x: Any, places: Any) -> Any:
+    return x[places] if isinstance(x, np.ndarray) else x.index_select(0, places)
+
+
+def _are_few_integers(x: Any) -> bool:
+    """Whether they are so few that NumPy is done with them before ATen has begun."""
+    return type(x) is torch.Tensor and x.dtype in _SIGNED and x.is_cpu and x.numel() <= _FEW
+
+
+def _by_numpy(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    _, first, numbers, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
+    order = np.argsort(first)
+    renumbered = np.empty_like(order)
+    renumbered[order] = np.arange(order.size)
+    found = first[order], renumbered[numbers], counts[order]
+    return torch.from_numpy(found[0]), torch.from_numpy(found[1]), torch.from_numpy(found[2])
 
 
 def _in_order_of_occurrence(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -73,7 +95,7 @@ def _unique_shape(x):
 @unique_op.kernel("string")
 def _unique_kernel(x, *, out_idx):
     first, numbers, _ = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch)
+    return _at(x, first), numbers.to(out_idx.torch)
 
 
 unique_op.samples(
@@ -116,7 +138,7 @@ def _unique_with_counts_shape(x):
 @unique_with_counts_op.kernel("string")
 def _unique_with_counts_kernel(x, *, out_idx):
     first, numbers, counts = by_first_occurrence(x)
-    return x[first], numbers.to(out_idx.torch), counts.to(out_idx.torch)
+    return _at(x, first), numbers.to(out_idx.torch), counts.to(out_idx.torch)
 
 
 unique_with_counts_op.samples(

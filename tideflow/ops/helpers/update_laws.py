@@ -274,7 +274,7 @@ def _update_rows(
                 f"var and grad must match in dimension {axis}: {shape_text(buffers[0].shape)} and "
                 f"{shape_text(gradient.shape)}"
             )
-    if gradient.ndim and len(gradient) != len(indices):
+    if gradient.ndim and gradient.shape[0] != indices.shape[0]:
         raise errors.invalid_argument(
             "grad must be the same size as indices in the first dimension. Got "
             f"{shape_text(gradient.shape)} for {len(indices)} indices"
@@ -282,9 +282,9 @@ def _update_rows(
     check_gradient(torch.Size([*indices.shape, *buffers[0].shape[1:]]), gradient.shape, "grad")
     if not indices.numel():
         return
-    outside = (indices < 0) | (indices >= rows)
-    if outside.any():
-        offset = int(outside.nonzero()[0])
+    least, largest = torch.aminmax(indices)
+    if least < 0 or largest >= rows:
+        offset = int(((indices < 0) | (indices >= rows)).nonzero()[0])
         raise errors.invalid_argument(
             f"Index {indices[offset]} at offset {offset} in indices is out of range [0, {rows})"
         )
@@ -301,10 +301,11 @@ def _rounds(indices: torch.Tensor) -> list:
     """Positions of the indices such that none repeats within a round: repeated rows are updated one after
     another.
     """
+    in_order = indices.sort().values
+    if not (in_order[1:] == in_order[:-1]).any():
+        return [None]
     _, inverse, counts = torch.unique(indices, return_inverse=True, return_counts=True)
     most = int(counts.max())
-    if most == 1:
-        return [None]
     order = torch.argsort(inverse, stable=True)
     starts = torch.cumsum(counts, 0) - counts
     rank = torch.arange(len(indices), device=indices.device) - starts[inverse[order]]

@@ -379,13 +379,17 @@ def _kept_rows(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Data and ids with one id a row; rows of a negative id are left out."""
     data, ids = _rows(data, segment_ids, count)
-    beyond = torch.nonzero(ids >= count)
-    if beyond.numel():
-        at = np.unravel_index(int(beyond[0]), tuple(segment_ids.shape))
-        where = ",".join(map(str, at))
-        raise ShapeError(f"segment_ids[{where}] = {int(ids[beyond[0]])} is out of range [0, {count})")
+    if not ids.numel():
+        return data, ids
+    least, largest = torch.aminmax(ids)
+    if largest >= count:
+        beyond = int(torch.nonzero(ids >= count)[0])
+        where = ",".join(map(str, np.unravel_index(beyond, tuple(segment_ids.shape))))
+        raise ShapeError(f"segment_ids[{where}] = {int(ids[beyond])} is out of range [0, {count})")
+    if least >= 0:
+        return data, ids
     kept = ids >= 0
-    return (data, ids) if bool(kept.all()) else (data[kept], ids[kept])
+    return data[kept], ids[kept]
 
 
 UNSORTED_ARGUMENTS = {

@@ -19,7 +19,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, shapes
-from tideflow.ops.helpers import cpu_tanh
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.elementwise import of_values, same_shape, unary, unary_samples
 from tideflow.ops.helpers.flops import per_input_element, per_output_element
@@ -217,6 +217,7 @@ sqrt = unary(
     against=np.sqrt,
     ragged="values",
 )
+definition("Sqrt").specialize(cpu_functions.by_numpy(cpu_functions.sqrt))
 rsqrt = unary(
     "Rsqrt",
     "math.rsqrt rsqrt",
@@ -240,6 +241,7 @@ def _exp_gradient(op: Operation, grad: Any) -> Tensor:
 exp = unary(
     "Exp", "math.exp exp", "e to the power x.", torch.exp, _exp_gradient, against=np.exp, ragged="values"
 )
+definition("Exp").specialize(cpu_functions.by_numpy(cpu_functions.exp))
 
 expm1 = unary(
     "Expm1",
@@ -261,6 +263,7 @@ log = unary(
     flops=per_input_element(),
     ragged="values",
 )
+definition("Log").specialize(cpu_functions.by_numpy(cpu_functions.log))
 log1p = unary(
     "Log1p",
     "math.log1p log1p",
@@ -390,9 +393,7 @@ tanh = unary(
     sparse=True,
     against=np.tanh,
 )
-definition("Tanh").specialize(
-    lambda node: (cpu_tanh.tanh, node.inputs) if cpu_tanh.is_for_numpy(node) else None
-)
+definition("Tanh").specialize(cpu_functions.by_numpy(cpu_functions.tanh))
 
 
 asinh = unary(

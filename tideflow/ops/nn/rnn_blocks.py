@@ -19,7 +19,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import joining, shapes, slicing
-from tideflow.ops.helpers import cpu_tanh
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.axes import of_rank, size_product
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
@@ -69,13 +69,13 @@ def _lstm_step(
         f = f + forget_bias
     if peepholes:
         i, f = torch.addcmul(i, cs_prev, peepholes.i), torch.addcmul(f, cs_prev, peepholes.f)
-    i, f, ci = torch.sigmoid(i), torch.sigmoid(f), cpu_tanh.tanh(parts["c"])
+    i, f, ci = torch.sigmoid(i), torch.sigmoid(f), cpu_functions.tanh(parts["c"])
     cs = torch.addcmul(ci * i, cs_prev, f)
     if cell_clip > 0:
         cs = cs.clamp(-cell_clip, cell_clip)
     if peepholes:
         o = torch.addcmul(o, cs, peepholes.o)
-    o, co = torch.sigmoid(o), cpu_tanh.tanh(cs)
+    o, co = torch.sigmoid(o), cpu_functions.tanh(cs)
     return Gates(i, cs, f, o, ci, co, co * o)
 
 
@@ -610,7 +610,7 @@ def _gru_block_cell_shape(x, h_prev, w_ru, w_c, b_ru, b_c):
 def _gru_block_cell_kernel(x, h_prev, w_ru, w_c, b_ru, b_c):
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     r, u = torch.sigmoid(torch.addmm(b_ru, torch.cat([x, h_prev], 1), w_ru)).chunk(2, 1)
-    c = cpu_tanh.tanh(torch.addmm(b_c, torch.cat([x, h_prev * r], 1), w_c))
+    c = cpu_functions.tanh(torch.addmm(b_c, torch.cat([x, h_prev * r], 1), w_c))
     return r, u, c, u * (h_prev - c) + c
 
 

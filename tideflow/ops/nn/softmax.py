@@ -20,7 +20,7 @@ from tideflow.graph.scopes import control_dependencies, executing_eagerly, name_
 from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import creation, joining, shapes, slicing
 from tideflow.ops.arrays.constants import prevent_gradient_op, stop_gradient
-from tideflow.ops.helpers import cpu_softmax
+from tideflow.ops.helpers import cpu_functions, cpu_softmax
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import of_rank, of_rank_at_least
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
@@ -217,7 +217,7 @@ def _softmax_cross_entropy_with_logits_shape(features, labels):
 def _softmax_cross_entropy_with_logits_kernel(features, labels):
     logs = cpu_softmax.log_softmax(features)
     loss = (labels * logs).sum(-1).neg_()
-    return loss, logs.exp_() - labels
+    return loss, cpu_functions.exp_(logs) - labels
 
 
 def _of_shape(grad: Tensor, like: Tensor) -> Tensor:
@@ -378,7 +378,7 @@ def _loss_and_backprop(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Minus the logarithm of the label's probability, and the probabilities with 1 taken from the label's."""
     loss = picked.squeeze(axis).neg()
-    return loss, logs.exp_().scatter_(axis, places, picked.exp_().sub_(1))
+    return loss, cpu_functions.exp_(logs).scatter_(axis, places, picked.exp_().sub_(1))
 
 
 def _check_classes(features: torch.Tensor) -> None:

@@ -13,6 +13,7 @@ import math
 import numpy as np
 import torch
 
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.update_laws import law
 
 
@@ -129,7 +130,7 @@ def _numpy_adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
 def adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
     if update_slots:
         accum.addcmul_(grad, grad)
-    var.addcdiv_(grad, accum.sqrt().add_(epsilon), value=-lr)
+    var.addcdiv_(grad, cpu_functions.sqrt(accum).add_(epsilon), value=-lr)
 
 
 def _numpy_proximal_adagrad(var, accum, lr, l1, l2, grad):
@@ -171,7 +172,7 @@ def adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr
     squares = gradient_squared_accumulator.addcmul_(grad, grad)
     if l1 > 0:
         total = total.sign() * (total.abs() - l1 * global_step).clamp_(min=0)
-    var.copy_(total * -lr / (squares.sqrt() + l2 * global_step * lr))
+    var.copy_(total * -lr / (cpu_functions.sqrt(squares) + l2 * global_step * lr))
 
 
 def _numpy_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
@@ -190,7 +191,7 @@ def _numpy_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
 )
 def adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
     accum.mul_(rho).addcmul_(grad, grad, value=1 - rho)
-    update = (accum_update + epsilon).sqrt_().mul_((accum + epsilon).rsqrt_()).mul_(grad)
+    update = cpu_functions.sqrt_(accum_update + epsilon).mul_((accum + epsilon).rsqrt_()).mul_(grad)
     accum_update.mul_(rho).addcmul_(update, update, value=1 - rho)
     var.sub_(update, alpha=lr)
 
@@ -318,7 +319,7 @@ def adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *
         return
     m.mul_(beta1).add_(grad, alpha=1 - beta1)
     v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
-    var.addcdiv_(grad * (1 - beta1) + m * beta1, v.sqrt().add_(epsilon), value=-rate)
+    var.addcdiv_(grad * (1 - beta1) + m * beta1, cpu_functions.sqrt(v).add_(epsilon), value=-rate)
 
 
 def _numpy_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
@@ -337,7 +338,7 @@ def adam_with_amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta
     m.mul_(beta1).add_(grad, alpha=1 - beta1)
     v.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
     torch.maximum(vhat, v, out=vhat)
-    var.addcdiv_(m, vhat.sqrt().add_(epsilon), value=-adam_rate(beta1_power, beta2_power, lr))
+    var.addcdiv_(m, cpu_functions.sqrt(vhat).add_(epsilon), value=-adam_rate(beta1_power, beta2_power, lr))
 
 
 def _numpy_ada_max(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):

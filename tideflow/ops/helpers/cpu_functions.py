@@ -1,0 +1,121 @@
+"""Functions of many float32 numbers on a CPU, where NumPy's take less time than ATen's.
+
+ATen has them from MKL. There the hyperbolic tangent takes ten times as long, the logarithm twice; and all but
+the tangent have a cliff: of zeros, of what is denormal, or where the result is, they take five to sixty times
+as long. So did a masked sum of exponentials, or the square root of an optimizer's state that no gradient has
+touched. NumPy's take the same time for all numbers.
+
+ATen's are right to the last bit, NumPy's within four units of it, its square root exactly. Compiled steps
+have the compiler's own, but for the tangent: a quotient of polynomials (`quotient`), which a compiler fuses
+with what stands around it.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from tideflow.graph import dtypes
+
+FEWEST = 1024  # elements; fewer are computed as quickly by ATen
+_MOST_CORES = 8  # with more, ATen's threads together are as quick where there are very many elements
+_VERY_MANY = 1 << 16
+
+
+@functools.cache
+def _is_vectorized() -> bool:
+    """Whether NumPy has vector instructions for them here; where it has none, ATen's are the quicker ones."""
+    return torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
+
+
+def is_for_numpy(node: Any) -> bool:
+    """Whether a node takes a function of enough float32 numbers on the CPU."""
+    count = node.outputs[0].shape.num_elements()
+    if count is None or count <= FEWEST or node.outputs[0].dtype is not dtypes.float32:
+        return False
+    if node.device is not None and node.device.type != "cpu" or not _is_vectorized():
+        return False
+    return count < _VERY_MANY or (os.cpu_count() or 1) <= _MOST_CORES
+
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+def _of_numpy(function: np.ufunc, aten: Function, over: Function) -> tuple[Function, Function]:
+    """NumPy's function, and its form that writes over the argument. Of other than float32 numbers, and of
+    fake tensors, which have none, they are ATen's, which compilers know.
+    """
+
+    def new(x: torch.Tensor) -> torch.Tensor:
+        if not _has_floats(x):
+            return aten(x)
+        with np.errstate(all="ignore"):
+            return torch.from_numpy(function(x.numpy()))
+
+    def written_over(x: torch.Tensor) -> torch.Tensor:
+        if not _has_floats(x):
+            return over(x)
+        numbers = x.numpy()
+        with np.errstate(all="ignore"):
+            function(numbers, out=numbers)
+        return x
+
+    new.__name__, written_over.__name__ = function.__name__, f"{function.__name__}_"
+    return new, written_over
+
+
+def _has_floats(x: torch.Tensor) -> bool:
+    """Whether NumPy computes functions of them quickly."""
+    return type(x) is torch.Tensor and x.dtype is torch.float32 and x.is_cpu and x.dim() > 0
+
+
+tanh, tanh_ = _of_numpy(np.tanh, torch.tanh, torch.Tensor.tanh_)
+exp, exp_ = _of_numpy(np.exp, torch.exp, torch.Tensor.exp_)
+log, log_ = _of_numpy(np.log, torch.log, torch.Tensor.log_)
+sqrt, sqrt_ = _of_numpy(np.sqrt, torch.sqrt, torch.Tensor.sqrt_)
+REUSING = {tanh: tanh_, exp: exp_, log: log_, sqrt: sqrt_}  # the forms that write over their argument
+
+
+def by_numpy(function: Function) -> Callable[[Any], tuple[Function, Any] | None]:
+    """The `specialize` rule of an op whose kernel has NumPy's function in its place."""
+    return lambda node: (function, node.inputs) if is_for_numpy(node) else None
+
+
+# The odd polynomial of degree 13 and the even one of degree 6 whose quotient Eigen and XLA compute.
+_ABOVE = (
+    -2.76076847742355e-16,
+    2.00018790482477e-13,
+    -8.60467152213735e-11,
+    5.12229709037114e-08,
+    1.48572235717979e-05,
+    6.37261928875436e-04,
+    4.89352455891786e-03,
+)
+_BELOW = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
+_LARGEST = 7.90531110763549805  # beyond it the quotient is no better than 1
+_SMALLEST = 4e-4  # below it the tangent is its argument
+
+
+def quotient(x: torch.Tensor) -> torch.Tensor:
+    """The tangent by polynomials, as a compiler is given it; within eight units in the last place. Of few
+    numbers it saves nothing, and a thousand such in a row take a compiler many minutes.
+    """
+    if x.dtype is not torch.float32 or x.device.type != "cpu" or x.numel() <= FEWEST:
+        return NotImplemented
+    near = x.clamp(-_LARGEST, _LARGEST)
+    square = near * near
+    above, below = (_polynomial(square, coefficients) for coefficients in (_ABOVE, _BELOW))
+    return torch.where(x.abs() < _SMALLEST, x, near * above / below)
+
+
+def _polynomial(x: torch.Tensor, coefficients: tuple[float, ...]) -> torch.Tensor:
+    first, second, *others = coefficients
+    value = x * first + second
+    for coefficient in others:
+        value = value * x + coefficient
+    return value
