@@ -67,6 +67,15 @@ def _(op_type):
     return tf.gather(tf.Variable(X), rows) * 2.0, {rows: np.array([1, 0, 1], np.int32)}
 
 
+@before("sum_of_equal_rows")
+def _(op_type):
+    gradients, feeds = fed(np.arange(12, dtype=np.float32).reshape(4, 3))
+    rows = tf.placeholder(tf.int32, [4])
+    distinct, numbers = tf.unique(rows)
+    summed = tf.unsorted_segment_sum(gradients, numbers, tf.shape(distinct)[0])
+    return [summed, distinct * 2], {**feeds, rows: np.array([3, 0, 3, 1], np.int32)}
+
+
 @before("identities_are_their_inputs")
 def _(op_type):
     x, feeds = fed(X)

@@ -59,3 +59,42 @@ def test_other_numbers_have_atens():
     assert torch.equal(cpu_functions.tanh(double), torch.tanh(double))
     assert torch.equal(cpu_functions.tanh_(double.clone()), torch.tanh(double))
     assert cpu_functions.quotient(double) is NotImplemented
+
+
+@pytest.mark.parametrize("name", ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"])
+def test_comparisons_of_many_numbers_are_numpys(name):
+    x, y = np.resize(NUMBERS, (60, 1000)), np.resize(NUMBERS[::-1], (60, 1000))
+    with tf.Session() as session:
+        for other in (y, y[:1], np.float32(0)):
+            found = session.run(getattr(tf, name)(tf.placeholder_with_default(x, x.shape), other))
+            np.testing.assert_array_equal(found, getattr(np, name)(x, other))
+            assert found.dtype == np.bool_
+
+
+@pytest.mark.parametrize("name", ["is_nan", "is_inf", "is_finite"])
+def test_kinds_of_many_numbers_are_told_as_numpy_does(name):
+    with tf.Session() as session:
+        found = session.run(getattr(tf, name)(tf.placeholder_with_default(NUMBERS, NUMBERS.shape)))
+    np.testing.assert_array_equal(found, getattr(np, name.replace("_", ""))(NUMBERS))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int32, torch.float64, torch.complex64, torch.bool])
+@pytest.mark.parametrize("shape", [(200, 200), (10, 10)])
+def test_elements_are_chosen_whatever_they_are(dtype, shape):
+    condition = torch.rand(shape) > 0.5
+    x, y = (torch.randn(shape).mul_(5).to(dtype) for _ in range(2))
+    if dtype is torch.float32:
+        x[:, 3], y[3] = torch.nan, torch.inf
+        x[4] = -0.0
+    pairs = [(x, y), (x, y[0, 0]), (x[0, 0], y), (x[0, 0], y[0, 0]), (x.t(), y), (x[:1], y)]
+    for one, other in pairs:
+        found, wanted = cpu_functions.where(condition, one, other), torch.where(condition, one, other)
+        assert found.dtype is dtype
+        assert torch.equal(found.contiguous().view(torch.uint8), wanted.contiguous().view(torch.uint8))
+
+
+def test_choosing_leaves_what_it_is_given():
+    condition, x, y = torch.rand(40000) > 0.5, torch.randn(40000), torch.randn(40000)
+    before = [each.clone() for each in (condition, x, y)]
+    cpu_functions.where(condition, x, y)
+    assert all(map(torch.equal, before, (condition, x, y)))

@@ -22,6 +22,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, joining, shapes
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.axes import (
     as_value,
     brackets,
@@ -554,7 +555,7 @@ def _per_element(condition: torch.Tensor, t: Any, e: Any) -> torch.Tensor:
 
 @select_op.kernel
 def _select_kernel(condition, t, e):
-    return torch.where(_per_element(condition, t, e), t, e)
+    return cpu_functions.where(_per_element(condition, t, e), t, e)
 
 
 @select_op.kernel("string")
@@ -631,15 +632,12 @@ def _select_v2_shape(condition, t, e):
 
 @select_v2_op.kernel
 def _select_v2_kernel(condition, t, e):
-    return torch.where(condition, t, e)
+    return cpu_functions.where(condition, t, e)
 
 
 @select_v2_op.kernel("string")
 def _select_v2_string_kernel(condition, t, e):
     return np.where(condition.numpy(), t, e)
-
-
-select_v2_op.specialize(lambda node: (torch.where, node.inputs))
 
 
 @select_v2_op.gradient

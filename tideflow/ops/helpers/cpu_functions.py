@@ -36,7 +36,7 @@ def _is_vectorized() -> bool:
 def is_for_numpy(node: Any) -> bool:
     """Whether a node takes a function of enough float32 numbers on the CPU."""
     count = node.outputs[0].shape.num_elements()
-    if count is None or count <= FEWEST or node.outputs[0].dtype is not dtypes.float32:
+    if count is None or count <= FEWEST or any(value.dtype is not dtypes.float32 for value in node.inputs):
         return False
     if node.device is not None and node.device.type != "cpu" or not _is_vectorized():
         return False
@@ -79,6 +79,58 @@ exp, exp_ = _of_numpy(np.exp, torch.exp, torch.Tensor.exp_)
 log, log_ = _of_numpy(np.log, torch.log, torch.Tensor.log_)
 sqrt, sqrt_ = _of_numpy(np.sqrt, torch.sqrt, torch.Tensor.sqrt_)
 REUSING = {tanh: tanh_, exp: exp_, log: log_, sqrt: sqrt_}  # the forms that write over their argument
+
+
+def _tells(function: np.ufunc, aten: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    """NumPy's test of numbers, or of pairs of numbers, in a fifth of the time of ATen's."""
+
+    def test(*numbers: torch.Tensor) -> torch.Tensor:
+        if not all(type(x) is torch.Tensor and x.dtype is torch.float32 and x.is_cpu for x in numbers):
+            return aten(*numbers)
+        return torch.from_numpy(np.asarray(function(*(x.numpy() for x in numbers))))
+
+    test.__name__ = function.__name__
+    return test
+
+
+TESTS = {
+    aten: _tells(function, aten)
+    for aten, function in {
+        torch.lt: np.less,
+        torch.le: np.less_equal,
+        torch.gt: np.greater,
+        torch.ge: np.greater_equal,
+        torch.eq: np.equal,
+        torch.ne: np.not_equal,
+        torch.isnan: np.isnan,
+        torch.isinf: np.isinf,
+        torch.isfinite: np.isfinite,
+    }.items()
+}  # by ATen's function
+
+_FEWEST_CHOSEN = 1 << 15  # elements; fewer are chosen as quickly by ATen
+
+
+def where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """Chooses elements of `x` or `y`. ATen does so with a branch, which a processor that cannot foresee it
+    takes in six times the time of choosing by bits.
+    """
+    if not _can_choose_by_bits(condition, x, y):
+        return torch.where(condition, x, y)
+    mask = condition.view(torch.int8).neg().to(torch.int32)  # all bits or none
+    other = y.view(torch.int32)
+    return torch.bitwise_and(x.view(torch.int32) ^ other, mask, out=mask).bitwise_xor_(other).view(x.dtype)
+
+
+def _can_choose_by_bits(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> bool:
+    if type(condition) is not torch.Tensor or not condition.is_cpu or condition.numel() < _FEWEST_CHOSEN:
+        return False
+    if x.dtype is not y.dtype or x.dtype not in (torch.float32, torch.int32):
+        return False
+    return all(
+        part.is_contiguous() and (part.shape == condition.shape or not part.dim())
+        for part in (condition, x, y)
+    )
 
 
 def by_numpy(function: Function) -> Callable[[Any], tuple[Function, Any] | None]:

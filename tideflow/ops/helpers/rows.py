@@ -26,6 +26,12 @@ def check_rows(indices: torch.Tensor, size: int) -> None:
         )
 
 
+def have_repeats(indices: torch.Tensor) -> bool:
+    """Whether an index occurs more than once."""
+    in_order = indices.sort().values
+    return bool((in_order[1:] == in_order[:-1]).any())
+
+
 def _first_bad(bad: torch.Tensor) -> tuple[int, ...]:
     return tuple(bad.nonzero()[0].tolist())
 

@@ -17,6 +17,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.axes import of_rank, scalar
+from tideflow.ops.helpers.rows import have_repeats
 from tideflow.ops.helpers.samples import f32, ref, resource
 from tideflow.ops.helpers.types import INDICES, NUMERIC
 from tideflow.ops.helpers.variables import same_shape, shape_text, variable_shape_of
@@ -301,8 +302,7 @@ def _rounds(indices: torch.Tensor) -> list:
     """Positions of the indices such that none repeats within a round: repeated rows are updated one after
     another.
     """
-    in_order = indices.sort().values
-    if not (in_order[1:] == in_order[:-1]).any():
+    if not have_repeats(indices):
         return [None]
     _, inverse, counts = torch.unique(indices, return_inverse=True, return_counts=True)
     most = int(counts.max())

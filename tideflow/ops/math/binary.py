@@ -17,7 +17,7 @@ from tideflow.graph.op import Op, ShapeError, definition, not_differentiable, un
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, shapes
-from tideflow.ops.helpers import unbroadcast, unsigned
+from tideflow.ops.helpers import cpu_functions, unbroadcast, unsigned
 from tideflow.ops.helpers.axes import brackets, merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import add_binary_samples, binary, of_known_elements, published
@@ -603,6 +603,7 @@ def comparison(
         not_differentiable,
         types=REAL,
         uint64=unsigned.by_order(kernel),
+        specialize=cpu_functions.by_numpy(cpu_functions.TESTS[kernel]),
         gives="bool",
         against=against,
         flops=per_output_element(),
@@ -658,7 +659,9 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
 
     @op.specialize
     def _specialized(node):
-        return (kernel, node.inputs) if node.attrs["incompatible_shape_error"] else None
+        if not node.attrs["incompatible_shape_error"]:
+            return None
+        return (cpu_functions.TESTS[kernel] if cpu_functions.is_for_numpy(node) else kernel), node.inputs
 
     add_binary_samples(
         op,

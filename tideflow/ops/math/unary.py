@@ -559,6 +559,7 @@ is_nan = unary(
     against=np.isnan,
     ragged="values",
 )
+definition("IsNan").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isnan]))
 is_inf = unary(
     "IsInf",
     "math.is_inf is_inf debugging.is_inf",
@@ -570,6 +571,7 @@ is_inf = unary(
     against=np.isinf,
     ragged="values",
 )
+definition("IsInf").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isinf]))
 is_finite = unary(
     "IsFinite",
     "math.is_finite is_finite debugging.is_finite",
@@ -581,6 +583,7 @@ is_finite = unary(
     against=np.isfinite,
     ragged="values",
 )
+definition("IsFinite").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isfinite]))
 
 # -------------------------------------------------------------------------------- truth
 

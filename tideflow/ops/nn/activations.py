@@ -17,6 +17,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.axes import brackets, merged, of_rank, of_rank_at_least, unequal_inputs
 from tideflow.ops.helpers.flops import per_input_element, per_reduced_element
 from tideflow.ops.helpers.samples import f32, i32
@@ -341,7 +342,11 @@ def relu6(features: TensorLike, name: str | None = None) -> Tensor:
 
 relu6_grad_op = _slope(
     "Relu6Grad",
-    lambda gradients, features: torch.where((features > 0) & (features < 6), gradients, 0),
+    lambda gradients, features: (
+        _aten.hardtanh_backward.default(gradients, features, 0, 6)
+        if features.is_floating_point()
+        else torch.where((features > 0) & (features < 6), gradients, 0)
+    ),
     lambda op, grad: _slope_of_constant_slope(op, grad, relu6_grad_op),
     REAL,
     against=lambda gradients, x: gradients * (np.clip(x, 0, 6) == x),
@@ -465,7 +470,10 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 
 selu_grad_op = _slope(
     "SeluGrad",
-    lambda gradients, outputs: gradients * torch.where(outputs < 0, outputs + _SCALED_ALPHA, _SCALE),
+    lambda gradients, outputs: (
+        gradients
+        * cpu_functions.where(outputs < 0, outputs + _SCALED_ALPHA, torch.scalar_tensor(_SCALE).to(outputs))
+    ),
     lambda op, grad: _slope_of_exponential(op, grad, selu_grad_op),
     FLOATS_HALF_FIRST,
     against=lambda gradients, y: gradients * np.where(y < 0, y + _SCALED_ALPHA, _SCALE),
