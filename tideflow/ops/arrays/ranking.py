@@ -15,6 +15,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
+from tideflow.ops.helpers import cpu_functions
 from tideflow.ops.helpers.axes import COUNT, of_rank, of_rank_at_least, scalar
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, REAL, types
@@ -194,8 +195,9 @@ def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch
     if not classes:
         return valid
     columns = torch.where(valid, targets, 0).long().unsqueeze(1)
-    larger = (predictions > predictions.gather(1, columns)).sum(1)
-    return valid & predictions.isfinite().all(1) & (larger < k)
+    is_larger = cpu_functions.TESTS[torch.gt](predictions, predictions.gather(1, columns))
+    is_finite = cpu_functions.TESTS[torch.isfinite](predictions)
+    return valid & is_finite.all(1) & (is_larger.sum(1) < k)
 
 
 def _reaches_the_kth(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:
