@@ -250,6 +250,12 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
         "}"
     )
 
+    other_log = str(models.parent / "session_runs")
+    session_run = messages.PredictionLog()
+    session_run.session_run_log.request.fetch.append("y:0")
+    with tf.io.TFRecordWriter(other_log) as writer:
+        writer.write(session_run.SerializeToString())
+
     async def test():
         flags = [f"--model_config_file={config_file}", "--file_system_poll_wait_seconds=0"]
         async with served(workers, *flags, f"--request_log={log}") as server:
@@ -261,7 +267,7 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
             while server.manager.find("linear").version != 9:
                 await asyncio.sleep(0.001)
             (file,) = models.parent.glob("log-*.tfrecord")
-            arguments = [f"http://{server.rest_address}", str(file)]
+            arguments = [f"http://{server.rest_address}", str(file), other_log]
             replay = lambda *flags: replay_command.main([*arguments, *flags])
             run = asyncio.get_running_loop().run_in_executor
             return [await run(None, replay, *flags) for flags in REPLAYS]
@@ -269,4 +275,5 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
     assert serving_loop(test()) == [0, 1, 1]
     out = capsys.readouterr().out
     assert "5 requests" in out and "5 as in the log, 0 otherwise" in out
+    assert out.count("left out: 1") == 3
     assert out.count("1 as in the log, 4 otherwise") == 2  # of zeros both make ones
