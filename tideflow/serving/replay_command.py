@@ -67,7 +67,7 @@ class Outcome:
         """A summary for people."""
         lines = [f"{self.sent} requests in {self.elapsed:.2f} s: {dict(self.answers)}"]
         if self.left_out:
-            lines.append(f"left out: {self.left_out}, which are no predictions, classifications or regressions")
+            lines.append(f"left out: {self.left_out} that ran tensors of a graph by name")
         if self.seconds:
             p50, p99 = np.percentile(self.seconds, (50, 99)) * 1000
             lines.append(f"latency: p50 {p50:.2f} ms, p99 {p99:.2f} ms")
