@@ -60,6 +60,28 @@ def models(tmp_path, save_linear):
     return tmp_path / "models"
 
 
+def test_a_worker_that_stands_still_costs_its_requests_their_time(serving_loop, workers, models):
+    """And nothing after that: it need not be started again."""
+    predict = "POST", "/v1/models/linear:predict", {"instances": [[1, 0, 0]]}
+
+    async def test():
+        flags = ["--tiny_models_in_process=false", "--rest_api_timeout_in_ms=300"]
+        async with served(workers, str(models), *flags) as server:
+            (worker,) = server.manager.find("linear").workers
+            before = worker.pid
+            os.kill(before, signal.SIGSTOP)
+            late = await asyncio.gather(*(asked(server, *predict) for _ in range(4)))
+            ready, _ = await asked(server, "GET", "/readyz")
+            os.kill(before, signal.SIGCONT)
+            while (answer := await asked(server, *predict))[0] == 504:
+                pass
+            return late, ready, answer, worker.pid == before
+
+    late, ready, answer, is_the_same = serving_loop(test())
+    assert {status for status, _ in late} == {504} and ready == 200
+    assert answer[0] == 200 and is_the_same
+
+
 def test_equal_requests_are_computed_once_with_a_cache(serving_loop, workers, models):
     async def test():
         async with served(workers, str(models), "--cache_bytes=1000000") as server:
