@@ -43,8 +43,8 @@ TensorSliceProto = _MESSAGES["TensorSliceProto"]
 HEADER_KEY = b""
 VERSION = 1
 LITTLE_ENDIAN = 0
-# Bytes that are read and summed at a time. They fit into a processor's cache; and while the kernel copies them,
-# which takes some 50 microseconds, it gives the processor to nobody else, whatever the reader's priority is.
+# Bytes that are read and summed at a time. They fit into a processor's cache; and while the kernel copies
+# them, some 50 microseconds, it gives the processor to nobody else, whatever the reader's priority is.
 CHUNK = 128 << 10
 
 
