@@ -55,7 +55,10 @@ def served(folder, flags):
 def wait_until_served(client):
     while True:
         with contextlib.suppress(tf.errors.NotFoundError):
-            if client.statuses("digits")[0].state == "AVAILABLE":
+            status = client.statuses("digits")[0]
+            if status.error:
+                raise SystemExit(f"The network cannot be served: {status.error}")
+            if status.state == "AVAILABLE":
                 return
         time.sleep(0.1)
 

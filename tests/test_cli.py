@@ -2,16 +2,18 @@
 
 import gzip
 import json
+import signal
 import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from tests import starter
-from tideflow import __version__
+from tideflow import __version__, cli
 from tideflow.cli import main
 from tideflow.io.records import TFRecordWriter
 
@@ -203,3 +205,21 @@ def test_coverage_of_a_name(capsys):
     assert capsys.readouterr().out == "tf.load_file_system_library is missing\n"
     assert main(["coverage", "tf.nn.reluu"]) == 2
     assert "neither a namespace nor a symbol tf.nn.reluu" in capsys.readouterr().err
+
+
+def test_an_interrupt_ends_a_command_without_a_traceback(monkeypatch):
+    """While the command's modules are imported, the signal ends the process itself."""
+    handlers = []
+
+    def interrupted(arguments):
+        handlers.append(signal.getsignal(signal.SIGINT))
+        raise KeyboardInterrupt
+
+    def imported(name):
+        handlers.append(signal.getsignal(signal.SIGINT))
+        return SimpleNamespace(main=interrupted)
+
+    monkeypatch.setattr(cli.importlib, "import_module", imported)
+    usual = signal.getsignal(signal.SIGINT)
+    assert cli.main(["serve", "DIR"]) == cli.INTERRUPTED == 130
+    assert handlers == [signal.SIG_DFL, usual]

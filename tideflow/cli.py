@@ -6,10 +6,13 @@ What a subcommand needs is loaded when it runs: help comes at once, and only wha
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -299,12 +302,29 @@ def _add_elsewhere(commands: Commands) -> None:
         parser.set_defaults(command=partial(_run_elsewhere, name))
 
 
-def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
-    from tideflow.graph.errors import OpError  # loaded when asked for
+INTERRUPTED = 128 + signal.SIGINT  # the exit status, as shells have it
 
+
+@contextlib.contextmanager
+def _ending_at_once_by_interrupt() -> Iterator[None]:
+    """Lets Ctrl-C end the process itself: what is being imported would make another error of it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
     room, extra, _ = ELSEWHERE[name]
     try:
-        command = importlib.import_module(f"tideflow.{room}.{name}_command")
+        with _ending_at_once_by_interrupt():
+            from tideflow.graph.errors import OpError  # loaded when asked for
+
+            command = importlib.import_module(f"tideflow.{room}.{name}_command")
     except ImportError as error:
         if error.name is None or error.name.partition(".")[0] == "tideflow":  # nothing that an extra brings
             raise
@@ -317,6 +337,8 @@ def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
         return _refuse(str(error))
     except OpError as error:
         return _refuse(error.message)
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def _refuse(message: str) -> int:

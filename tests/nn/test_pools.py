@@ -24,6 +24,22 @@ def test_pool(sizes, window, strides, kind, padding):
     np.testing.assert_allclose(found, pooled(image, window, strides, padding, KINDS[kind]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(
+    ("shape", "window", "stride"), [((4, 65, 66, 3), 3, 2), ((4, 34, 33, 16), 2, 2), ((2, 20, 20, 64), 2, 3)]
+)
+def test_a_maximum_of_many_elements(shape, window, stride, data_format):
+    """Beside NaN it is the maximum of the numbers, as it is of few elements."""
+    image = normal(*shape, dtype=np.float32)
+    image[1, :5, :5] = np.nan
+    image[0, 7, 7] = np.nan
+    fed = image if data_format == "NHWC" else image.transpose(0, 3, 1, 2)
+    found = run(tf.nn.max_pool2d(fed, window, stride, "VALID", data_format))
+    found = found if data_format == "NHWC" else found.transpose(0, 2, 3, 1)
+    expected = pooled(image, [window] * 2, [stride] * 2, "VALID", np.fmax.reduce)
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_dilation():
     image = normal(1, 7, 7, 2, dtype=np.float32)
     found = run(tf.nn.pool(image, [2, 2], "MAX", "VALID", dilation_rate=[2, 3]))

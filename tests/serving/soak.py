@@ -34,6 +34,7 @@ from tideflow.serving.serve_command import new_event_loop
 PATH = "/v1/models/linear:predict"
 LARGE_BYTES = 64 << 20
 MB = 1 << 20
+PATIENCE = 120  # seconds after which an answer that has not come is lost; the server gives one up after 30
 
 
 @dataclass
@@ -72,13 +73,18 @@ async def _client(address: str, numbers: Iterator[int], depth: int, outcome: Out
     try:
         while sent := [number for _, number in zip(range(depth), numbers)]:
             writer.write(b"".join(map(_request, sent)))
-            while sent:
-                status, body = await _answer(reader)
-                _count(outcome, sent.pop(0), status, body)
-    except (ConnectionError, asyncio.IncompleteReadError):
+            await asyncio.wait_for(_receive(reader, sent, outcome), PATIENCE)
+    except (ConnectionError, asyncio.IncompleteReadError, asyncio.TimeoutError):
         outcome.lost += len(sent)
     finally:
         writer.close()
+
+
+async def _receive(reader: asyncio.StreamReader, sent: list[int], outcome: Outcome) -> None:
+    """Counts the answers to what was sent, which leave `sent` in its order."""
+    while sent:
+        status, body = await _answer(reader)
+        _count(outcome, sent.pop(0), status, body)
 
 
 def _request(number: int) -> bytes:

@@ -130,6 +130,33 @@ def test_a_broken_version_leaves_the_last_good_one(serving_loop, workers, tmp_pa
     serving_loop(test())
 
 
+def test_a_model_that_moves_answers_from_its_old_place_until_it_is_there(
+    serving_loop, workers, tmp_path, save_linear
+):
+    async def test():
+        for place, version, weight in (("old", 1, 1), ("new", 2, 2), ("other", 2, 3)):
+            save_linear(tmp_path / place / str(version), weight)
+        async with managed(workers) as manager:
+            await configured(manager, model("m", tmp_path / "old"))
+            changing = asyncio.ensure_future(configured(manager, model("m", tmp_path / "new")))
+            while not changing.done():
+                assert await ask(manager.find("m")) in (2, 3)
+            assert await changing is None and await ask(manager.find("m")) == 3
+            # A version of the same number is loaded anew.
+            assert await configured(manager, model("m", tmp_path / "other")) is None
+            assert await ask(manager.find("m")) == 4
+            # Nothing is at a third place: what is there stays.
+            error = await configured(manager, model("m", tmp_path / "nowhere"))
+            assert "Could not find base path" in error.message and await ask(manager.find("m")) == 4
+            await configured(manager, model("m", tmp_path / "other"))
+            spelled_out = model("m", tmp_path / "other")
+            spelled_out.model_platform = "tensorflow"
+            served = manager.find("m")
+            assert await configured(manager, spelled_out) is None and manager.find("m") is served
+
+    serving_loop(test())
+
+
 def test_labels_policies_and_reloading(serving_loop, workers, tmp_path, save_linear):
     async def test():
         for version in (1, 2):

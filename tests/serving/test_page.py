@@ -73,8 +73,9 @@ def browser():
 
 def test_the_page_shows_models_batches_cache_and_weights(browser):
     with listening(page_server) as running:
-        make_traffic(running)
         browser.get(f"http://127.0.0.1:{running.port}/")
+        wait_for_text(browser, "ready", "3 available", "no requests yet")
+        make_traffic(running)
         wait_for_text(
             browser, "ready", "half", "3 available", "4 failed", "DATA_LOSS: variables are cut short"
         )

@@ -1,6 +1,7 @@
 """`tideflow serve` as a program, by the example that `make serve` runs."""
 
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tideflow.cli import main
+from tideflow.serving import serve_command
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,3 +38,24 @@ def test_the_served_digits_are_read(tmp_path):
 def test_what_is_refused(capsys, arguments, words):
     assert main(["serve", *arguments]) == 2
     assert words in capsys.readouterr().err
+
+
+def test_the_event_loop_waits_for_no_other_thread_for_long(monkeypatch, tmp_path):
+    seen, usual = [], sys.getswitchinterval()
+
+    async def serve(options, started):
+        seen.append(sys.getswitchinterval())
+
+    monkeypatch.setattr(serve_command, "serve", serve)
+    assert main(["serve", str(tmp_path)]) == 0
+    assert seen[0] < 0.0005 and sys.getswitchinterval() == usual
+
+
+@pytest.mark.parametrize("flag, other", [("port", "rest_api_port"), ("rest_api_port", "port")])
+def test_a_port_that_is_taken(capsys, tmp_path, flag, other):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert main(["serve", str(tmp_path), f"--{flag}={port}", f"--{other}=-1"]) == 2
+    assert (
+        f"Port {port} of 127.0.0.1 cannot be listened at: Address already in use" in capsys.readouterr().err
+    )

@@ -60,6 +60,28 @@ def models(tmp_path, save_linear):
     return tmp_path / "models"
 
 
+def test_a_worker_that_stands_still_costs_its_requests_their_time(serving_loop, workers, models):
+    """And nothing after that: it need not be started again."""
+    predict = "POST", "/v1/models/linear:predict", {"instances": [[1, 0, 0]]}
+
+    async def test():
+        flags = ["--tiny_models_in_process=false", "--rest_api_timeout_in_ms=300"]
+        async with served(workers, str(models), *flags) as server:
+            (worker,) = server.manager.find("linear").workers
+            before = worker.pid
+            os.kill(before, signal.SIGSTOP)
+            late = await asyncio.gather(*(asked(server, *predict) for _ in range(4)))
+            ready, _ = await asked(server, "GET", "/readyz")
+            os.kill(before, signal.SIGCONT)
+            while (answer := await asked(server, *predict))[0] == 504:
+                pass
+            return late, ready, answer, worker.pid == before
+
+    late, ready, answer, is_the_same = serving_loop(test())
+    assert {status for status, _ in late} == {504} and ready == 200
+    assert answer[0] == 200 and is_the_same
+
+
 def test_equal_requests_are_computed_once_with_a_cache(serving_loop, workers, models):
     async def test():
         async with served(workers, str(models), "--cache_bytes=1000000") as server:
@@ -250,6 +272,12 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
         "}"
     )
 
+    other_log = str(models.parent / "session_runs")
+    session_run = messages.PredictionLog()
+    session_run.session_run_log.request.fetch.append("y:0")
+    with tf.io.TFRecordWriter(other_log) as writer:
+        writer.write(session_run.SerializeToString())
+
     async def test():
         flags = [f"--model_config_file={config_file}", "--file_system_poll_wait_seconds=0"]
         async with served(workers, *flags, f"--request_log={log}") as server:
@@ -261,7 +289,7 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
             while server.manager.find("linear").version != 9:
                 await asyncio.sleep(0.001)
             (file,) = models.parent.glob("log-*.tfrecord")
-            arguments = [f"http://{server.rest_address}", str(file)]
+            arguments = [f"http://{server.rest_address}", str(file), other_log]
             replay = lambda *flags: replay_command.main([*arguments, *flags])
             run = asyncio.get_running_loop().run_in_executor
             return [await run(None, replay, *flags) for flags in REPLAYS]
@@ -269,4 +297,5 @@ def test_a_log_is_replayed_and_compared(serving_loop, workers, models, save_line
     assert serving_loop(test()) == [0, 1, 1]
     out = capsys.readouterr().out
     assert "5 requests" in out and "5 as in the log, 0 otherwise" in out
+    assert out.count("left out: 1") == 3
     assert out.count("1 as in the log, 4 otherwise") == 2  # of zeros both make ones

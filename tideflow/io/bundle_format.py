@@ -43,7 +43,9 @@ TensorSliceProto = _MESSAGES["TensorSliceProto"]
 HEADER_KEY = b""
 VERSION = 1
 LITTLE_ENDIAN = 0
-CHUNK = 1 << 20  # bytes that are read and summed at a time; they fit into a processor's cache
+# Bytes that are read and summed at a time. They fit into a processor's cache; and while the kernel copies
+# them, some 50 microseconds, it gives the processor to nobody else, whatever the reader's priority is.
+CHUNK = 128 << 10
 
 
 def index_path(prefix: str) -> str:

@@ -153,8 +153,11 @@ class Manager:
             self._apply(self.versions.removed(name))
             self._listed.discard(name)
         for name, one in self._configs.items():
-            if name in old and _files(old[name]) != _files(one):
+            if name in old and _platform(old[name]) != _platform(one):
                 self._apply(self.versions.removed(name))
+                self._listed.discard(name)
+            elif name in old and old[name].base_path != one.base_path:
+                self._apply(self.versions.found(name, {}))  # what is loaded answers until others do
                 self._listed.discard(name)
             self._apply(self.versions.configured(name, policy_of(one), dict(one.version_labels)))
         self._waiting.append((list(self._configs), done))
@@ -206,9 +209,13 @@ class Manager:
             if not found and name not in self._listed:
                 _log.warning("%s", _no_versions(self._configs[name]).message)
             self._listed.add(name)
+            instructions = []
             for version, (path, size) in found.items():
+                if self._paths.get((name, version), path) != path:
+                    instructions += self.versions.replaced(name, version)
                 self._paths[name, version], self._sizes[path] = path, size
-            self._apply(self.versions.found(name, {version: size for version, (_, size) in found.items()}))
+            sizes = {version: size for version, (_, size) in found.items()}
+            self._apply([*instructions, *self.versions.found(name, sizes)])
         self._check_waiting()
 
     def _cannot_read(self, name: str, error: OSError) -> None:
@@ -236,10 +243,10 @@ class Manager:
     def _load(self, name: str, version: int) -> None:
         key = name, version
         try:
-            platform, others_serve = self._configs[name].model_platform, bool(self._loaded)
-            message = load_message(
-                self._options, name, version, self._paths[key], platform, in_background=others_serve
-            )
+            platform, path = self._configs[name].model_platform, self._paths[key]
+            # On other machines nobody sees whether a load in the background finds a processor at all.
+            in_background = bool(self._loaded) and not self._options.ray
+            message = load_message(self._options, name, version, path, platform, in_background=in_background)
             recent = self._recent(name)
             loaded = partial(self._loaded_or_failed, key)
             self._loading[key] = Loading(self._workers, self._options, self._metrics, message, recent, loaded)
@@ -362,9 +369,9 @@ def policy_of(model: Any) -> Policy:
     return Latest(chosen.latest.num_versions or 1)
 
 
-def _files(model: Any) -> tuple[str, str]:
-    """Where the files of a model are, and what they are."""
-    return model.base_path, model.model_platform
+def _platform(model: Any) -> str:
+    """What the files of a model are, which need not be said of most."""
+    return model.model_platform or "tensorflow"
 
 
 def _no_versions(model: Any) -> OpError:

@@ -55,6 +55,11 @@ class WorkerReplica:
         """The id of the process."""
         return self._process.pid
 
+    @property
+    def where(self) -> str:
+        """The process, in words; nothing for one on another machine."""
+        return f", in process {self.pid}" if self.pid else ""
+
     def compute(self, batch: Batch, computed: Computed) -> None:
         """Sends a batch to the worker."""
         inputs, outputs = batch.inputs(), batch.outputs
@@ -135,7 +140,7 @@ class WorkerReplica:
             _log.error("%s does not load again: %s", self._label, outcome.message)
             self._process.stop()
         elif self.shell is not None:
-            _log.info("%s serves again, in process %d", self._label, self._process.pid)
+            _log.info("%s serves again%s", self._label, self.where)
             self.shell.is_up = True
             self.shell.look_soon()
 
@@ -269,5 +274,5 @@ def _after(calls: int, done: Callable[[], None]) -> Callable[..., None]:
 def _named(error: OpError, worker: WorkerReplica) -> OpError:
     """An error of loading; of a worker that ended, it says so."""
     if isinstance(error, UnavailableError):
-        return errors.unavailable(f"The worker process ended while it loaded the model (pid {worker.pid}).")
+        return errors.unavailable(f"The worker ended while it loaded the model{worker.where}.")
     return error

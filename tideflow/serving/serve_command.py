@@ -12,6 +12,10 @@ from tideflow._version import __version__
 from tideflow.serving import config
 from tideflow.serving.server import Server, serve
 
+# Seconds after which a thread that computes gives Python's lock to the event loop. With Python's own, five
+# milliseconds, requests are as late as that while a tiny model is loaded into the server's process.
+SWITCH_INTERVAL = 0.0001
+
 _log = logging.getLogger("tideflow.serving")
 
 
@@ -31,12 +35,15 @@ def main(arguments: Sequence[str]) -> int:
         logging.getLogger(name).setLevel(logging.WARNING)
     for line in config.without_effect(options):
         _log.warning("%s", line)
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     loop = new_event_loop()
     try:
         loop.run_until_complete(serve(options, lambda server: _say(server, options)))
     finally:
         loop.run_until_complete(loop.shutdown_default_executor())
         loop.close()
+        sys.setswitchinterval(usual)
     return 0
 
 

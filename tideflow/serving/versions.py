@@ -221,6 +221,13 @@ class Versions:
         each.found = dict(sizes)
         return self._settled()
 
+    def replaced(self, model: str, version: int) -> list[Instruction]:
+        """The files of the version are others now. If it is in memory it goes, and comes again of those."""
+        record = self.models[model].versions.get(version)
+        if record is None or record.state not in (State.LOADING, State.AVAILABLE):
+            return []
+        return [self._moved(model, record, State.UNLOADING), Unload(model, version)]
+
     def loaded(self, model: str, version: int, memory: int | None = None) -> list[Instruction]:
         """The version can answer calls. It takes so many bytes, where that is known better now."""
         record = self.models[model].versions[version]

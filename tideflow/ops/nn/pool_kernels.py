@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
 
 import torch
 
@@ -99,23 +100,42 @@ def max_pool_values(input, *arguments):
     """The maximum of each window."""
     data_format, size, stride, padding, ceil, skipped, margin = arguments
     is_even = not (any(padding) or ceil or any(skipped) or margin)
-    if input.dtype is torch.uint8 and len(size) == 2 and max(size) > 1 and is_even:
-        return _maxima_of_bytes(input, data_format, size, stride)
-    return max_pool_places(input, *arguments)[0]
-
-
-def _maxima_of_bytes(input, data_format, size, stride):
-    """The maximum of each window that lies in the image, by comparing the windows' first elements, their
-    second ones, and so on.
-    """
     image = channels_first(input, data_format)
-    ends = [step * ((n - k) // step) + 1 for n, k, step in zip(image.shape[2:], size, stride)]
-    result = None
-    for y in range(size[0]):
-        for x in range(size[1]):
-            part = image[:, :, y : y + ends[0] : stride[0], x : x + ends[1] : stride[1]]
-            result = part if result is None else torch.maximum(result, part)
+    if not (is_even and _is_quicker_by_maxima(image, size)):
+        return max_pool_places(input, *arguments)[0]
+    result = _maxima(image, size, stride)
+    if result.is_floating_point() and result.amax().isnan():
+        return max_pool_places(input, *arguments)[0]
     return from_channels_first(result, data_format)
+
+
+_FEW_CHANNELS, _MANY_ELEMENTS = 32, 1 << 15
+
+
+def _is_quicker_by_maxima(image, size):
+    """Whether whole slices are compared faster than ATen looks for the greatest element of each window, and
+    for its place: ATen does so for many channels at once, if they lie side by side, and for bytes one by one.
+    """
+    if len(size) != 2 or max(size) == 1 or image.is_cuda:
+        return False
+    if image.dtype is torch.uint8:
+        return True
+    if image.dtype is not torch.float32 or not can_look():
+        return False
+    is_slow_for_aten = image.stride(1) != 1 or image.shape[1] < _FEW_CHANNELS or max(size) == 2
+    return image.numel() >= _MANY_ELEMENTS and is_slow_for_aten
+
+
+def _maxima(image, size, stride):
+    """The maximum of each window that lies in the image, along one axis after the other: by comparing the
+    windows' first elements, their second ones, and so on.
+    """
+    for axis, (k, step) in enumerate(zip(size, stride), 2):
+        length = step * ((image.shape[axis] - k) // step) + 1
+        whole = (slice(None),) * axis
+        parts = (image[(*whole, slice(begin, begin + length, step))] for begin in range(k))
+        image = reduce(torch.maximum, parts)
+    return image
 
 
 def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
