@@ -104,7 +104,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.feature_column": (
         "tf.feature_column",
-        "feature_column feature_column_lib feature_column_v2 sequence_feature_column",
+        "dense_features dense_features_v2 feature_column feature_column_lib feature_column_v2 "
+        "sequence_feature_column serialization utils",
     ),
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
@@ -376,7 +377,11 @@ _MODULES: dict[str, str] = {
     "python.ops.sets": "tf.sets",
     "python.distribute.summary_op_util": "tideflow.programs.summary_names",
     "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
-    "python.feature_column.feature_column_v2": "tf.feature_column tideflow.feature_column.base",
+    "python.feature_column.feature_column_v2": "tf.feature_column tideflow.programs.column_names",
+    "python.feature_column.sequence_feature_column": "tf.feature_column tf.keras.experimental "
+    "tf.contrib.feature_column tideflow.programs.column_names",
+    "python.feature_column.serialization": "tideflow.feature_column.serialization",
+    "python.feature_column.utils": "tideflow.programs.column_names",
     "python.ops.summary_op_util": "tideflow.programs.summary_names",
     "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
     "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
