@@ -78,7 +78,7 @@ class FeatureColumn(abc.ABC):
         _check_defined(self, FeatureColumn, "_transform_feature")
         return self._transform_feature(inputs)
 
-    def create_state(self, state: Any) -> None:
+    def create_state(self, state: Any) -> None:  # noqa: B027  # most columns have none
         """Makes the column's variables, where it has any, in a `StateManager`."""
 
     @property

@@ -61,7 +61,7 @@ def serialize_feature_column(fc: Any) -> Any:
 def deserialize_feature_column(
     config: Any, custom_objects: Mapping[str, Any] | None = None, columns_by_name: dict | None = None
 ) -> Any:
-    """The column that `serialize_feature_column` wrote; that of `columns_by_name` where it is there already."""
+    """The column that was written; that of `columns_by_name` where it is there already."""
     if isinstance(config, str):
         return config
     if not isinstance(config, dict) or "class_name" not in config or "config" not in config:

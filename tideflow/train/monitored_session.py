@@ -30,6 +30,7 @@ from tideflow.train.session_run_hook import (
     SessionRunValues,
 )
 from tideflow.train.step_hooks import StepCounterHook
+from tideflow.train.worker_context import get_current_worker_context
 from tideflow.train.wrapped_session import PREEMPTION_ERRORS, StepContext, WrappedSession
 
 _LONGEST_PAUSE = 5.0  # seconds between attempts to make a session
@@ -386,8 +387,11 @@ class _MonitoredSession:
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
+        context = get_current_worker_context()
+        if session_creator is None:
+            session_creator = ChiefSessionCreator() if context is None else context.session_creator()
         self._coordinated_creator = _CoordinatedSessionCreator(
-            session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs
+            session_creator, self._hooks, stop_grace_period_secs
         )
         self._sess: Any = (
             _RecoverableSession(self._coordinated_creator)
@@ -599,13 +603,22 @@ def MonitoredTrainingSession(
       The MonitoredSession.
     """
     scaffold = scaffold or Scaffold()
-    if not is_chief:
+    context = get_current_worker_context()
+    if context is None and not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks, stop_grace_period_secs)
     summary_steps, summary_secs = _frequency(save_summaries_steps, save_summaries_secs, (100, None))
     checkpoint_steps, checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
     summary_dir = summary_dir or checkpoint_dir
+    creator: SessionCreator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
     all_hooks = list(chief_only_hooks or ())
+    if context is not None:
+        creator = context.session_creator(
+            scaffold, config=config, checkpoint_dir=checkpoint_dir, max_wait_secs=max_wait_secs
+        )
+        all_hooks = all_hooks if context.is_chief else []
+        summary_dir = summary_dir if context.should_save_summary else None
+        checkpoint_dir = checkpoint_dir if context.should_checkpoint else None
     if summary_dir and _positive(log_step_count_steps):
         all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
     if summary_dir and (_positive(summary_steps) or _positive(summary_secs)):
@@ -620,8 +633,7 @@ def MonitoredTrainingSession(
                 checkpoint_dir, save_steps=checkpoint_steps, save_secs=checkpoint_secs, scaffold=scaffold
             )
         )
-    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    return MonitoredSession(chief, all_hooks + list(hooks or ()), stop_grace_period_secs)
+    return MonitoredSession(creator, all_hooks + list(hooks or ()), stop_grace_period_secs)
 
 
 def _frequency(steps: Any, secs: Any, default: tuple[int | None, float | None]) -> tuple[Any, Any]:

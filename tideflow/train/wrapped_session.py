@@ -8,6 +8,7 @@ from typing import Any
 from tideflow.graph.errors import AbortedError, UnavailableError
 from tideflow.graph.graph import Graph
 from tideflow.platform import logging
+from tideflow.session.session import Session
 
 PREEMPTION_ERRORS = (AbortedError, UnavailableError)  # another task is gone: a new session may do better
 
@@ -45,7 +46,7 @@ class StepContext:
 
 
 class WrappedSession:
-    """Runs the steps of the session inside, until that one should stop, `_check_stop` says so, or it is closed."""
+    """Runs the steps of the session inside, until that one or `_check_stop` says to stop, or it is closed."""
 
     def __init__(self, sess: Any):
         self._sess: Any = sess
@@ -79,8 +80,8 @@ class WrappedSession:
             sess.close()
         except PREEMPTION_ERRORS as error:
             logging.warning(
-                "An error occurred when attempting to close the session. This may be due to a preemption in a "
-                "connected worker or parameter server. Error: %s",
+                "An error occurred when attempting to close the session. This may be due to a preemption in "
+                "a connected worker or parameter server. Error: %s",
                 error,
             )
 
