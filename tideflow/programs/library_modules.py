@@ -20,7 +20,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.data.util": (
         "tideflow.programs.dataset_utilities",
-        "convert nest random_seed structure traverse",
+        "convert nest options random_seed sparse structure traverse",
     ),
     "python.debug": ("tideflow.programs.debugger", ""),
     "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
@@ -32,7 +32,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "tf.distribute tf.distribute.experimental tf.contrib.distribute",
         "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
-        "multi_worker_util one_device_strategy parameter_server_strategy "
+        "device_util multi_worker_util one_device_strategy parameter_server_strategy "
         "reduce_util summary_op_util values",
     ),
     "python.distribute.cluster_resolver": (
@@ -54,10 +54,14 @@ MODULES: dict[str, str] = {
     f"{_TESTS}.reader_dataset_ops_test_base": "tideflow.programs.dataset_reader_tests",
     f"{_TESTS}.serialization.dataset_serialization_test_base": "tideflow.programs.dataset_saving_tests",
     f"{_TESTS}.stats_dataset_test_base": "tideflow.programs.dataset_stats_tests",
+    "python.data.experimental.ops.cardinality": "tf.data.experimental tideflow.runtime.datasets",
     "python.data.experimental.ops.matching_files": "tideflow.programs.dataset_names",
     "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
     "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
     "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
+    "python.data.util.options": "tideflow.programs.option_names",
+    "python.data.util.sparse": "tideflow.programs.sparse_elements",
+    "python.distribute.device_util": "tideflow.programs.device_names",
     "python.data.util.nest": "tideflow.programs.data_names",
     "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
     "python.distribute.distribute_coordinator": "tideflow.programs.worker_tasks",

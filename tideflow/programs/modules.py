@@ -315,7 +315,7 @@ _MODULES: dict[str, str] = {
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.losses.util": "tf.losses",
     "python.ops.list_ops": "tideflow.programs.list_names gen",
-    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
+    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
     "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
@@ -365,8 +365,23 @@ _MODULES: dict[str, str] = {
     "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets "
     "tideflow.programs.inner_names",
     "python.summary.writer.event_file_writer": "tideflow.summary.writer",
+    "python.training.warm_starting_util": "tf.train tideflow.programs.warm_start_names",
+    "python.training.checkpoint_management": "tf.train tideflow.programs.checkpoint_names",
+    "python.training.checkpoint_ops": "tf.train tideflow.programs.checkpoint_names tf",
+    "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
+    "tideflow.programs.checkpoint_names",
+    "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
+    "tideflow.programs.signature_names",
+    "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder "
+    "tideflow.programs.signature_names",
+    "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
+    "tideflow.programs.signature_names",
+    "python.saved_model.signature_constants": "tf.saved_model tideflow.programs.signature_names",
+    "python.saved_model.signature_def_utils_impl": "tf.saved_model tideflow.programs.signature_names",
+    "python.saved_model.utils_impl": "tf.saved_model tideflow.programs.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
-    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver",
+    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver "
+    "tideflow.programs.checkpoint_names",
     "python.training.saver_test_utils": "tideflow.programs.saver_testing",
     "python.training.slot_creator": "tideflow.train.slot_creator",
     "python.training.distribute": "tf.distribute",
