@@ -8,6 +8,17 @@ import tideflow as tf
 from tideflow.programs.graph_names import executing_eagerly_outside_functions
 
 
+class _UnmadeOperation:
+    """What functions of devices see of an operation that is not made."""
+
+    type = name = _device = ""
+    node_def = SimpleNamespace(op="", name="")
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+
 def canonicalize(d: str, default: str | None = None) -> str:
     """The full name of a device; what it does not say is the default's, or the first CPU's.
 

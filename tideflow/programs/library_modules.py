@@ -79,6 +79,8 @@ MODULES: dict[str, str] = {
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",
+    "python.tools.optimize_for_inference_lib": "tideflow.programs.inference_graphs",
+    "python.tools.saved_model_cli": "tideflow.programs.saved_model_commands",
     "python.tools.saved_model_utils": "tideflow.programs.tools",
     "python.tools.strip_unused_lib": "tideflow.programs.tools",
 }
