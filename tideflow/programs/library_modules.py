@@ -16,7 +16,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.data.kernel_tests": ("", "test_base"),
     "python.data.ops": (
         "tf.data tf.data.experimental tf",
-        "dataset_ops iterator_ops optional_ops readers",
+        "dataset_ops iterator_ops multi_device_iterator_ops optional_ops readers",
     ),
     "python.data.util": (
         "tideflow.programs.dataset_utilities",
@@ -59,6 +59,7 @@ MODULES: dict[str, str] = {
     "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
     "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
     "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
+    "python.data.ops.multi_device_iterator_ops": "tideflow.programs.device_iterators",
     "python.data.util.options": "tideflow.programs.option_names",
     "python.data.util.sparse": "tideflow.programs.sparse_elements",
     "python.distribute.device_util": "tideflow.programs.device_names",

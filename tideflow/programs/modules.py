@@ -196,8 +196,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
-        "tideflow.variables.trackable",
-        "base data_structures python_state tracking util",
+        "tideflow.variables.trackable tideflow.programs.tracking_names tideflow.programs.checkpoint_names",
+        "base data_structures graph_view python_state tracking util",
     ),
     "python.util": (
         "tf tf.compat tf.nest",
@@ -350,6 +350,7 @@ _MODULES: dict[str, str] = {
     "python.profiler": "tf.profiler",
     "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",
     "python.profiler.option_builder": "tf.profiler",
+    "python.profiler.profile_context": "tf.contrib.tfprof tideflow.profiler.contexts",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
@@ -469,7 +470,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
         return tuple(_PACKAGES[module][0].split())
     if _has_module(package, name):
         return tuple(_PACKAGES[package][0].split())
-    if re.fullmatch(r"(python\.ops|contrib\.[\w.]+)\.gen_\w+", module):
+    if re.fullmatch(r"(python\.ops|python\.training|contrib\.[\w.]+)\.gen_\w+", module):
         return ("gen",)
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"
