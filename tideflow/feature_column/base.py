@@ -368,8 +368,8 @@ def checked_shape(shape: Any, key: str) -> tuple[int, ...]:
     return shape
 
 
-def checked_columns(columns: Any) -> list[FeatureColumn]:
-    """The columns of a layer: at least one, and no two of one name."""
+def checked_columns(columns: Any, kind: str = "_FeatureColumn") -> list[FeatureColumn]:
+    """The columns of a layer: at least one, and no two of one name. `kind` is what TensorFlow calls them."""
     if isinstance(columns, FeatureColumn):
         columns = [columns]
     if isinstance(columns, Iterator):
@@ -379,7 +379,7 @@ def checked_columns(columns: Any) -> list[FeatureColumn]:
     for column in columns:
         if not isinstance(column, FeatureColumn):
             raise ValueError(
-                f"Items of feature_columns must be a _FeatureColumn. Given (type {type(column)}): {column}."
+                f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}."
             )
     if not columns:
         raise ValueError("feature_columns must not be empty.")

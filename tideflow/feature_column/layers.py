@@ -41,9 +41,9 @@ from tideflow.variables.template import make_template
 from tideflow.variables.variable_scope import AUTO_REUSE, get_variable, get_variable_scope, variable_scope
 
 
-def by_name(columns: Any) -> list[FeatureColumn]:
+def by_name(columns: Any, kind: str = "_FeatureColumn") -> list[FeatureColumn]:
     """The columns in the order of their names."""
-    return sorted(checked_columns(columns), key=lambda column: column.name)
+    return sorted(checked_columns(columns, kind), key=lambda column: column.name)
 
 
 @export("feature_column.input_layer")

@@ -27,7 +27,7 @@ class _LinearModelLayer(Layer):
         **kwargs: Any,
     ):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self._feature_columns = tuple(by_name(feature_columns))
+        self._feature_columns = tuple(by_name(feature_columns, "FeatureColumn"))
         for column in self._feature_columns:
             if not isinstance(column, (DenseColumn, CategoricalColumn)):
                 raise ValueError(

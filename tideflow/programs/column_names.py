@@ -90,7 +90,8 @@ def _transform_features_v2(
     features: Mapping[str, Any], feature_columns: Iterable[Any], state_manager: Any
 ) -> dict[Any, Any]:
     """The tensor of each column, by its second protocol."""
-    return _transformed(Inputs(features), features, base.checked_columns(feature_columns), state_manager)
+    columns = base.checked_columns(feature_columns, "FeatureColumn")
+    return _transformed(Inputs(features), features, columns, state_manager)
 
 
 def _transformed(

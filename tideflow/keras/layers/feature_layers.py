@@ -29,7 +29,7 @@ class _Features(Layer):
         self, feature_columns: Iterable[Any], trainable: bool = True, name: str | None = None, **kwargs: Any
     ):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self._feature_columns = tuple(column_layers.by_name(feature_columns))
+        self._feature_columns = tuple(column_layers.by_name(feature_columns, "FeatureColumn"))
         for column in self._feature_columns:
             if not isinstance(column, self._kind):
                 raise ValueError(
