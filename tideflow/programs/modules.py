@@ -371,6 +371,9 @@ _MODULES: dict[str, str] = {
     "python.training.checkpoint_ops": "tf.train tideflow.programs.checkpoint_names tf",
     "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
     "tideflow.programs.checkpoint_names",
+    "python.saved_model.model_utils.export_output": "tideflow.programs.model_exports",
+    "python.saved_model.model_utils.export_utils": "tideflow.programs.model_exports",
+    "python.saved_model.model_utils.mode_keys": "tideflow.programs.model_exports",
     "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
     "tideflow.programs.signature_names",
     "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder "

@@ -7,18 +7,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import tideflow as tf
+from tideflow.estimator.export.outputs import SUPERVISED_EVAL_METHOD_NAME, SUPERVISED_TRAIN_METHOD_NAME
 from tideflow.io import saved_models
 from tideflow.saved_model import builder, tensor_info
 from tideflow.saved_model.loader import asset_paths
-from tideflow.saved_model.signatures import build_signature_def
+from tideflow.saved_model.signatures import build_signature_def, supervised_signature_def
 from tideflow.saved_model.signatures import load_op_from_signature_def as load_op_from_signature_def
 
 EXTRA_ASSETS_DIRECTORY = "assets.extra"
 SAVED_MODEL_FILENAME_JSON = "saved_model.json"
 DEFAULT_TRAIN_SIGNATURE_DEF_KEY = "train"
 DEFAULT_EVAL_SIGNATURE_DEF_KEY = "eval"
-SUPERVISED_TRAIN_METHOD_NAME = "tensorflow/supervised/training"
-SUPERVISED_EVAL_METHOD_NAME = "tensorflow/supervised/eval"
 
 build_tensor_info_internal = tensor_info.build_tensor_info
 build_tensor_info_from_op = tensor_info.op_info
@@ -32,29 +31,14 @@ def supervised_train_signature_def(
     inputs: Mapping[str, Any], loss: Any, predictions: Any = None, metrics: Any = None
 ) -> Any:
     """The signature of a training step."""
-    return _supervised_signature_def(SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
+    return supervised_signature_def(SUPERVISED_TRAIN_METHOD_NAME, inputs, loss, predictions, metrics)
 
 
 def supervised_eval_signature_def(
     inputs: Mapping[str, Any], loss: Any, predictions: Any = None, metrics: Any = None
 ) -> Any:
     """The signature of a step of evaluation."""
-    return _supervised_signature_def(SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
-
-
-def _supervised_signature_def(
-    method_name: str, inputs: Any, loss: Any = None, predictions: Any = None, metrics: Any = None
-) -> Any:
-    if not inputs:
-        raise ValueError(f"{method_name} inputs cannot be None or empty.")
-    outputs: dict[str, Any] = {}
-    for given in (loss, predictions, metrics):
-        outputs.update(given or {})
-    infos = [
-        {key: tensor_info.build_tensor_info(value) for key, value in each.items()}
-        for each in (inputs, outputs)
-    ]
-    return build_signature_def(*infos, method_name)
+    return supervised_signature_def(SUPERVISED_EVAL_METHOD_NAME, inputs, loss, predictions, metrics)
 
 
 def op_signature_def(op: Any, key: str) -> Any:
