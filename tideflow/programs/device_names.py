@@ -49,11 +49,9 @@ def current() -> str:
     graph = tf.get_default_graph()
     if executing_eagerly_outside_functions():
         return tf.identity(0).device
-    unmade = SimpleNamespace(
-        device="", _device="", type="", name="", node_def=SimpleNamespace(op="", name="")
-    )
+    unmade = _UnmadeOperation()
     graph._apply_device_functions(unmade, graph._local.devices)
-    return unmade._device
+    return unmade.device
 
 
 def get_host_for_device(device: str) -> str:
