@@ -62,6 +62,11 @@ class FeatureColumn(abc.ABC):
     a class has one of the two, and columns of both kinds stand beside each other.
     """
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("tideflow.feature_column."):
+            serialization.CLASSES[cls.__name__] = cls
+
     @property
     @abc.abstractmethod
     def name(self) -> str:

@@ -10,6 +10,10 @@ from tideflow.graph.dtypes import DType
 from tideflow.variables import keras_initializers
 from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
+CLASSES: dict[
+    str, Any
+] = {}  # the classes of `tf.feature_column` by name: those of contrib have the same names
+
 
 def config_of(column: Any) -> dict[str, Any]:
     """The settings of a column as plain values."""
@@ -66,7 +70,7 @@ def deserialize_feature_column(
         return config
     if not isinstance(config, dict) or "class_name" not in config or "config" not in config:
         raise ValueError(f"Improper config format: {config}")
-    classes = {**_classes(), **(custom_objects or {})}
+    classes = {**CLASSES, **(custom_objects or {})}
     cls = classes.get(config["class_name"])
     if cls is None:
         raise ValueError(f"Unknown feature_column_v2: {config['class_name']}")
@@ -88,17 +92,3 @@ def deserialize_feature_columns(
     """The columns of a list; those that are the same are one object."""
     known: dict[str, Any] = {}
     return [deserialize_feature_column(config, custom_objects, known) for config in configs]
-
-
-def _classes() -> dict[str, type]:
-    """The classes of `tf.feature_column` by name: those of contrib have the same names."""
-    from tideflow.feature_column.base import FeatureColumn  # whose methods are this module's functions
-
-    found: dict[str, type] = {}
-    pending: list[type] = [FeatureColumn]
-    while pending:
-        each = pending.pop()
-        if each.__module__.startswith("tideflow.feature_column."):
-            found[each.__name__] = each
-        pending += each.__subclasses__()
-    return found

@@ -15,6 +15,7 @@ from tensorboard.compat.proto import types_pb2
 import tideflow as tf
 from tideflow.io.saved_models import read_saved_model
 from tideflow.programs import tools
+from tideflow.programs.debugger import LocalCLIDebugWrapperSession
 
 _FILE_OPS = {"WriteFile", "ReadFile", "PrintV2"}  # that a model from elsewhere should not have
 _TYPE_NAMES = {number: name for name, number in types_pb2.DataType.items()}
@@ -178,8 +179,6 @@ def run_saved_model_with_feed_dict(
         tf.saved_model.loader.load(session, tag_set.split(","), saved_model_dir)
         running = session
         if tf_debug:
-            from tideflow.programs.debugger import LocalCLIDebugWrapperSession
-
             running = LocalCLIDebugWrapperSession(session)
         outputs = running.run([signature.outputs[key].name for key in keys], feed_dict=feeds)
     for key, output in zip(keys, outputs, strict=True):
