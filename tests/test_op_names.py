@@ -54,6 +54,8 @@ MAY_NAME = {
     "graph/type_spec.py": CONVERSION,
     "inspect/graphs.py": FILES,
     "linalg/algebra.py": WORDS,
+    "programs/inference_graphs.py": REWRITES,
+    "programs/saved_model_commands.py": TEXTS,
     "programs/stubs.py": WORDS,
     "programs/tools.py": REWRITES,
     "runtime/barriers.py": WORDS,

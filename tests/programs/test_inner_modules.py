@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.feature_column.base import ForeignDenseColumn
+from tideflow.feature_column.base import DenseColumn
 from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
 from tideflow.programs import (
     composite_names,
@@ -109,7 +109,7 @@ def test_summaries_have_scopes_and_collections():
 
 
 def test_columns_of_programs_are_columns():
-    class Doubled(ForeignDenseColumn, collections.namedtuple("Doubled", "key")):
+    class Doubled(DenseColumn, collections.namedtuple("Doubled", "key")):
         name = property(lambda self: f"{self.key}_doubled")
         _parse_example_spec = property(lambda self: {self.key: tf.io.FixedLenFeature([1], tf.float32)})
         _variable_shape = property(lambda self: tf.TensorShape([1]))

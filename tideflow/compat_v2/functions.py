@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.feature_column.shared import shared_embeddings
 from tideflow.image.resizing import resized, resized_with_pad
 
 if TYPE_CHECKING:
@@ -257,6 +258,7 @@ def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: s
 
 
 NAMES = {
+    "feature_column.shared_embeddings": shared_embeddings,
     "image.ResizeMethod": ResizeMethod,
     "image.resize": resize,
     "image.resize_with_pad": resize_with_pad,

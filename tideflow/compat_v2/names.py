@@ -17,7 +17,6 @@ _WHOLE = "*"
 _OF_KERAS = {space: f"keras.{space}" for space in ("initializers", "losses", "metrics", "optimizers")}
 _ELSEWHERE = {
     "constant_initializer": "keras.initializers.Constant",
-    "feature_column.shared_embeddings": "feature_column.shared_embedding_columns",
     "keras.initializers.GlorotNormal": "keras.initializers.glorot_normal",
     "keras.initializers.GlorotUniform": "keras.initializers.glorot_uniform",
     "nn.avg_pool": "nn.avg_pool_v2",

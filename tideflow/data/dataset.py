@@ -24,6 +24,7 @@ from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
 from tideflow.ops.files import files
 from tideflow.ops.math import binary
 from tideflow.ops.strings import joined as strings
+from tideflow.platform import logging
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike, TensorLike
@@ -92,7 +93,13 @@ class Dataset(structure.OfElements):
         """
         if scopes.executing_eagerly():
             return iter(self)
-        self._check_graph()
+        if self._is_of_other_graph():
+            logging.warn(
+                f"The graph of the iterator is different from the graph the dataset {self} was created in. "
+                "If you are using the Estimator API, make sure that no part of the dataset returned by the "
+                "`input_fn` function is defined outside the `input_fn` function. Please ensure that all "
+                "datasets in the pipeline are created in the iterator's graph."
+            )
         try:
             aggregator = self.options().experimental_stats.aggregator
             if aggregator is not None:
@@ -118,16 +125,16 @@ class Dataset(structure.OfElements):
         Returns:
           The iterator.
         """
-        self._check_graph()
+        if self._is_of_other_graph():
+            raise ValueError(
+                "An iterator must be from the same graph as its dataset: the dataset's variant tensor "
+                f"{self._variant_tensor.name} is of another one."
+            )
         variant = self._advised(self._variant_tensor)
         return iterator.initializable(variant, self._element_spec, shared_name or "")
 
-    def _check_graph(self) -> None:
-        if scopes.graph_of([self._variant_tensor]) is not get_default_graph():
-            raise ValueError(
-                "Iterator must be created in the same graph as its dataset: the dataset's variant tensor "
-                f"{self._variant_tensor.name} is of another one."
-            )
+    def _is_of_other_graph(self) -> bool:
+        return scopes.graph_of([self._variant_tensor]) is not get_default_graph()
 
     def options(self) -> Options:
         """The options of this dataset and of those it is made of.

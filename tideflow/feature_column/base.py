@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Iterator, Mapping, Sequence
-from types import MappingProxyType
+from inspect import getattr_static
 from typing import Any, NamedTuple
 
+from tideflow.feature_column import serialization
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tideflow.graph.dtypes import DType
@@ -41,9 +42,8 @@ class TensorSequenceLengthPair(NamedTuple):
 class Weights(NamedTuple):
     """How the variables of columns are made."""
 
-    collections: list[Any]
-    trainable: bool
-    tables: Mapping[Any, Any] = MappingProxyType({})  # those that a layer has made before, by column
+    collections: list[Any] | None
+    trainable: bool | None
 
     @classmethod
     def of_model(cls, collections: Sequence[Any] | None, trainable: bool) -> Weights:
@@ -54,7 +54,18 @@ class Weights(NamedTuple):
 
 
 class FeatureColumn(abc.ABC):
-    """A description of how a feature, or another column, becomes a tensor."""
+    """A description of how a feature, or another column, becomes a tensor.
+
+    TensorFlow has two protocols of columns. In the second one a column is asked with a `StateManager`, or
+    None, which has its variables. In the first one, whose names begin with an underscore, it is asked with
+    the collections of its variables and makes them itself. Each method answers for its counterpart, so that
+    a class has one of the two, and columns of both kinds stand beside each other.
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("tideflow.feature_column."):
+            serialization.CLASSES[cls.__name__] = cls
 
     @property
     @abc.abstractmethod
@@ -62,27 +73,70 @@ class FeatureColumn(abc.ABC):
         """The name of what the column gives."""
 
     @property
-    @abc.abstractmethod
     def parse_example_spec(self) -> dict[str, Any]:
         """What `tf.io.parse_example` must be asked for, so that the column finds its features."""
+        _check_defined(self, FeatureColumn, "_parse_example_spec")
+        return self._parse_example_spec
 
-    @abc.abstractmethod
-    def transform_feature(self, inputs: Inputs) -> Any:
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Any:
         """The tensor of the column, from other columns and features of `inputs`."""
+        _check_defined(self, FeatureColumn, "_transform_feature")
+        return self._transform_feature(inputs)
+
+    def create_state(self, state: Any) -> None:  # noqa: B027  # most columns have none
+        """Makes the column's variables, where it has any, in a `StateManager`."""
+
+    @property
+    def parents(self) -> list[Any]:
+        """The features, by name, and the columns that the column is made of."""
+        found: list[Any] = []
+        for field in getattr(self, "_fields", ()):
+            if field in _PARENTS:
+                value = getattr(self, field)
+                found += value if isinstance(value, tuple) and field == "keys" else [value]
+        return found
 
     @property
     def variable_scope_name(self) -> str:
         """The scope of the column's variables."""
         return self.name
 
+    @property
+    def _is_v2_column(self) -> bool:
+        """Whether the column, and those that it is made of, have the second protocol."""
+        own = type(self).transform_feature is not FeatureColumn.transform_feature
+        return own and all(isinstance(parent, str) or parent._is_v2_column for parent in self.parents)
+
+    @property
+    def _parse_example_spec(self) -> dict[str, Any]:
+        return self.parse_example_spec
+
+    def _transform_feature(self, inputs: Inputs) -> Any:
+        return self.transform_feature(inputs, None)
+
+    @property
+    def _var_scope_name(self) -> str:
+        return self.variable_scope_name
+
+    def _get_config(self) -> dict[str, Any]:
+        return serialization.config_of(self)
+
+    @classmethod
+    def _from_config(
+        cls, config: dict[str, Any], custom_objects: Any = None, columns_by_name: Any = None
+    ) -> Any:
+        return serialization.made_of(cls, config, custom_objects, columns_by_name)
+
     def __eq__(self, other: Any) -> bool:
+        if not isinstance(self, tuple):
+            return self is other
         return type(self) is type(other) and tuple.__eq__(self, other)
 
     def __ne__(self, other: Any) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return tuple.__hash__(self)
+        return tuple.__hash__(self) if isinstance(self, tuple) else object.__hash__(self)
 
     def __lt__(self, other: Any) -> bool:
         return str(self) < str(other)
@@ -95,70 +149,57 @@ class DenseColumn(FeatureColumn):
     """A column that gives a tensor of one shape for every example."""
 
     @property
-    @abc.abstractmethod
     def variable_shape(self) -> TensorShape:
         """The shape for one example."""
+        _check_defined(self, DenseColumn, "_variable_shape")
+        return TensorShape(self._variable_shape)
 
-    @abc.abstractmethod
-    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
+    def get_dense_tensor(self, inputs: Inputs, weights: Any) -> Tensor:
         """The tensor of all examples."""
-
-
-class ForeignDenseColumn(DenseColumn):
-    """A base class for dense columns that programs define, in TensorFlow's first protocol:
-    `_transform_feature`, `_get_dense_tensor`, `_variable_shape` and `_parse_example_spec`.
-    """
+        _check_defined(self, DenseColumn, "_get_dense_tensor")
+        return self._get_dense_tensor(inputs, **_arguments(weights))
 
     @property
-    def parse_example_spec(self) -> dict[str, Any]:
-        """What `tf.io.parse_example` must be asked for."""
-        return self._parse_example_spec  # type: ignore[attr-defined]
+    def _variable_shape(self) -> TensorShape:
+        return self.variable_shape
 
-    @property
-    def variable_shape(self) -> TensorShape:
-        """The shape for one example."""
-        return TensorShape(self._variable_shape)  # type: ignore[attr-defined]
-
-    def transform_feature(self, inputs: Inputs) -> Any:
-        """The tensor of the column, from other columns and features of `inputs`."""
-        return self._transform_feature(inputs)  # type: ignore[attr-defined]
-
-    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
-        """The tensor of all examples."""
-        return self._get_dense_tensor(  # type: ignore[attr-defined]
-            inputs, weight_collections=weights.collections, trainable=weights.trainable
-        )
-
-
-def transformed(column: FeatureColumn, inputs: Inputs) -> Any:
-    """The tensor of a column; a class that a program defines may also have TensorFlow's second protocol."""
-    if isinstance(column, ForeignDenseColumn):
-        return ForeignDenseColumn.transform_feature(column, inputs)
-    return column.transform_feature(inputs)
-
-
-def dense_tensor(column: Any, inputs: Inputs, weights: Weights) -> Tensor:
-    """The tensor of all examples, of any dense column."""
-    if isinstance(column, ForeignDenseColumn):
-        return ForeignDenseColumn.get_dense_tensor(column, inputs, weights)
-    return column.get_dense_tensor(inputs, weights)
+    def _get_dense_tensor(
+        self, inputs: Inputs, weight_collections: Any = None, trainable: bool | None = None
+    ) -> Tensor:
+        return self.get_dense_tensor(inputs, Weights(weight_collections, trainable))
 
 
 class CategoricalColumn(FeatureColumn):
     """A column that gives sparse ids."""
 
+    IdWeightPair = IdWeightPair
+
     @property
-    @abc.abstractmethod
     def num_buckets(self) -> int:
         """What the ids are below."""
+        _check_defined(self, CategoricalColumn, "_num_buckets")
+        return self._num_buckets
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
         """The ids of all examples, and their weights where there are any."""
-        return IdWeightPair(inputs.get(self), None)
+        if type(self)._get_sparse_tensors is not CategoricalColumn._get_sparse_tensors:
+            return self._get_sparse_tensors(inputs, **_arguments(state))
+        return IdWeightPair(inputs.get(self, state), None)
+
+    @property
+    def _num_buckets(self) -> int:
+        return self.num_buckets
+
+    def _get_sparse_tensors(
+        self, inputs: Inputs, weight_collections: Any = None, trainable: bool | None = None
+    ) -> IdWeightPair:
+        return self.get_sparse_tensors(inputs, None)
 
 
 class SequenceDenseColumn(FeatureColumn):
     """A column that gives a tensor of one shape for every step of every example."""
+
+    TensorSequenceLengthPair = TensorSequenceLengthPair
 
     @property
     @abc.abstractmethod
@@ -166,34 +207,69 @@ class SequenceDenseColumn(FeatureColumn):
         """The shape for one step."""
 
     @abc.abstractmethod
-    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
+    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Any) -> TensorSequenceLengthPair:
         """The tensor of all steps, and how many each example has."""
+
+    def _get_sequence_dense_tensor(
+        self, inputs: Inputs, weight_collections: Any = None, trainable: bool | None = None
+    ) -> TensorSequenceLengthPair:
+        return self.get_sequence_dense_tensor(inputs, Weights(weight_collections, trainable))
+
+
+_PARENTS = ("key", "keys", "source_column", "categorical_column", "weight_feature_key")
+
+
+def _check_defined(column: FeatureColumn, base: type, name: str) -> None:
+    """A class of columns has each method in one of the two protocols at least."""
+    if getattr_static(type(column), name) is getattr_static(base, name):
+        raise TypeError(
+            f"{type(column).__name__} has neither {name} nor {name[1:]}, which a column must have."
+        )
+
+
+def _arguments(weights: Any) -> dict[str, Any]:
+    """How a column's weights are made, as the first protocol says it."""
+    of_first = isinstance(weights, Weights)
+    return {
+        "weight_collections": weights.collections if of_first else None,
+        "trainable": weights.trainable if of_first else None,
+    }
+
+
+def dense_tensor(column: Any, inputs: Inputs, weights: Weights) -> Tensor:
+    """The tensor of all examples, of any dense column, as the first protocol gives it."""
+    return column._get_dense_tensor(inputs, **_arguments(weights))
 
 
 class Inputs:
     """The features of a batch, and what columns have made of them: each is made once."""
 
+    _column_kind = "FeatureColumn"
+
     def __init__(self, features: Mapping[Any, Any]):
         self._features = dict(features)
         self._tensors: dict[Any, Any] = {}
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: Any, state: Any = None) -> Any:
         """The tensor of a feature (by name) or of a column."""
         if key not in self._tensors:
-            self._tensors[key] = self._made(key)
+            self._tensors[key] = self._made(key, state)
         return self._tensors[key]
 
-    def _made(self, key: Any) -> Any:
+    def _made(self, key: Any, state: Any) -> Any:
         if key in self._features:
             return self._as_rows(key, convert_to_tensor_or_sparse_tensor(self._features[key]))
         if isinstance(key, str):
             raise ValueError(f"Feature {key} is not in features dictionary.")
         if not isinstance(key, FeatureColumn):
-            raise TypeError(f'"key" must be either a "str" or "_FeatureColumn". Provided: {key}')
-        tensor = transformed(key, self)
+            raise TypeError(f'"key" must be either a "str" or "{self._column_kind}". Provided: {key}')
+        tensor = self._transformed(key, state)
         if tensor is None:
             raise ValueError(f"Column {key.name} is not supported.")
         return tensor
+
+    def _transformed(self, column: FeatureColumn, state: Any) -> Any:
+        return column.transform_feature(self, state)
 
     @staticmethod
     def _as_rows(key: Any, feature: Any) -> Any:
@@ -208,6 +284,15 @@ class Inputs:
             return conditionals.cond(
                 binary.equal(1, shapes.rank(feature)), lambda: _expanded(feature), lambda: feature
             )
+
+
+class LazyBuilder(Inputs):
+    """As `input_layer` and `linear_model` ask columns: a class with both protocols by its first one."""
+
+    _column_kind = "_FeatureColumn"
+
+    def _transformed(self, column: FeatureColumn, state: Any) -> Any:
+        return column._transform_feature(self)
 
 
 def _expanded(feature: Any) -> Any:
@@ -288,8 +373,8 @@ def checked_shape(shape: Any, key: str) -> tuple[int, ...]:
     return shape
 
 
-def checked_columns(columns: Any) -> list[FeatureColumn]:
-    """The columns of a layer: at least one, and no two of one name."""
+def checked_columns(columns: Any, kind: str = "_FeatureColumn") -> list[FeatureColumn]:
+    """The columns of a layer: at least one, and no two of one name. `kind` is what TensorFlow calls them."""
     if isinstance(columns, FeatureColumn):
         columns = [columns]
     if isinstance(columns, Iterator):
@@ -299,7 +384,7 @@ def checked_columns(columns: Any) -> list[FeatureColumn]:
     for column in columns:
         if not isinstance(column, FeatureColumn):
             raise ValueError(
-                f"Items of feature_columns must be a _FeatureColumn. Given (type {type(column)}): {column}."
+                f"Items of feature_columns must be a {kind}. Given (type {type(column)}): {column}."
             )
     if not columns:
         raise ValueError("feature_columns must not be empty.")

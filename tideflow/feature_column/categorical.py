@@ -72,8 +72,8 @@ class HashedCategoricalColumn(_OfOneFeature, _HashedFields):
 
     __slots__ = ()
 
-    def transform_feature(self, inputs: Inputs) -> SparseTensor:
-        feature = to_sparse(inputs.get(self.key))
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> SparseTensor:
+        feature = to_sparse(inputs.get(self.key, state))
         check_string_or_integer(feature.dtype, f"column_name: {self.key} input_tensor")
         _check_kind(self.key, self.dtype, feature.dtype)
         values = feature.values
@@ -123,8 +123,8 @@ class _OfVocabulary(_OfOneFeature):
 
     __slots__ = ()
 
-    def transform_feature(self, inputs: Inputs) -> SparseTensor:
-        feature = to_sparse(inputs.get(self.key))
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> SparseTensor:
+        feature = to_sparse(inputs.get(self.key, state))
         _check_kind(self.key, self.dtype, feature.dtype)
         check_string_or_integer(feature.dtype, f"column_name: {self.key} input_tensor")
         key_dtype = self.dtype
@@ -310,8 +310,8 @@ class IdentityCategoricalColumn(CategoricalColumn, _IdentityFields):
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(dtypes.int64)}
 
-    def transform_feature(self, inputs: Inputs) -> SparseTensor:
-        feature = to_sparse(inputs.get(self.key))
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> SparseTensor:
+        feature = to_sparse(inputs.get(self.key, state))
         if not feature.dtype.is_integer:
             raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {feature.dtype}")
         ids = casting.cast(feature.values, dtypes.int64, name="values")
@@ -406,21 +406,21 @@ class WeightedCategoricalColumn(CategoricalColumn, _WeightedFields):
             )
         return {**spec, self.weight_feature_key: VarLenFeature(self.dtype)}
 
-    def transform_feature(self, inputs: Inputs) -> tuple[SparseTensor, SparseTensor]:
-        weights = convert_to_tensor_or_sparse_tensor(inputs.get(self.weight_feature_key))
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> tuple[SparseTensor, SparseTensor]:
+        weights = convert_to_tensor_or_sparse_tensor(inputs.get(self.weight_feature_key, state))
         if self.dtype != weights.dtype.base_dtype:
             raise ValueError(f"Bad dtype, expected {self.dtype}, but got {weights.dtype}.")
         weights = to_sparse(weights, ignore_value=0.0)
         if not weights.dtype.is_floating:
             weights = casting.cast(weights, dtypes.float32)
-        return inputs.get(self.categorical_column), weights
+        return inputs.get(self.categorical_column, state), weights
 
     @property
     def num_buckets(self) -> int:
         return self.categorical_column.num_buckets
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
-        return IdWeightPair(*inputs.get(self))
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
+        return IdWeightPair(*inputs.get(self, state))
 
 
 @export("feature_column.weighted_categorical_column")
@@ -480,18 +480,18 @@ class CrossedColumn(CategoricalColumn, _CrossedFields):
             )
         return spec
 
-    def transform_feature(self, inputs: Inputs) -> SparseTensor:
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> SparseTensor:
         return crosses.sparse_cross_hashed(
-            [self._tensor_of(key, inputs) for key in self._leaves],
+            [self._tensor_of(key, inputs, state) for key in self._leaves],
             num_buckets=self.hash_bucket_size,
             hash_key=self.hash_key,
         )
 
     @staticmethod
-    def _tensor_of(key: Any, inputs: Inputs) -> Any:
+    def _tensor_of(key: Any, inputs: Inputs, state: Any) -> Any:
         if isinstance(key, str):
-            return inputs.get(key)
-        ids, weights = key.get_sparse_tensors(inputs)
+            return inputs.get(key, state)
+        ids, weights = key.get_sparse_tensors(inputs, state)
         if weights is not None:
             raise ValueError(
                 "crossed_column does not support weight_tensor, but the given column populates "

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike
 
 
-class _OfCategories(DenseColumn, SequenceDenseColumn):
+class OfCategories(DenseColumn, SequenceDenseColumn):
     """A dense column of a categorical one; one of sequences where the categorical one is."""
 
     __slots__ = ()
@@ -48,38 +48,53 @@ class _OfCategories(DenseColumn, SequenceDenseColumn):
     def parse_example_spec(self) -> dict[str, Any]:
         return self.categorical_column.parse_example_spec
 
-    def transform_feature(self, inputs: Inputs) -> Any:
-        return inputs.get(self.categorical_column)
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Any:
+        return inputs.get(self.categorical_column, state)
 
-    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
+    def get_dense_tensor(self, inputs: Inputs, weights: Any) -> Tensor:
         if isinstance(self.categorical_column, SequenceCategoricalColumn):
+            words = _words_of_protocol(weights)
             raise ValueError(
                 f"In {self._kind}: {self.name}. categorical_column must not be of type "
-                "SequenceCategoricalColumn. Suggested fix A: If you wish to use input_layer, use a "
+                f"{words.column}. Suggested fix A: If you wish to use {words.layer}, use a "
                 "non-sequence categorical_column_with_*. Suggested fix B: If you wish to create sequence "
-                "input, use sequence_input_layer instead of input_layer. "
+                f"input, use {words.sequence_layer} instead of {words.layer}. "
                 f"Given (type {type(self.categorical_column)}): {self.categorical_column}"
             )
         return self._tensor_and_ids(inputs, weights)[0]
 
-    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
+    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Any) -> TensorSequenceLengthPair:
         if not isinstance(self.categorical_column, SequenceCategoricalColumn):
+            words = _words_of_protocol(weights)
             raise ValueError(
-                f"In {self._kind}: {self.name}. categorical_column must be of type SequenceCategoricalColumn "
-                "to use sequence_input_layer. Suggested fix: Use one of sequence_categorical_column_with_*. "
+                f"In {self._kind}: {self.name}. categorical_column must be of type {words.column} to use "
+                f"{words.sequence_layer}. Suggested fix: Use one of sequence_categorical_column_with_*. "
                 f"Given (type {type(self.categorical_column)}): {self.categorical_column}"
             )
         tensor, ids = self._tensor_and_ids(inputs, weights)
         if ids is None:
-            ids = self.categorical_column.get_sparse_tensors(inputs).id_tensor
+            ids = self.categorical_column.get_sparse_tensors(inputs, weights).id_tensor
         return TensorSequenceLengthPair(tensor, sequence_lengths(ids))
 
     @abc.abstractmethod
-    def _tensor_and_ids(self, inputs: Inputs, weights: Weights) -> tuple[Tensor, SparseTensor | None]:
+    def _tensor_and_ids(self, inputs: Inputs, weights: Any) -> tuple[Tensor, SparseTensor | None]:
         """The column's tensor, and the ids that it was made from where they can be had again from it."""
 
 
-def _restore(checkpoint: str | None, tensor_name: str | None, table: Any) -> None:
+class _Words(NamedTuple):
+    column: str
+    layer: str
+    sequence_layer: str
+
+
+def _words_of_protocol(weights: Any) -> _Words:
+    """What TensorFlow calls things in the protocol by which a column is asked."""
+    if isinstance(weights, Weights):
+        return _Words("_SequenceCategoricalColumn", "input_layer", "sequence_input_layer")
+    return _Words("SequenceCategoricalColumn", "DenseFeatures", "SequenceFeatures")
+
+
+def restore(checkpoint: str | None, tensor_name: str | None, table: Any) -> None:
     """Lets a table of embeddings begin with what a checkpoint has."""
     if checkpoint is None:
         return
@@ -89,7 +104,7 @@ def _restore(checkpoint: str | None, tensor_name: str | None, table: Any) -> Non
     initialize(checkpoint, {tensor_name: list(table) if isinstance(table, PartitionedVariable) else table})
 
 
-def _check_embedding(
+def check_embedding(
     dimension: int | None, checkpoint: str | None, tensor_name: str | None, initializer: Any, of: str
 ) -> Callable:
     """The initializer of a table, after all settings are checked."""
@@ -116,7 +131,7 @@ class _EmbeddingFields(NamedTuple):
     trainable: bool
 
 
-class EmbeddingColumn(_OfCategories, _EmbeddingFields):
+class EmbeddingColumn(OfCategories, _EmbeddingFields):
     """A categorical column's ids as rows of a learned table, combined for each example."""
 
     __slots__ = ()
@@ -130,17 +145,35 @@ class EmbeddingColumn(_OfCategories, _EmbeddingFields):
     def variable_shape(self) -> TensorShape:
         return TensorShape([self.dimension])
 
-    def _tensor_and_ids(self, inputs: Inputs, weights: Weights) -> tuple[Tensor, SparseTensor | None]:
-        ids = self.categorical_column.get_sparse_tensors(inputs)
-        return _embedded(self, ids, self.table(weights)), ids.id_tensor
+    def _tensor_and_ids(self, inputs: Inputs, weights: Any) -> tuple[Tensor, SparseTensor | None]:
+        ids = self.categorical_column.get_sparse_tensors(inputs, weights)
+        table = self.table(weights)
+        restore(self.ckpt_to_load_from, self.tensor_name_in_ckpt, table)
+        return embedded(self, ids, table), ids.id_tensor
 
-    def table(self, weights: Weights) -> Any:
+    @property
+    def _table_shape(self) -> tuple[int, int]:
+        return self.categorical_column.num_buckets, self.dimension
+
+    def create_state(self, state: Any) -> None:
+        """Makes the table of the column."""
+        state.create_variable(
+            self,
+            name="embedding_weights",
+            shape=self._table_shape,
+            dtype=dtypes.float32,
+            trainable=self.trainable,
+            use_resource=True,
+            initializer=self.initializer,
+        )
+
+    def table(self, weights: Any) -> Any:
         """The variable of the column: the layer's own, or one made or found in the current scope."""
-        if self in weights.tables:
-            return weights.tables[self]
+        if not isinstance(weights, Weights):
+            return weights.get_variable(self, name="embedding_weights")
         return get_variable(
             "embedding_weights",
-            shape=(self.categorical_column.num_buckets, self.dimension),
+            shape=self._table_shape,
             dtype=dtypes.float32,
             initializer=self.initializer,
             trainable=self.trainable and weights.trainable,
@@ -148,8 +181,8 @@ class EmbeddingColumn(_OfCategories, _EmbeddingFields):
         )
 
 
-def _embedded(column: Any, ids: IdWeightPair, table: Any) -> Tensor:
-    _restore(column.ckpt_to_load_from, column.tensor_name_in_ckpt, table)
+def embedded(column: Any, ids: IdWeightPair, table: Any) -> Tensor:
+    """The rows of a table by a column's ids, combined for each example."""
     return embeddings.safe_embedding_lookup_sparse(
         table,
         ids.id_tensor,
@@ -190,7 +223,7 @@ def embedding_column(
       ValueError: If an argument is not valid.
     """
     of = f" Embedding of column_name: {getattr(categorical_column, 'name', categorical_column)}"
-    initializer = _check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, of)
+    initializer = check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, of)
     return EmbeddingColumn(
         categorical_column,
         dimension,
@@ -215,7 +248,7 @@ class _SharedEmbeddingFields(NamedTuple):
     trainable: bool
 
 
-class SharedEmbeddingColumn(_OfCategories, _SharedEmbeddingFields):
+class SharedEmbeddingColumn(OfCategories, _SharedEmbeddingFields):
     """An embedding whose table several columns use: they find it in a collection of the graph."""
 
     __slots__ = ()
@@ -233,10 +266,12 @@ class SharedEmbeddingColumn(_OfCategories, _SharedEmbeddingFields):
     def variable_shape(self) -> TensorShape:
         return TensorShape([self.dimension])
 
-    def _tensor_and_ids(self, inputs: Inputs, weights: Weights) -> tuple[Tensor, SparseTensor | None]:
+    def _tensor_and_ids(self, inputs: Inputs, weights: Any) -> tuple[Tensor, SparseTensor | None]:
         with name_scope(None, self.name):
-            ids = self.categorical_column.get_sparse_tensors(inputs)
-            return _embedded(self, ids, self._table(weights)), None
+            ids = self.categorical_column.get_sparse_tensors(inputs, weights)
+            table = self._table(weights)
+            restore(self.ckpt_to_load_from, self.tensor_name_in_ckpt, table)
+            return embedded(self, ids, table), None
 
     def _table(self, weights: Weights) -> Any:
         shape = (self.categorical_column.num_buckets, self.dimension)
@@ -301,12 +336,10 @@ def shared_embedding_columns(
     """
     if executing_eagerly():
         raise RuntimeError("shared_embedding_columns are not supported when eager execution is enabled.")
-    initializer = _check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, "")
+    initializer = check_embedding(dimension, ckpt_to_load_from, tensor_name_in_ckpt, initializer, "")
     ordered = sorted(categorical_columns, key=lambda column: column.name)
-    _check_alike(ordered)
-    name = shared_embedding_collection_name
-    if not name:
-        name = "_".join(column.name for column in ordered) + "_shared_embedding"
+    check_alike(ordered)
+    name = shared_embedding_collection_name or shared_name(ordered)
     return [
         SharedEmbeddingColumn(
             column,
@@ -323,7 +356,12 @@ def shared_embedding_columns(
     ]
 
 
-def _check_alike(columns: Sequence[CategoricalColumn]) -> None:
+def shared_name(ordered: Sequence[CategoricalColumn]) -> str:
+    """What a table of several columns is called by default."""
+    return "_".join(column.name for column in ordered) + "_shared_embedding"
+
+
+def check_alike(columns: Sequence[CategoricalColumn]) -> None:
     """Columns that share a table have ids of one kind."""
     first, buckets = columns[0], getattr(columns[0], "num_buckets", None)
     if not isinstance(first, CategoricalColumn):
@@ -358,7 +396,7 @@ class _IndicatorFields(NamedTuple):
     categorical_column: CategoricalColumn
 
 
-class IndicatorColumn(_OfCategories, _IndicatorFields):
+class IndicatorColumn(OfCategories, _IndicatorFields):
     """How often each id comes in each example, or the sum of its weights."""
 
     __slots__ = ()
@@ -372,8 +410,8 @@ class IndicatorColumn(_OfCategories, _IndicatorFields):
     def variable_shape(self) -> TensorShape:
         return TensorShape([1, self.categorical_column.num_buckets])
 
-    def transform_feature(self, inputs: Inputs) -> Tensor:
-        ids, weights = self.categorical_column.get_sparse_tensors(inputs)
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Tensor:
+        ids, weights = self.categorical_column.get_sparse_tensors(inputs, state)
         depth = self.categorical_column.num_buckets
         if weights is not None:
             weighted = construction.sparse_merge(ids, weights, vocab_size=depth)
@@ -383,8 +421,8 @@ class IndicatorColumn(_OfCategories, _IndicatorFields):
         counted = creation.one_hot(dense_ids, depth=depth, on_value=1.0, off_value=0.0)
         return reductions.reduce_sum(counted, axis=[-2])
 
-    def _tensor_and_ids(self, inputs: Inputs, weights: Weights) -> tuple[Tensor, SparseTensor | None]:
-        return inputs.get(self), None
+    def _tensor_and_ids(self, inputs: Inputs, weights: Any) -> tuple[Tensor, SparseTensor | None]:
+        return inputs.get(self, weights), None
 
 
 @export("feature_column.indicator_column")

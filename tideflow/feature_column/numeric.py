@@ -12,7 +12,6 @@ from tideflow.feature_column.base import (
     DenseColumn,
     IdWeightPair,
     Inputs,
-    Weights,
     check_key,
     check_normalizer,
     check_number,
@@ -53,8 +52,8 @@ class NumericColumn(DenseColumn, _NumericFields):
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
 
-    def transform_feature(self, inputs: Inputs) -> Tensor:
-        feature = inputs.get(self.key)
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Tensor:
+        feature = inputs.get(self.key, state)
         if isinstance(feature, SparseTensor):
             raise ValueError(
                 "The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not "
@@ -68,8 +67,8 @@ class NumericColumn(DenseColumn, _NumericFields):
     def variable_shape(self) -> TensorShape:
         return TensorShape(self.shape)
 
-    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
-        return inputs.get(self)
+    def get_dense_tensor(self, inputs: Inputs, weights: Any) -> Tensor:
+        return inputs.get(self, weights)
 
 
 @export("feature_column.numeric_column")
@@ -98,13 +97,13 @@ def numeric_column(
     """
     shape = checked_shape(shape, key)
     check_number(dtype, key)
-    default_value = _checked_default(shape, default_value, dtype, key)
+    default_value = checked_default(shape, default_value, dtype, key)
     check_normalizer(normalizer_fn)
     check_key(key)
     return NumericColumn(key, shape, default_value, dtype, normalizer_fn)
 
 
-def _checked_default(shape: tuple[int, ...], value: Any, dtype: DType, key: str) -> Any:
+def checked_default(shape: tuple[int, ...], value: Any, dtype: DType, key: str) -> Any:
     """The default of a column, as nested tuples of its shape: one number stands for all."""
     if value is None:
         return None
@@ -163,8 +162,10 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, _BucketizedFields):
     def parse_example_spec(self) -> dict[str, Any]:
         return self.source_column.parse_example_spec
 
-    def transform_feature(self, inputs: Inputs) -> Tensor:
-        return histograms.bucketize_op(inputs.get(self.source_column), boundaries=list(self.boundaries))
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Tensor:
+        return histograms.bucketize_op(
+            inputs.get(self.source_column, state), boundaries=list(self.boundaries)
+        )
 
     @property
     def _buckets_of_one(self) -> int:
@@ -174,17 +175,17 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, _BucketizedFields):
     def variable_shape(self) -> TensorShape:
         return TensorShape((*self.source_column.shape, self._buckets_of_one))
 
-    def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
-        buckets = casting.cast(inputs.get(self), dtypes.int64)
+    def get_dense_tensor(self, inputs: Inputs, weights: Any) -> Tensor:
+        buckets = casting.cast(inputs.get(self, weights), dtypes.int64)
         return creation.one_hot(buckets, depth=self._buckets_of_one, on_value=1.0, off_value=0.0)
 
     @property
     def num_buckets(self) -> int:
         return self._buckets_of_one * self.source_column.shape[0]
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
         """Every number's bucket, those of each element of the feature after those of the one before."""
-        buckets = inputs.get(self)
+        buckets = inputs.get(self, state)
         batch, width = shapes.shape(buckets)[0], self.source_column.shape[0]
         rows = shapes.expand_dims(creation.range(0, batch), 1)
         rows = shapes.reshape(tiling.tile(rows, [1, width]), (-1,))

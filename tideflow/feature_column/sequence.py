@@ -13,7 +13,6 @@ from tideflow.feature_column.base import (
     Inputs,
     SequenceDenseColumn,
     TensorSequenceLengthPair,
-    Weights,
     check_normalizer,
     check_number,
     checked_shape,
@@ -49,16 +48,16 @@ class SequenceCategoricalColumn(CategoricalColumn, _SequenceCategoricalFields):
     def parse_example_spec(self) -> dict[str, Any]:
         return self.categorical_column.parse_example_spec
 
-    def transform_feature(self, inputs: Inputs) -> Any:
-        return self.categorical_column.transform_feature(inputs)
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> Any:
+        return self.categorical_column.transform_feature(inputs, state)
 
     @property
     def num_buckets(self) -> int:
         return self.categorical_column.num_buckets
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
         """The ids by example, step, and place in the step."""
-        ids, weights = self.categorical_column.get_sparse_tensors(inputs)
+        ids, weights = self.categorical_column.get_sparse_tensors(inputs, state)
         sizes = shapes.shape(ids)
         sizes = [sizes[0], sizes[1], reductions.reduce_prod(sizes[2:])]
         ids = construction.sparse_reshape(ids, sizes)
@@ -194,16 +193,16 @@ class SequenceNumericColumn(SequenceDenseColumn, _SequenceNumericFields):
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(self.dtype)}
 
-    def transform_feature(self, inputs: Inputs) -> SparseTensor:
-        feature = inputs.get(self.key)
+    def transform_feature(self, inputs: Inputs, state: Any = None) -> SparseTensor:
+        feature = inputs.get(self.key, state)
         return feature if self.normalizer_fn is None else self.normalizer_fn(feature)
 
     @property
     def variable_shape(self) -> TensorShape:
         return TensorShape(self.shape)
 
-    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Weights) -> TensorSequenceLengthPair:
-        numbers = inputs.get(self)
+    def get_sequence_dense_tensor(self, inputs: Inputs, weights: Any) -> TensorSequenceLengthPair:
+        numbers = inputs.get(self, weights)
         dense = with_dense.sparse_tensor_to_dense(numbers, default_value=self.default_value)
         sizes = joining.concat([shapes.shape(dense)[:1], [-1], self.variable_shape], 0)
         dense = shapes.reshape(dense, sizes)

@@ -66,7 +66,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
     Args:
       structure: A nested structure, or a single leaf.
-      expand_composites: Has no effect: composite tensors are leaves.
+      expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
 
     Returns:
       The leaves; those of a mapping in the order of its sorted keys.
@@ -74,15 +74,37 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     Raises:
       TypeError: If a mapping's keys cannot be sorted.
     """
-    return list(_leaves(structure))
+    return list(_leaves(structure, expand_composites))
 
 
-def _leaves(structure: Any) -> Iterator[Any]:
-    if not is_nested(structure):
-        yield structure
+def _leaves(structure: Any, composites: bool = False) -> Iterator[Any]:
+    if is_nested(structure):
+        for child in _children(structure):
+            yield from _leaves(child, composites)
         return
-    for child in _children(structure):
-        yield from _leaves(child)
+    spec = _spec(structure) if composites else None
+    if spec is None:
+        yield structure
+    else:
+        yield from _leaves(_components(structure, spec), True)
+
+
+def _spec(leaf: Any) -> Any:
+    """The spec of a composite tensor, or the spec of one itself; None of any other leaf."""
+    if isinstance(leaf, type):
+        return None
+    spec = getattr(leaf, "_type_spec", None)
+    if spec is None and hasattr(leaf, "_component_specs") and leaf._component_specs is not leaf:
+        return leaf
+    return spec
+
+
+def _components(leaf: Any, spec: Any) -> Any:
+    return spec._component_specs if spec is leaf else spec._to_components(leaf)
+
+
+def _is_nested_or_composite(structure: Any) -> bool:
+    return is_nested(structure) or _spec(structure) is not None
 
 
 @export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
@@ -92,7 +114,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     Args:
       structure: The structure, whose leaves do not matter.
       flat_sequence: The new leaves, in the order in which `tf.nest.flatten` would list them.
-      expand_composites: Has no effect: composite tensors are leaves.
+      expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
 
     Returns:
       The structure with the new leaves.
@@ -103,11 +125,11 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     """
     if not isinstance(flat_sequence, (list, tuple)):
         raise TypeError("flat_sequence must be a sequence")
-    if not is_nested(structure):
+    if not is_nested(structure) and not (expand_composites and _is_nested_or_composite(structure)):
         if len(flat_sequence) != 1:
             raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
         return flat_sequence[0]
-    count = sum(1 for _ in _leaves(structure))
+    count = sum(1 for _ in _leaves(structure, expand_composites))
     if count != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
@@ -115,13 +137,16 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
     leaves = iter(flat_sequence)
-    return _pack(structure, leaves)
+    return _pack(structure, leaves, expand_composites)
 
 
-def _pack(structure: Any, leaves: Iterator[Any]) -> Any:
-    if not is_nested(structure):
+def _pack(structure: Any, leaves: Iterator[Any], composites: bool = False) -> Any:
+    if is_nested(structure):
+        return _rebuild(structure, [_pack(child, leaves, composites) for child in _children(structure)])
+    spec = _spec(structure) if composites else None
+    if spec is None:
         return next(leaves)
-    return _rebuild(structure, [_pack(child, leaves) for child in _children(structure)])
+    return spec._from_components(_pack(_components(structure, spec), leaves, True))
 
 
 @export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
@@ -134,13 +159,13 @@ def assert_same_structure(
       nest1: The first structure.
       nest2: The second structure.
       check_types: Whether containers must have the same types too.
-      expand_composites: Has no effect: composite tensors are leaves.
+      expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
 
     Raises:
       ValueError: If the structures differ.
       TypeError: If the structures agree, but the types of their containers do not.
     """
-    found = difference(nest1, nest2, check_types, is_nested)
+    found = difference(nest1, nest2, check_types, _is_nested_or_composite if expand_composites else is_nested)
     if found is not None:
         raise found
 
@@ -155,8 +180,21 @@ def difference(
     kind, what = found
     return kind(
         f"The two structures don't have the same nested structure.\n\nFirst structure: {_typed(nest1)}\n\n"
-        f"Second structure: {_typed(nest2)}\n\nMore specifically: {what}"
+        f"Second structure: {_typed(nest2)}\n\nMore specifically: {what}\nEntire first structure:\n"
+        f"{_outline(nest1)}\nEntire second structure:\n{_outline(nest2)}"
     )
+
+
+class _Dot:
+    """A leaf in the outline of a structure."""
+
+    def __repr__(self) -> str:
+        return "."
+
+
+def _outline(structure: Any) -> Any:
+    """A structure with a dot in the place of each leaf."""
+    return pack_sequence_as(structure, [_Dot() for _ in _leaves(structure)])
 
 
 def _first_difference(
@@ -170,6 +208,9 @@ def _first_difference(
         )
     if not is_nested(nest1):
         return None
+    specs = _spec(nest1), _spec(nest2)
+    if None not in specs and (type(nest1) is type(nest2) or not check_types):
+        return _difference_of_specs(*specs)
     are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
     if check_types and type(nest1) is not type(nest2) and not are_mappings:
         same_fields = (
@@ -198,6 +239,14 @@ def _first_difference(
     return next((each for each in found if each is not None), None)
 
 
+def _difference_of_specs(first: Any, second: Any) -> tuple[type[ValueError], str] | None:
+    try:
+        first.most_specific_compatible_type(second)
+    except ValueError:
+        return ValueError, f"Incompatible CompositeTensor TypeSpecs: {first} vs. {second}"
+    return None
+
+
 def _typed(value: Any) -> str:
     return f"type={type(value).__name__} str={value}"
 
@@ -212,7 +261,7 @@ def map_structure(
       func: Called with one leaf of each structure, those at the same place.
       *structure: One or more structures that differ in their leaves only.
       check_types: Whether their containers must have the same types too.
-      expand_composites: Has no effect: composite tensors are leaves.
+      expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
 
     Returns:
       The results, in the structure of the first argument.
@@ -226,9 +275,10 @@ def map_structure(
     if not structure:
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:
-        assert_same_structure(structure[0], other, check_types)
-    results = [func(*leaves) for leaves in zip(*map(flatten, structure), strict=True)]
-    return pack_sequence_as(structure[0], results)
+        assert_same_structure(structure[0], other, check_types, expand_composites)
+    flat = [flatten(each, expand_composites) for each in structure]
+    results = [func(*leaves) for leaves in zip(*flat, strict=True)]
+    return pack_sequence_as(structure[0], results, expand_composites)
 
 
 def flatten_up_to(shallow: Any, structure: Any) -> list[Any]:

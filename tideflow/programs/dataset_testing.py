@@ -15,10 +15,16 @@ from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.ops.arrays.creation import zeros
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.platform.testing import TestCase
+from tideflow.programs.test_combinations import combine
 from tideflow.ragged.tensor import RaggedTensor, RaggedTensorValue
 
 _SPARSE = (SparseTensor, SparseTensorValue)
 _RAGGED = (RaggedTensor, RaggedTensorValue)
+
+
+def default_test_combinations() -> list[Any]:
+    """In which modes tests of datasets are run."""
+    return combine(tf_api_version=[1, 2], mode=["eager", "graph"])
 
 
 class DatasetTestBase(TestCase):

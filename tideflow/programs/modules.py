@@ -21,7 +21,7 @@ from typing import Any
 
 from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.programs import contrib_modules, keras_modules, namespace
+from tideflow.programs import contrib_modules, keras_modules, library_modules, namespace
 from tideflow.programs.namespace import Missing
 from tideflow.programs.refused_names import REFUSED
 from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
@@ -31,30 +31,6 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python": ("tf", ""),
     "python.client": ("tf", "client_lib session timeline device_lib"),
     "python.compat": ("tf.compat tf", "compat v2_compat"),
-    "python.data": ("tf.data", ""),
-    "python.data.kernel_tests": ("", "test_base"),
-    "python.data.experimental": ("tf.data.experimental", ""),
-    "python.data.experimental.ops": (
-        "tf.data.experimental tf.contrib.data",
-        "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
-        "interleave_ops iterator_ops matching_files optimization optimization_options parsing_ops "
-        "prefetching_ops random_ops readers resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops "
-        "stats_options take_while_ops threading_options threadpool unique writers",
-    ),
-    "python.data.ops": (
-        "tf.data tf.data.experimental tf",
-        "dataset_ops iterator_ops optional_ops readers",
-    ),
-    "python.data.util": (
-        "tideflow.programs.dataset_utilities",
-        "convert nest random_seed structure traverse",
-    ),
-    "python.debug": ("tideflow.programs.debugger", ""),
-    "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
-    "python.debug.wrappers": (
-        "tideflow.programs.debugger",
-        "dumping_wrapper framework hooks local_cli_wrapper",
-    ),
     "python.autograph": ("tf.autograph tf.autograph.experimental", "converters core impl pyct"),
     "python.autograph.converters": ("", "break_statements continue_statements return_statements"),
     "python.autograph.core": ("", "converter naming"),
@@ -64,17 +40,6 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.autograph.pyct.common_transformers": ("", "anf"),
     "python.autograph.impl": ("tf.autograph tf.autograph.experimental", "api"),
-    "python.distribute": (
-        "tf.distribute tf.distribute.experimental tf.contrib.distribute",
-        "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_lib "
-        "distribution_strategy_context mirrored_strategy one_device_strategy parameter_server_strategy "
-        "reduce_util summary_op_util values",
-    ),
-    "python.distribute.cluster_resolver": (
-        "tf.distribute.cluster_resolver",
-        "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
-        "tfconfig_cluster_resolver",
-    ),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
         "backprop context core def_function execute function lift_to_graph monitoring test wrap_function",
@@ -102,13 +67,10 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io"),
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
-    "python.feature_column": (
-        "tf.feature_column",
-        "feature_column feature_column_lib feature_column_v2 sequence_feature_column",
-    ),
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
-        "common_shapes composite_tensor config constant_op device device_spec dtypes errors errors_impl "
+        "combinations common_shapes composite_tensor config constant_op device device_spec dtypes errors "
+        "errors_impl test_combinations "
         "framework_lib func_graph function function_def_to_graph graph_io graph_to_function_def graph_util "
         "graph_util_impl importer indexed_slices load_library meta_graph op_def_registry ops random_seed "
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
@@ -234,8 +196,8 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
-        "tideflow.variables.trackable",
-        "base data_structures python_state tracking util",
+        "tideflow.variables.trackable tideflow.programs.tracking_names tideflow.programs.checkpoint_names",
+        "base data_structures graph_view python_state tracking util",
     ),
     "python.util": (
         "tf tf.compat tf.nest",
@@ -245,6 +207,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.util.protobuf": ("", "compare"),
     **contrib_modules.PACKAGES,
+    **library_modules.PACKAGES,
     "examples": ("", ""),
     "examples.tutorials": ("", ""),
     "examples.tutorials.mnist": ("", "input_data"),
@@ -257,6 +220,7 @@ _MODULES: dict[str, str] = {
     "compat.v1": "tf",
     "compat.v2.compat.v1": "tf",
     **contrib_modules.MODULES,
+    **library_modules.MODULES,
     **keras_modules.MODULES,
     "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
     "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
@@ -271,12 +235,8 @@ _MODULES: dict[str, str] = {
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors",
     "python.framework.constant_op": "tf tideflow.programs.operation_names",
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
-    "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
-    "python.data.experimental.ops.matching_files": "tideflow.programs.dataset_names",
-    "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
-    "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
-    "python.data.util.nest": "tideflow.programs.data_names",
-    "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
+    "python.framework.combinations": "tideflow.programs.mode_combinations",
+    "python.framework.test_combinations": "tideflow.programs.test_combinations",
     "python.framework.composite_tensor": "tideflow.programs.composite_names",
     "python.framework.tensor_spec": "tf tf.contrib.framework",
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
@@ -355,7 +315,7 @@ _MODULES: dict[str, str] = {
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.losses.util": "tf.losses",
     "python.ops.list_ops": "tideflow.programs.list_names gen",
-    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
+    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
     "python.ops.math_ops": "tf.math tf",
     "python.ops.metrics": "tf.metrics",
     "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
@@ -374,9 +334,6 @@ _MODULES: dict[str, str] = {
     "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
     "tideflow.programs.recurrent_names",
     "python.ops.sets": "tf.sets",
-    "python.distribute.summary_op_util": "tideflow.programs.summary_names",
-    "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
-    "python.feature_column.feature_column_v2": "tf.feature_column tideflow.feature_column.base",
     "python.ops.summary_op_util": "tideflow.programs.summary_names",
     "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
     "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
@@ -393,14 +350,10 @@ _MODULES: dict[str, str] = {
     "python.profiler": "tf.profiler",
     "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",
     "python.profiler.option_builder": "tf.profiler",
+    "python.profiler.profile_context": "tf.contrib.tfprof tideflow.profiler.contexts",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
-    "python.tools": "",
-    "python.tools.freeze_graph": "tideflow.programs.tools",
-    "python.tools.inspect_checkpoint": "tideflow.programs.tools",
-    "python.tools.saved_model_utils": "tideflow.programs.tools",
-    "python.tools.strip_unused_lib": "tideflow.programs.tools",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers tideflow.programs.inner_names",
@@ -413,8 +366,26 @@ _MODULES: dict[str, str] = {
     "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets "
     "tideflow.programs.inner_names",
     "python.summary.writer.event_file_writer": "tideflow.summary.writer",
+    "python.training.warm_starting_util": "tf.train tideflow.programs.warm_start_names",
+    "python.training.checkpoint_management": "tf.train tideflow.programs.checkpoint_names",
+    "python.training.checkpoint_ops": "tf.train tideflow.programs.checkpoint_names tf",
+    "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
+    "tideflow.programs.checkpoint_names",
+    "python.saved_model.model_utils.export_output": "tideflow.programs.model_exports",
+    "python.saved_model.model_utils.export_utils": "tideflow.programs.model_exports",
+    "python.saved_model.model_utils.mode_keys": "tideflow.programs.model_exports",
+    "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
+    "tideflow.programs.signature_names",
+    "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder "
+    "tideflow.programs.signature_names",
+    "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
+    "tideflow.programs.signature_names",
+    "python.saved_model.signature_constants": "tf.saved_model tideflow.programs.signature_names",
+    "python.saved_model.signature_def_utils_impl": "tf.saved_model tideflow.programs.signature_names",
+    "python.saved_model.utils_impl": "tf.saved_model tideflow.programs.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
-    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver",
+    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver "
+    "tideflow.programs.checkpoint_names",
     "python.training.saver_test_utils": "tideflow.programs.saver_testing",
     "python.training.slot_creator": "tideflow.train.slot_creator",
     "python.training.distribute": "tf.distribute",
@@ -469,8 +440,6 @@ _MODULES: dict[str, str] = {
     "python.util.function_utils": "tideflow.programs.utilities",
     "python.util.lazy_loader": "tideflow.programs.utilities",
     "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
-    "python.feature_column.dense_features": "tf.keras.layers",
-    "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.platform.decorators",
     "python.util.tf_export": "tideflow.programs.utilities",
@@ -504,7 +473,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
         return tuple(_PACKAGES[module][0].split())
     if _has_module(package, name):
         return tuple(_PACKAGES[package][0].split())
-    if re.fullmatch(r"(python\.ops|contrib\.[\w.]+)\.gen_\w+", module):
+    if re.fullmatch(r"(python\.ops|python\.training|contrib\.[\w.]+)\.gen_\w+", module):
         return ("gen",)
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"

@@ -106,6 +106,20 @@ def classification_signature_def(
     return build_signature_def({constants.CLASSIFY_INPUTS: inputs}, outputs, constants.CLASSIFY_METHOD_NAME)
 
 
+def supervised_signature_def(
+    method_name: str, inputs: Mapping[str, Any], *outputs: Mapping[str, Any] | None
+) -> SignatureDef:
+    """The signature of a step with labels, which trains or evaluates; its outputs may come in parts."""
+    if not inputs:
+        raise ValueError(f"{method_name} inputs cannot be None or empty.")
+    together = {key: value for part in outputs for key, value in (part or {}).items()}
+    takes, gives = (
+        {key: tensor_info.build_tensor_info(value) for key, value in given.items()}
+        for given in (inputs, together)
+    )
+    return build_signature_def(takes, gives, method_name)
+
+
 def _examples(examples: Any, task: str) -> TensorInfo:
     if examples is None:
         raise ValueError(f"{task} examples cannot be None.")

@@ -58,6 +58,7 @@ class BaseSession:
         deterministic: bool | None = None,
         trusted: bool = True,
     ):
+        target = "" if target is None else target
         if not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
         if graph is not None and not isinstance(graph, Graph):

@@ -12,7 +12,7 @@ from typing import Any
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
 
 from tideflow.export import export
-from tideflow.graph.errors import AbortedError, OutOfRangeError, UnavailableError
+from tideflow.graph.errors import OutOfRangeError
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import GraphKeys, get_collection, get_default_graph
 from tideflow.interrupts import deferred
@@ -30,10 +30,12 @@ from tideflow.train.session_run_hook import (
     SessionRunValues,
 )
 from tideflow.train.step_hooks import StepCounterHook
+from tideflow.train.worker_context import get_current_worker_context
+from tideflow.train.wrapped_session import PREEMPTION_ERRORS, StepContext, WrappedSession
 
-_PREEMPTION_ERRORS = (AbortedError, UnavailableError)  # another task is gone: a new session may do better
 _LONGEST_PAUSE = 5.0  # seconds between attempts to make a session
-_USE_DEFAULT = object()
+USE_DEFAULT = object()
+_WrappedSession = WrappedSession
 _CAUSES = (
     "This error may also occur due to a failure of the connection, caused by high memory or network "
     "bandwidth usage in the parameter servers. If this error occurs repeatedly, try increasing the number of "
@@ -184,21 +186,16 @@ class _CoordinatedSessionCreator(SessionCreator):
 # ----------------------------------------------------------------------- a session in layers, innermost first
 
 
-class _HookedSession:
+class _HookedSession(WrappedSession):
     """A session whose steps the hooks see and add to."""
 
-    def __init__(self, sess: Session, hooks: Sequence[SessionRunHook]):
-        self._sess: Session | None = sess
+    def __init__(self, sess: Any, hooks: Sequence[SessionRunHook]):
+        super().__init__(sess)
         self._hooks = hooks
         self._should_stop = False
 
-    def should_stop(self) -> bool:
-        return self._should_stop or self._sess is None
-
-    def close(self) -> None:
-        if self._sess is not None:
-            sess, self._sess = self._sess, None
-            sess.close()
+    def _check_stop(self) -> bool:
+        return self._should_stop
 
     def run(
         self,
@@ -211,14 +208,18 @@ class _HookedSession:
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
-        options = RunOptions.FromString(options.SerializeToString()) if options else RunOptions()
         wanted: dict[Any, Any] = {"caller": fetches}
-        feed_dict = self._call_before_run(context, wanted, feed_dict, options)
+        asked = RunOptions()
+        feed_dict = self._call_before_run(context, wanted, feed_dict, asked)
+        if asked.ByteSize() and options:
+            options = RunOptions.FromString(options.SerializeToString())  # the caller's stays as it is
+            _merge_options(options, asked)
+        options = options or asked
         # A step without options is the quick one, and nothing is noted of it.
-        given = {"options": options} if options.ByteSize() else {}
+        given: dict[str, Any] = {} if options is asked and not asked.ByteSize() else {"options": options}
         if given or run_metadata is not None:
             given["run_metadata"] = run_metadata = run_metadata or RunMetadata()
-        outputs = self._sess.run(wanted, feed_dict, **given)
+        outputs = self._sess.run(wanted, feed_dict=feed_dict, **given)
         seen = RunMetadata() if run_metadata is None else run_metadata
         for hook in self._hooks:
             hook.after_run(context, SessionRunValues(outputs.get(hook), options, seen))
@@ -266,17 +267,17 @@ def _merge_options(options: RunOptions, more: RunOptions) -> None:
         options.debug_options.reset_disk_byte_usage = True
 
 
-class _CoordinatedSession:
+class _CoordinatedSession(WrappedSession):
     """A hooked session with its coordinator: an error in one of the threads is an error of the session."""
 
-    def __init__(self, sess: _HookedSession, coord: Coordinator, stop_grace_period_secs: float = 120):
-        self._sess = sess
+    def __init__(self, sess: Any, coord: Coordinator, stop_grace_period_secs: float = 120):
+        super().__init__(sess)
         self._coord = coord
         self._stop_grace_period_secs = stop_grace_period_secs
 
-    def should_stop(self) -> bool:
+    def _check_stop(self) -> bool:
         self._coord.raise_requested_exception()
-        return self._coord.should_stop() or self._sess.should_stop()
+        return self._coord.should_stop()
 
     def close(self) -> None:
         """Ends the threads, then the session; raises what a thread ended with."""
@@ -285,12 +286,12 @@ class _CoordinatedSession:
             self._coord.join(stop_grace_period_secs=self._stop_grace_period_secs, ignore_live_threads=True)
         finally:
             with contextlib.suppress(Exception):  # what a thread ended with is the news
-                self._sess.close()
+                super().close()
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return self._sess.run(*args, **kwargs)
-        except _PREEMPTION_ERRORS:
+        except PREEMPTION_ERRORS:
             raise
         except Exception as error:
             self._raise_preemption(error)
@@ -300,28 +301,25 @@ class _CoordinatedSession:
         """A step may fail because a thread lost its task: then that is the cause."""
         try:
             self._coord.raise_requested_exception()
-        except _PREEMPTION_ERRORS as cause:
+        except PREEMPTION_ERRORS as cause:
             raise cause from error
         except Exception:
             pass  # raised again when the session is closed
 
-    def run_step_fn(self, step_fn: Callable, raw_session: Session) -> Any:
-        return step_fn(StepContext(raw_session, self.run))
 
-
-class _RecoverableSession:
+class _RecoverableSession(WrappedSession):
     """A coordinated session that is replaced by a new one when a task that it needs is lost."""
 
-    def __init__(self, creator: _CoordinatedSessionCreator):
-        self._creator = creator
-        self._sess: _CoordinatedSession | None = self._create_session()
+    def __init__(self, sess_creator: Any):
+        self._sess_creator = sess_creator
+        super().__init__(self._create_session())
 
     def _create_session(self) -> _CoordinatedSession:
         pause = 0.05
         while True:
             try:
-                return self._creator.create_session()
-            except _PREEMPTION_ERRORS as error:
+                return self._sess_creator.create_session()
+            except PREEMPTION_ERRORS as error:
                 logging.info(
                     "An error was raised while a session was being created. This may be due to a preemption "
                     "of a connected worker or parameter server. A new session will be created. " + _CAUSES,
@@ -330,12 +328,10 @@ class _RecoverableSession:
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
-    def should_stop(self) -> bool:
-        if self._sess is None:
-            return True
+    def _check_stop(self) -> bool:
         try:
-            return self._sess.should_stop()
-        except _PREEMPTION_ERRORS as error:
+            return isinstance(self._sess, WrappedSession) and self._sess._check_stop()
+        except PREEMPTION_ERRORS as error:
             logging.info(
                 "An error was raised while considering whether the session is complete. This may be due to a "
                 "preemption in a connected worker or parameter server. The current session will be closed "
@@ -348,25 +344,21 @@ class _RecoverableSession:
         except Exception:
             return True  # `close` raises it
 
-    def close(self) -> None:
-        if self._sess is not None:
-            sess, self._sess = self._sess, None
-            _close_lost(sess)
-
     def run(self, *args: Any, **kwargs: Any) -> Any:
         return self._recovering(lambda sess: sess.run(*args, **kwargs))
 
-    def run_step_fn(self, step_fn: Callable, raw_session: Session) -> Any:
-        return self._recovering(lambda sess: sess.run_step_fn(step_fn, self._creator.tf_sess))
+    def run_step_fn(self, step_fn: Callable, raw_session: Any, run_with_hooks: Callable | None = None) -> Any:
+        creator = self._sess_creator
+        return self._recovering(lambda sess: sess.run_step_fn(step_fn, creator.tf_sess, run_with_hooks))
 
-    def _recovering(self, step: Callable[[_CoordinatedSession], Any]) -> Any:
+    def _recovering(self, step: Callable[[Any], Any]) -> Any:
         """What a step gives, if need be with another session."""
         while True:
             try:
                 if self._sess is None:
                     self._sess = self._create_session()
                 return step(self._sess)
-            except _PREEMPTION_ERRORS as error:
+            except PREEMPTION_ERRORS as error:
                 logging.info(
                     "An error was raised. This may be due to a preemption in a connected worker or parameter "
                     "server. The current session will be closed and a new session will be created. "
@@ -376,51 +368,7 @@ class _RecoverableSession:
                 self.close()
 
 
-def _close_lost(sess: _CoordinatedSession) -> None:
-    """Closes a session; that a task it needs is gone is no news then."""
-    try:
-        sess.close()
-    except _PREEMPTION_ERRORS as error:
-        logging.warning(
-            "An error occurred when attempting to close the session. This may be due to a preemption in a "
-            "connected worker or parameter server. Error: %s",
-            error,
-        )
-
-
 # ------------------------------------------------------------------------------------------- what users make
-
-
-class StepContext:
-    """The argument of the function that `run_step_fn` calls.
-
-    It has a session, a `run` with hooks, and a way to stop.
-    """
-
-    def __init__(self, session: Session, run_with_hooks_fn: Callable):
-        self._session = session
-        self._run_with_hooks_fn = run_with_hooks_fn
-
-    @property
-    def session(self) -> Session:
-        """The session. Its `run` calls no hooks."""
-        return self._session
-
-    def run_with_hooks(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs a step with hooks, as `MonitoredSession.run` does.
-
-        Args:
-          *args: The arguments of `Session.run`.
-          **kwargs: The keyword arguments of `Session.run`.
-
-        Returns:
-          The fetched values.
-        """
-        return self._run_with_hooks_fn(*args, **kwargs)
-
-    def request_stop(self) -> None:
-        """Ends the training: raises StopIteration, which leaves the session's `with` block."""
-        raise StopIteration("step_fn has requested the iterations to stop.")
 
 
 class _MonitoredSession:
@@ -439,8 +387,11 @@ class _MonitoredSession:
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
+        context = get_current_worker_context()
+        if session_creator is None:
+            session_creator = ChiefSessionCreator() if context is None else context.session_creator()
         self._coordinated_creator = _CoordinatedSessionCreator(
-            session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs
+            session_creator, self._hooks, stop_grace_period_secs
         )
         self._sess: Any = (
             _RecoverableSession(self._coordinated_creator)
@@ -616,14 +567,14 @@ def MonitoredTrainingSession(
     scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: float | None = _USE_DEFAULT,
-    save_summaries_steps: int | None = _USE_DEFAULT,
-    save_summaries_secs: float | None = _USE_DEFAULT,
+    save_checkpoint_secs: float | None = USE_DEFAULT,
+    save_summaries_steps: int | None = USE_DEFAULT,
+    save_summaries_secs: float | None = USE_DEFAULT,
     config: ConfigProto | None = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: int | None = _USE_DEFAULT,
+    save_checkpoint_steps: int | None = USE_DEFAULT,
     summary_dir: str | None = None,
 ) -> MonitoredSession:
     """Creates a MonitoredSession for training, with the usual hooks.
@@ -652,13 +603,22 @@ def MonitoredTrainingSession(
       The MonitoredSession.
     """
     scaffold = scaffold or Scaffold()
-    if not is_chief:
+    context = get_current_worker_context()
+    if context is None and not is_chief:
         worker = WorkerSessionCreator(scaffold, master, config, max_wait_secs)
         return MonitoredSession(worker, hooks, stop_grace_period_secs)
     summary_steps, summary_secs = _frequency(save_summaries_steps, save_summaries_secs, (100, None))
     checkpoint_steps, checkpoint_secs = _frequency(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
     summary_dir = summary_dir or checkpoint_dir
+    creator: SessionCreator = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
     all_hooks = list(chief_only_hooks or ())
+    if context is not None:
+        creator = context.session_creator(
+            scaffold, config=config, checkpoint_dir=checkpoint_dir, max_wait_secs=max_wait_secs
+        )
+        all_hooks = all_hooks if context.is_chief else []
+        summary_dir = summary_dir if context.should_save_summary else None
+        checkpoint_dir = checkpoint_dir if context.should_checkpoint else None
     if summary_dir and _positive(log_step_count_steps):
         all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
     if summary_dir and (_positive(summary_steps) or _positive(summary_secs)):
@@ -673,15 +633,14 @@ def MonitoredTrainingSession(
                 checkpoint_dir, save_steps=checkpoint_steps, save_secs=checkpoint_secs, scaffold=scaffold
             )
         )
-    chief = ChiefSessionCreator(scaffold, master, config, checkpoint_dir)
-    return MonitoredSession(chief, all_hooks + list(hooks or ()), stop_grace_period_secs)
+    return MonitoredSession(creator, all_hooks + list(hooks or ()), stop_grace_period_secs)
 
 
 def _frequency(steps: Any, secs: Any, default: tuple[int | None, float | None]) -> tuple[Any, Any]:
     """Every so many steps or seconds; the default only where neither is said."""
-    if steps is _USE_DEFAULT and secs is _USE_DEFAULT:
+    if steps is USE_DEFAULT and secs is USE_DEFAULT:
         return default
-    return None if steps is _USE_DEFAULT else steps, None if secs is _USE_DEFAULT else secs
+    return None if steps is USE_DEFAULT else steps, None if secs is USE_DEFAULT else secs
 
 
 def _positive(number: float | None) -> bool:

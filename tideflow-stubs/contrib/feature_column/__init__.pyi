@@ -1,5 +1,6 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.feature_column.layers import concatenate_context_input as concatenate_context_input
 from tideflow.feature_column.layers import sequence_input_layer as sequence_input_layer
 from tideflow.feature_column.sequence import sequence_categorical_column_with_hash_bucket as sequence_categorical_column_with_hash_bucket
 from tideflow.feature_column.sequence import sequence_categorical_column_with_identity as sequence_categorical_column_with_identity

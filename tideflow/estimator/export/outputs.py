@@ -13,12 +13,11 @@ from tideflow.export import export
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.saved_model import constants
 from tideflow.saved_model.signatures import (
-    build_signature_def,
     classification_signature_def,
     predict_signature_def,
     regression_signature_def,
+    supervised_signature_def,
 )
-from tideflow.saved_model.tensor_info import build_tensor_info
 
 SUPERVISED_TRAIN_METHOD_NAME = "tensorflow/supervised/training"
 SUPERVISED_EVAL_METHOD_NAME = "tensorflow/supervised/eval"
@@ -190,14 +189,9 @@ class _SupervisedOutput(ExportOutput):
         self.metrics = None if metrics is None else _metric_outputs(metrics)
 
     def as_signature_def(self, receiver_tensors: Mapping[str, Tensor]) -> SignatureDef:
-        if not receiver_tensors:
-            raise ValueError(f"{self._method_name} inputs cannot be None or empty.")
-        outputs = {**(self.loss or {}), **(self.predictions or {}), **(self.metrics or {})}
-        takes, gives = (
-            {key: build_tensor_info(tensor) for key, tensor in given.items()}
-            for given in (receiver_tensors, outputs)
+        return supervised_signature_def(
+            self._method_name, receiver_tensors, self.loss, self.predictions, self.metrics
         )
-        return build_signature_def(takes, gives, self._method_name)
 
 
 class TrainOutput(_SupervisedOutput):

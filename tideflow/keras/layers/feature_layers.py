@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import tideflow as tf
@@ -10,65 +10,16 @@ from tideflow.export import export
 from tideflow.feature_column import layers as column_layers
 from tideflow.feature_column.base import (
     DenseColumn,
-    FeatureColumn,
     Inputs,
     SequenceDenseColumn,
-    Weights,
     check_batch_sizes,
-    dense_tensor,
 )
-from tideflow.graph.dtypes import DType
+from tideflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
+from tideflow.feature_column.state import LayerState
 from tideflow.layers.argument_docs import described
 from tideflow.layers.base import Layer
-from tideflow.variables import keras_initializers
-from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
 _WORDS = {"feature_columns": "The columns."}
-
-
-def _serialized(value: Any) -> Any:
-    """A column, or what one is made of, as plain values."""
-    if isinstance(value, FeatureColumn):
-        config = {name: _serialized(field) for name, field in value._asdict().items()}
-        return {"class_name": type(value).__name__, "config": config}
-    if isinstance(value, DType):
-        return value.name
-    if hasattr(value, "get_config") or callable(value):
-        return serialize_keras_object(value)
-    return value
-
-
-def _classes(base: type) -> dict[str, type]:
-    """The classes of `tf.feature_column` by name: those of contrib have the same names."""
-    found = {base.__name__: base} if base.__module__.startswith("tideflow.feature_column.") else {}
-    for inner in base.__subclasses__():
-        found.update(_classes(inner))
-    return found
-
-
-def _deserialized(config: Any, custom_objects: Mapping[str, Any] | None, known: dict[Any, Any]) -> Any:
-    """The column of plain values; equal columns are one."""
-    if isinstance(config, str):
-        return config
-    classes = {**_classes(FeatureColumn), **(custom_objects or {})}
-    if config["class_name"] not in classes:
-        raise ValueError(f"Unknown feature_column_v2: {config['class_name']}")
-
-    def field(name: str, value: Any) -> Any:
-        if isinstance(value, dict) and value.get("class_name") in classes:
-            return _deserialized(value, custom_objects, known)
-        if name == "dtype":
-            return tf.as_dtype(value)
-        if name == "initializer":
-            return keras_initializers.get(value)
-        if name == "normalizer_fn" and value is not None:
-            return deserialize_keras_object(value, {}, custom_objects, "function")
-        if isinstance(value, (list, tuple)):
-            return tuple(field("", item) for item in value)
-        return value
-
-    made = classes[config["class_name"]](**{name: field(name, v) for name, v in config["config"].items()})
-    return known.setdefault(made, made)
 
 
 class _Features(Layer):
@@ -78,7 +29,7 @@ class _Features(Layer):
         self, feature_columns: Iterable[Any], trainable: bool = True, name: str | None = None, **kwargs: Any
     ):
         super().__init__(name=name, trainable=trainable, **kwargs)
-        self._feature_columns = tuple(column_layers.by_name(feature_columns))
+        self._feature_columns = tuple(column_layers.by_name(feature_columns, "FeatureColumn"))
         for column in self._feature_columns:
             if not isinstance(column, self._kind):
                 raise ValueError(
@@ -87,18 +38,13 @@ class _Features(Layer):
                 )
 
     def build(self, input_shape: Any) -> None:
-        tables = {}
-        weights = Weights.of_model(None, self.trainable)
+        self._state_manager = LayerState(self, self.trainable)
         for column in self._feature_columns:
-            if hasattr(column, "table"):
-                with (
-                    tf.variable_scope(self.name, use_resource=True, auxiliary_name_scope=False),
-                    tf.variable_scope(column.name, auxiliary_name_scope=False),
-                ):
-                    tables[column] = column.table(weights)
-                self._track(tables[column])
-                self._weights_by_name["embedding_weights"] = tables[column]
-        self.__dict__["_weights_of_columns"] = weights._replace(tables=tables)
+            with (
+                tf.variable_scope(self.name, use_resource=True, auxiliary_name_scope=False),
+                tf.variable_scope(column.name, auxiliary_name_scope=False),
+            ):
+                column.create_state(self._state_manager)
         self.built = True
 
     def compute_output_shape(self, input_shape: Any) -> tf.TensorShape:
@@ -125,12 +71,11 @@ class _Features(Layer):
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
         config = Layer.get_config(self)
-        return {**config, "feature_columns": [_serialized(column) for column in self._feature_columns]}
+        return {**config, "feature_columns": serialize_feature_columns(self._feature_columns)}
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Any:
-        known: dict[Any, Any] = {}
-        columns = [_deserialized(each, custom_objects, known) for each in config["feature_columns"]]
+        columns = deserialize_feature_columns(config["feature_columns"], custom_objects)
         return cls(**{**config, "feature_columns": columns})
 
 
@@ -143,7 +88,7 @@ class DenseFeatures(_Features):
         inputs, tensors = self._inputs(features), []
         for column in self._feature_columns:
             with tf.name_scope(column.name):
-                made = dense_tensor(column, inputs, self._weights_of_columns)
+                made = column.get_dense_tensor(inputs, self._state_manager)
                 tensors.append(self._flat(column, made))
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = tensors[-1]
@@ -162,7 +107,7 @@ class SequenceFeatures(_Features):
         inputs, tensors, lengths = self._inputs(features), [], []
         for column in self._feature_columns:
             with tf.name_scope(column.name):
-                made, length = column.get_sequence_dense_tensor(inputs, self._weights_of_columns)
+                made, length = column.get_sequence_dense_tensor(inputs, self._state_manager)
                 tensors.append(self._flat(column, made))
                 lengths.append(length)
         check_batch_sizes(lengths, self._feature_columns)

@@ -38,7 +38,7 @@ class Tensors:
     def __init__(self, tensors: dict[Any, Any]):
         self._tensors = tensors
 
-    def get(self, key: Any) -> Any:
+    def get(self, key: Any, state: Any = None) -> Any:
         """The tensor of a feature (by name) or of a column; KeyError for a feature that is missing."""
         if key not in self._tensors and isinstance(key, OldColumn):
             logging.debug("Transforming feature_column %s", key)

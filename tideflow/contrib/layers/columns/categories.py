@@ -49,7 +49,7 @@ class IdColumn(OldColumn, CategoricalColumn):
         """The weights in what the column gives, if any."""
         return None
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
         tensor = inputs.get(self)
         return IdWeightPair(self.id_tensor(tensor), self.weight_tensor(tensor))
 
@@ -101,7 +101,7 @@ class SparseColumn(IdColumn, _SparseFields):
     def config(self) -> dict[str, Any]:
         return {self.column_name: VarLenFeature(self.dtype)}
 
-    def transform_feature(self, inputs: Any) -> SparseTensor:
+    def transform_feature(self, inputs: Any, state: Any = None) -> SparseTensor:
         return self._ids_of(self.as_sparse(inputs.get(self.column_name)))
 
     def as_sparse(self, feature: Any) -> SparseTensor:
@@ -375,7 +375,7 @@ class WeightedSparseColumn(IdColumn, _WeightedFields):
     def weight_tensor(self, input_tensor: Any) -> SparseTensor:
         return input_tensor[1]
 
-    def transform_feature(self, inputs: Any) -> tuple[SparseTensor, SparseTensor]:
+    def transform_feature(self, inputs: Any, state: Any = None) -> tuple[SparseTensor, SparseTensor]:
         ids, weights = inputs.get(self.sparse_id_column), inputs.get(self.weight_column_name)
         if not isinstance(weights, SparseTensor):
             weights = to_sparse(weights, 0)
@@ -451,7 +451,7 @@ class CrossedColumn(IdColumn, _CrossedFields):
         nested = (c.leaves() if isinstance(c, CrossedColumn) else [c] for c in self.columns)
         return [leaf for leaves in nested for leaf in leaves]
 
-    def transform_feature(self, inputs: Any) -> SparseTensor:
+    def transform_feature(self, inputs: Any, state: Any = None) -> SparseTensor:
         features = [self._feature(leaf, inputs) for leaf in self.leaves()]
         return feature_crosses.sparse_feature_cross(
             features,

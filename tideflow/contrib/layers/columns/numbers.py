@@ -54,7 +54,7 @@ class RealValuedColumn(OldColumn, DenseColumn, _RealValuedFields):
     def variable_shape(self) -> TensorShape:
         return vector(self.dimension)
 
-    def transform_feature(self, inputs: Any) -> Tensor:
+    def transform_feature(self, inputs: Any, state: Any = None) -> Tensor:
         feature = inputs.get(self.column_name)
         normal = feature if self.normalizer is None else self.normalizer(feature)
         return casting.cast(normal, dtypes.float32)
@@ -162,11 +162,11 @@ class BucketizedColumn(OldColumn, CategoricalColumn, DenseColumn, _BucketizedFie
     def parents(self) -> tuple[OldColumn, ...]:
         return (self.source_column,)
 
-    def transform_feature(self, inputs: Any) -> Tensor:
+    def transform_feature(self, inputs: Any, state: Any = None) -> Tensor:
         numbers = inputs.get(self.source_column)
         return bucketize_op(numbers, boundaries=list(self.boundaries), name="bucketize")
 
-    def get_sparse_tensors(self, inputs: Inputs) -> IdWeightPair:
+    def get_sparse_tensors(self, inputs: Inputs, state: Any = None) -> IdWeightPair:
         return IdWeightPair(self.to_sparse_tensor(inputs.get(self)), None)
 
     def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:

@@ -53,7 +53,7 @@ class _OfIds(OldColumn, DenseColumn):
             self.sparse_id_column.insert_transformed_feature(columns_to_tensors)
         columns_to_tensors[self] = columns_to_tensors[self.sparse_id_column]
 
-    def transform_feature(self, inputs: Any) -> Any:
+    def transform_feature(self, inputs: Any, state: Any = None) -> Any:
         return inputs.get(self.sparse_id_column)
 
     def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
@@ -344,7 +344,7 @@ class ScatteredEmbeddingColumn(OldColumn, DenseColumn, _ScatteredFields):
     def variable_shape(self) -> TensorShape:
         return vector(self.dimension)
 
-    def transform_feature(self, inputs: Any) -> Any:
+    def transform_feature(self, inputs: Any, state: Any = None) -> Any:
         return inputs.get(self.column_name)
 
     def get_dense_tensor(self, inputs: Inputs, weights: Weights) -> Tensor:
@@ -432,7 +432,7 @@ class DataFrameColumn(OldColumn, _DataFrameFields):
     def insert_transformed_feature(self, columns_to_tensors: dict[Any, Any]) -> None:
         columns_to_tensors[self] = self.series.build(columns_to_tensors)
 
-    def transform_feature(self, inputs: Any) -> Any:
+    def transform_feature(self, inputs: Any, state: Any = None) -> Any:
         return self.series.build(inputs)
 
     def input_layer(self, tensor: Any, weights: Weights, rank: int = 2) -> Tensor:

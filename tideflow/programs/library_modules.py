@@ -1,0 +1,87 @@
+"""TensorFlow's inner modules of datasets, feature columns, distribution, tools and its debugger."""
+
+# Packages: where their modules' names are looked up, and the modules.
+PACKAGES: dict[str, tuple[str, str]] = {
+    "python.data": ("tf.data", ""),
+    "python.data.experimental": ("tf.data.experimental", ""),
+    "python.data.experimental.kernel_tests": ("", "reader_dataset_ops_test_base stats_dataset_test_base"),
+    "python.data.experimental.kernel_tests.serialization": ("", "dataset_serialization_test_base"),
+    "python.data.experimental.ops": (
+        "tf.data.experimental tf.contrib.data",
+        "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
+        "interleave_ops iterator_ops matching_files optimization optimization_options parsing_ops "
+        "prefetching_ops random_ops readers resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops "
+        "stats_options take_while_ops threading_options threadpool unique writers",
+    ),
+    "python.data.kernel_tests": ("", "test_base"),
+    "python.data.ops": (
+        "tf.data tf.data.experimental tf",
+        "dataset_ops iterator_ops multi_device_iterator_ops optional_ops readers",
+    ),
+    "python.data.util": (
+        "tideflow.programs.dataset_utilities",
+        "convert nest options random_seed sparse structure traverse",
+    ),
+    "python.debug": ("tideflow.programs.debugger", ""),
+    "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
+    "python.debug.wrappers": (
+        "tideflow.programs.debugger",
+        "dumping_wrapper framework hooks local_cli_wrapper",
+    ),
+    "python.distribute": (
+        "tf.distribute tf.distribute.experimental tf.contrib.distribute",
+        "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_coordinator "
+        "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
+        "device_util multi_worker_util one_device_strategy parameter_server_strategy "
+        "reduce_util summary_op_util values",
+    ),
+    "python.distribute.cluster_resolver": (
+        "tf.distribute.cluster_resolver",
+        "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
+        "tfconfig_cluster_resolver",
+    ),
+    "python.feature_column": (
+        "tf.feature_column",
+        "dense_features dense_features_v2 feature_column feature_column_lib feature_column_v2 "
+        "sequence_feature_column serialization utils",
+    ),
+}
+
+_TESTS = "python.data.experimental.kernel_tests"
+
+# Single modules, where they are not what their package is.
+MODULES: dict[str, str] = {
+    f"{_TESTS}.reader_dataset_ops_test_base": "tideflow.programs.dataset_reader_tests",
+    f"{_TESTS}.serialization.dataset_serialization_test_base": "tideflow.programs.dataset_saving_tests",
+    f"{_TESTS}.stats_dataset_test_base": "tideflow.programs.dataset_stats_tests",
+    "python.data.experimental.ops.cardinality": "tf.data.experimental tideflow.runtime.datasets",
+    "python.data.experimental.ops.matching_files": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.sleep": "tideflow.programs.dataset_names",
+    "python.data.experimental.ops.threadpool": "tideflow.programs.dataset_names",
+    "python.data.kernel_tests.test_base": "tideflow.programs.dataset_testing",
+    "python.data.ops.multi_device_iterator_ops": "tideflow.programs.device_iterators",
+    "python.data.util.options": "tideflow.programs.option_names",
+    "python.data.util.sparse": "tideflow.programs.sparse_elements",
+    "python.distribute.device_util": "tideflow.programs.device_names",
+    "python.data.util.nest": "tideflow.programs.data_names",
+    "python.data.util.structure": "tf.data.experimental tideflow.programs.data_names tf",
+    "python.distribute.distribute_coordinator": "tideflow.programs.worker_tasks",
+    "python.distribute.distribute_coordinator_context": "tideflow.train.worker_context",
+    "python.distribute.multi_worker_util": "tideflow.programs.cluster_tasks",
+    "python.distribute.summary_op_util": "tideflow.programs.summary_names",
+    "python.feature_column.dense_features": "tf.keras.layers",
+    "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
+    "python.feature_column.feature_column": "tf.feature_column tideflow.programs.column_names",
+    "python.feature_column.feature_column_v2": "tf.feature_column tideflow.programs.column_names",
+    "python.feature_column.sequence_feature_column": "tf.feature_column tf.keras.experimental "
+    "tf.contrib.feature_column tideflow.programs.column_names",
+    "python.feature_column.serialization": "tideflow.feature_column.serialization",
+    "python.feature_column.utils": "tideflow.programs.column_names",
+    "python.tools": "",
+    "python.tools.freeze_graph": "tideflow.programs.tools",
+    "python.tools.inspect_checkpoint": "tideflow.programs.tools",
+    "python.tools.optimize_for_inference_lib": "tideflow.programs.inference_graphs",
+    "python.tools.saved_model_cli": "tideflow.programs.saved_model_commands",
+    "python.tools.saved_model_utils": "tideflow.programs.tools",
+    "python.tools.strip_unused_lib": "tideflow.programs.tools",
+}
