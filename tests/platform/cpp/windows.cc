@@ -125,21 +125,31 @@ class ReadNumbersOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("ReadNumbers").Device(DEVICE_CPU), ReadNumbersOp);
 
-REGISTER_OP("LaterSquare").Input("x: float").Output("y: float").SetShapeFn(shape_inference::UnchangedShape);
+REGISTER_OP("LaterSquare")
+    .Input("x: float")
+    .Output("y: float")
+    .Attr("throws: bool = false")
+    .SetShapeFn(shape_inference::UnchangedShape);
 
 class LaterSquareOp : public AsyncOpKernel {
  public:
-  using AsyncOpKernel::AsyncOpKernel;
+  explicit LaterSquareOp(OpKernelConstruction* context) : AsyncOpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("throws", &throws_));
+  }
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     Tensor* y = nullptr;
     OP_REQUIRES_OK_ASYNC(
         context, context->forward_input_or_allocate_output({0}, 0, context->input(0).shape(), &y), done);
     OP_REQUIRES_ASYNC(context, y->NumElements() > 0, errors::InvalidArgument("nothing to square"), done);
-    context->device()->tensorflow_cpu_worker_threads()->workers->Schedule([context, y, done] {
+    context->device()->tensorflow_cpu_worker_threads()->workers->Schedule([this, context, y, done] {
+      if (throws_) throw std::runtime_error("thrown by another thread");
       y->flat<float>().device(context->eigen_device<CPUDevice>()) = context->input(0).flat<float>().square();
       done();
     });
   }
+
+ private:
+  bool throws_;
 };
 REGISTER_KERNEL_BUILDER(Name("LaterSquare").Device(DEVICE_CPU), LaterSquareOp);
 

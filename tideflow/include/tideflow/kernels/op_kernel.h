@@ -467,9 +467,12 @@ class AsyncOpKernel : public OpKernel {
   AsyncOpKernel* AsAsync() override { return this; }
   virtual void ComputeAsync(OpKernelContext* context, DoneCallback done) = 0;
   void Compute(OpKernelContext* context) override {
-    Notification finished;
-    ComputeAsync(context, [&finished] { finished.Notify(); });
-    finished.WaitForNotification();
+    auto call = std::make_shared<internal::PendingCall>();
+    {
+      internal::WithCurrentCall current(call);
+      ComputeAsync(context, [call] { call->Finish(); });
+    }
+    call->Wait();
   }
 };
 
