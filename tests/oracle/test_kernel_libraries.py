@@ -20,7 +20,8 @@ def test_tensorflow_gives_the_answers_that_are_kept(oracle, tmp_path):
     python = str(ENVIRONMENTS / ORACLE / "bin" / "python")
     said = subprocess.run([python, "-c", _FLAGS], capture_output=True, text=True, check=True).stdout
     flags = json.loads(said.splitlines()[-1])
-    libraries = [compiled(SOURCES / f"{name}.cc", tmp_path, flags) for name in ("zero_out", "interface")]
+    names = ("zero_out", "interface", "stateful", "windows")
+    libraries = [compiled(SOURCES / f"{name}.cc", tmp_path, flags) for name in names]
     command = [python, str(SOURCES / "answers.py"), "tensorflow", *libraries]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert done.stdout == (SOURCES / "answers.txt").read_text()
