@@ -19,6 +19,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tideflow.cluster.master import Master
 from tideflow.cluster.membership import Lease
 from tideflow.cluster.steps import session_not_found
+from tideflow.cluster.tensorflow_clients.newer_ops import rewrite_newer_ops
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import NotFoundError
@@ -291,6 +292,7 @@ class TensorFlowSessions:
 
 def _extend(graph: Graph, graph_def: GraphDef) -> None:
     """Adds the nodes and functions that a client sends to its graph: all, or none if one is invalid."""
+    rewrite_newer_ops(graph_def)
     known = {*graph._by_name, *(node.name for node in graph_def.node)}
     for node in graph_def.node:
         if node.name in graph._by_name:
