@@ -41,6 +41,11 @@ def test_executors_threads_cancellation_and_facts(compiled, output_of):
     assert output_of(compiled(PROGRAMS / "executors.c")) == "done\n"
 
 
+def test_forks_while_threads_run_steps(compiled, output_of):
+    told = output_of(compiled(PROGRAMS / "forked.c")).splitlines()
+    assert told == [*(f"child {i}: well" for i in range(5)), "parent: 0 36"]
+
+
 def test_the_page_shows_a_program_and_what_it_prints(compiled, output_of, tmp_path):
     program, printed = (block for block in blocks("c_api.md") if block.language in ("c", "text"))
     source = tmp_path / "square.c"
