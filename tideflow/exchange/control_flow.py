@@ -78,7 +78,7 @@ def decide(program: Program) -> bool:
             continue
         node.guards = frozenset((pred, side) for pred, side in node.guards if not _is_constant(pred))
         possible = [i for i, guards in enumerate(node.choices) if not _is_ruled_out(guards)]
-        if len(possible) == 1:
+        if len(possible) == 1 < len(node.choices):
             replaced[node.outputs[0]] = node.inputs[possible[0]]
         else:
             kept.append(node)
