@@ -1,5 +1,6 @@
-"""Programs in C, C++ and Rust, compiled against the library and run."""
+"""Programs in C, C++, Rust and Go, compiled against the library and run."""
 
+import os
 import runpy
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from tests.capi.conftest import PROGRAMS, ROOT
 from tests.docs.pages import blocks
 
 EXAMPLES = ROOT / "examples" / "capi"
+LINE = "line: y = 3.00 x + 2.00\nmodel: 2.5 3 3.5\n"  # what each of them prints
 
 
 def test_the_tour_sees_what_it_sees_in_tensorflow(compiled, output_of):
@@ -39,6 +41,11 @@ def test_executors_threads_cancellation_and_facts(compiled, output_of):
     assert output_of(compiled(PROGRAMS / "executors.c")) == "done\n"
 
 
+def test_forks_while_threads_run_steps(compiled, output_of):
+    told = output_of(compiled(PROGRAMS / "forked.c")).splitlines()
+    assert told == [*(f"child {i}: well" for i in range(5)), "parent: 0 36"]
+
+
 def test_the_page_shows_a_program_and_what_it_prints(compiled, output_of, tmp_path):
     program, printed = (block for block in blocks("c_api.md") if block.language in ("c", "text"))
     source = tmp_path / "square.c"
@@ -58,20 +65,25 @@ def saved_model(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("language", ["c", "cc", "rs"])
-def test_the_examples_train_a_line_and_serve_a_model(
-    language, library, compiled, output_of, saved_model, tmp_path
-):
-    source = EXAMPLES / f"line.{language}"
-    if language == "rs":
-        if shutil.which("rustc") is None:
-            pytest.skip("needs rustc")
-        program = tmp_path / "line"
+@pytest.mark.parametrize("compiler", ["gcc", "g++"])
+def test_the_examples_train_a_line_and_serve_a_model(compiler, compiled, output_of, saved_model):
+    source = EXAMPLES / ("line.c" if compiler == "gcc" else "line.cc")
+    assert output_of(compiled(source, compiler), saved_model) == LINE
+
+
+@pytest.mark.parametrize("compiler", ["rustc", "go"])
+def test_the_examples_of_other_languages(compiler, library, output_of, saved_model, tmp_path):
+    if shutil.which(compiler) is None:
+        pytest.skip(f"needs {compiler}")
+    program, environment = tmp_path / "line", {**os.environ}
+    if compiler == "rustc":
         linked = ["-L", f"{library}/lib", "-C", f"link-arg=-Wl,-rpath,{library}/lib"]
-        subprocess.run(["rustc", "-D", "warnings", source, *linked, "-o", program], check=True)
+        command = ["rustc", "-D", "warnings", EXAMPLES / "line.rs", *linked, "-o", program]
     else:
-        program = compiled(source, "gcc" if language == "c" else "g++")
-    assert output_of(program, saved_model) == "line: y = 3.00 x + 2.00\nmodel: 2.5 3 3.5\n"
+        environment |= {"PKG_CONFIG_PATH": f"{library}/lib/pkgconfig", "GOCACHE": str(tmp_path / "cache")}
+        command = ["go", "build", "-o", program, EXAMPLES / "line.go"]
+    subprocess.run(command, check=True, env=environment, cwd=tmp_path)
+    assert output_of(program, saved_model) == LINE
 
 
 def test_values_need_no_python_and_leave_no_memory(compiled, tmp_path):

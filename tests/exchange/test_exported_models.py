@@ -89,6 +89,42 @@ def test_a_traced_model(build):
         assert_same(program(*map(torch.tensor, arrays.values())), wanted)
 
 
+def test_the_learning_phase_is_decided_by_its_default():
+    """A Keras model in a graph asks a placeholder, which has a default, whether it is being trained."""
+
+    def build():
+        return stacked(
+            [6], "float32", layers.Dense(4, "relu"), layers.BatchNormalization(), layers.Dropout(0.5)
+        )
+
+    model, found = cases(build)
+    tf.keras.backend.clear_session()
+    program = traced(model, {})
+    assert not any("cond" in str(node.target) for node in program.graph.nodes if node.op == "call_function")
+    for arrays, wanted in found:
+        assert_same(program.module()(*map(torch.tensor, arrays.values())), wanted)
+
+
+def test_conditions_that_constants_decide_are_none():
+    def build():
+        x = tf.placeholder(tf.float32, [None, 2])
+        always, asked = tf.placeholder_with_default(True, []), tf.reduce_sum(x) > 1.0
+        inner = tf.cond(asked, lambda: tf.cond(always, lambda: x + 1.0, lambda: tf.log(x)), lambda: x)
+        looped = tf.while_loop(
+            lambda i, y: i < 3, lambda i, y: (i + 1, tf.cond(always, lambda: y * 2.0, lambda: y)), [0, x]
+        )
+        return {"x": x}, {"a": inner, "b": tf.cond(always, lambda: inner * 2.0, lambda: x), "c": looped[1]}
+
+    model, found = cases(build)
+    program = traced(model, {})
+    conditions = [
+        node for node in program.graph.nodes if "cond" in str(node.target) and node.op == "call_function"
+    ]
+    assert len(conditions) == 1
+    for arrays, wanted in found:
+        assert_same(program.module()(*map(torch.tensor, arrays.values())), wanted)
+
+
 def test_the_saved_model_of_an_estimator(tmp_path):
     columns = [tf.feature_column.numeric_column("x", [3])]
     estimator = tf.estimator.DNNRegressor([4], columns, model_dir=str(tmp_path / "run"))

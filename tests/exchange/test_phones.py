@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.exchange import test_exported_models as built
+from tests.exchange.test_exporting import assert_same, cases
 from tideflow.cli import main
+from tideflow.exchange.exporting import export_model
 
 pytest.importorskip("executorch")
 torch = pytest.importorskip("torch")
@@ -46,3 +49,17 @@ def test_both_precisions(digits, capsys):
     np.testing.assert_allclose(run(whole, rows), wanted, rtol=1e-4, atol=1e-5)
     assert np.abs(run(small, rows) - wanted).max() < 0.05 * np.abs(wanted).max()
     assert small.stat().st_size < whole.stat().st_size / 2
+
+
+@pytest.mark.parametrize("build", [built.images, built.sequences, built.attention, built.pictures])
+def test_models_of_many_kinds(build, tmp_path):
+    """The Keras ones ask whether they are being trained: the default of that decides."""
+    from executorch.runtime import Runtime
+
+    model, found = cases(build)
+    tf.keras.backend.clear_session()
+    path = tmp_path / "model.pte"
+    export_model(model, path, "executorch")
+    for arrays, wanted in found:
+        method = Runtime.get().load_program(path).load_method("forward")
+        assert_same(method.execute(tuple(map(torch.tensor, arrays.values()))), wanted)

@@ -39,9 +39,9 @@ def start(side, *arguments):
     )
 
 
-def client(side, *arguments):
+def client(side, *arguments, program="client_program.py"):
     """What a run of the client's program told."""
-    with start(side, str(HERE / "client_program.py"), *arguments) as process:
+    with start(side, str(HERE / program), *arguments) as process:
         out, _ = process.communicate(timeout=SECONDS)
     assert process.returncode == 0, out
     return json.loads(out.splitlines()[-1])
@@ -59,6 +59,12 @@ def test_clients_train_share_fail_and_are_killed(side, target):
     # The step of the killed client takes no word, and the variables go on where they were.
     after = client(side, target, "next")
     assert after["steps"] == 7 and after["word"] == "word" and after["losses"][0] < first["losses"][2]
+
+
+def test_pipelines_of_tensorflow_2(target):
+    """They have op types that came after 1.15."""
+    here, there = (client("tf2", *given, program="client_pipelines.py") for given in ([], [target]))
+    assert there == here and len(here["interleaved"]) == 6
 
 
 @pytest.mark.parametrize("side", ["tf1", "tf2"])

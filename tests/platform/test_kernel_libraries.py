@@ -78,6 +78,37 @@ def test_what_would_end_the_process_ends_the_step(libraries, how, error, words):
     assert raised.value.op.name == "here"
 
 
+def test_an_exception_in_a_thread_of_a_kernel_ends_the_step(libraries):
+    with tf.Graph().as_default(), tf.Session() as session:
+        with pytest.raises(tf.errors.InternalError, match="thrown by another thread"):
+            session.run(libraries[3].later_square([1.0], throws=True))
+        assert session.run(libraries[3].later_square([3.0])) == [9.0]
+
+
+FORKED = """
+import os, signal, sys
+import tideflow as tf
+library = tf.load_op_library(sys.argv[1])
+session = tf.Session()
+x = tf.placeholder(tf.float32, [None])
+y = library.later_square(x)
+assert session.run(y, {x: [3.0]}) == [9.0]
+child = os.fork()
+if not child:
+    signal.alarm(60)
+    os._exit(int(tf.Session().run(y, {x: [2.0]})[0]))
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status), session.run(y, {x: [5.0]}))
+"""
+
+
+def test_threads_of_kernels_are_there_after_a_fork(paths):
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED, paths[3]], capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "4 [25.]\n", done.stderr
+
+
 def test_memory_is_shared_only_where_torch_knows(libraries):
     """A kernel that gives its input out, and one that keeps it, leave variables as they are."""
     interface = libraries[1]

@@ -12,7 +12,6 @@ import os
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.config_pb2 import ConfigProto
@@ -174,6 +173,7 @@ class Server:
     ) -> TensorFlowClients | None:
         if address is None:
             return None
+        from tideflow.cluster.http2.tls import server_context  # loaded when asked for
         from tideflow.cluster.tensorflow_clients.service import TensorFlowClients  # loaded when asked for
 
         try:
@@ -184,7 +184,7 @@ class Server:
                 devices=self._all_devices,
                 reset=self.reset,
                 threads=MAX_THREADS,
-                tls=None if tls is None else (Path(tls[0]).read_bytes(), Path(tls[1]).read_bytes()),
+                tls=None if tls is None else server_context(*tls),
                 insecure=self._insecure,
             )
         except BaseException:

@@ -3,7 +3,7 @@ body, each a list of steps.
 
 In a program a node says under which conditions it runs, and a Merge takes what the taken side made. Here the
 nodes of a side stand in its branch, and one condition gives the values of all Merges that can be computed at
-once: what they share is computed once.
+once: what they share is computed once. Conditions that constants decide are none any more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tideflow.compile.ir import Guards, Loop, Node, Value, walk
+from tideflow.compile.ir import Guards, Loop, Node, Program, Value, walk
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,39 @@ class Iteration:
 
 
 Step = Node | Condition | Iteration
+
+
+def decide(program: Program) -> bool:
+    """Takes out the sides of conditions that constants rule out. Returns whether there were any."""
+    used = set(program.uses())
+    merges = [node for node in program.nodes if any(map(_is_ruled_out, node.choices))]
+    if any(index in used for merge in merges for index in merge.outputs[1:]):
+        return False
+    replaced: dict[Value, Value] = {}
+    kept = []
+    for node in program.nodes:
+        node.replace_values(replaced)
+        if _is_ruled_out(node.guards):
+            continue
+        node.guards = frozenset((pred, side) for pred, side in node.guards if not _is_constant(pred))
+        possible = [i for i, guards in enumerate(node.choices) if not _is_ruled_out(guards)]
+        if len(possible) == 1 < len(node.choices):
+            replaced[node.outputs[0]] = node.inputs[possible[0]]
+        else:
+            kept.append(node)
+    has_changed = len(kept) < len(program.nodes)
+    program.nodes = kept
+    program.targets &= set(kept)
+    program.fetches = [replaced.get(value, value) for value in program.fetches]
+    return any([decide(node.body) for node in kept if isinstance(node, Loop)]) or has_changed
+
+
+def _is_constant(pred: Value) -> bool:
+    return pred.op.definition.role == "constant"
+
+
+def _is_ruled_out(guards: Guards) -> bool:
+    return any(_is_constant(pred) and bool(pred.op.attrs["value"]) != side for pred, side in guards)
 
 
 def in_branches(nodes: Sequence[Node], guards: Guards = frozenset()) -> list[Step]:

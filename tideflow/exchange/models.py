@@ -5,10 +5,12 @@ A model comes from a session, from a SavedModel or from a checkpoint with its gr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
+
+from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.exchange.step_module import CannotExport, StepModule
 from tideflow.exchange.tables import Items, items_of_tables, write_out
@@ -16,7 +18,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.graph_util import convert_variables_to_constants
 from tideflow.graph.operation import Tensor
-from tideflow.ops.arrays.constants import placeholder
+from tideflow.ops.arrays.constants import identity_op, placeholder, placeholder_with_default_op
 from tideflow.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tideflow.saved_model.loader import SavedModelLoader
 from tideflow.session.session import Session
@@ -63,6 +65,7 @@ def of_session(session: Session, inputs: Mapping[str, Tensor], outputs: Mapping[
     whole = graph.as_graph_def()
     message = convert_variables_to_constants(session, whole, names)
     message.versions.CopyFrom(whole.versions)  # says that a scalar placeholder is one
+    _take_defaults(message, {tensor.op.name for tensor in inputs.values()})
     used = {node.name for node in message.node}
     with Graph().as_default() as made:
         import_graph_def(message, name="")
@@ -76,6 +79,18 @@ def of_session(session: Session, inputs: Mapping[str, Tensor], outputs: Mapping[
     instead = write_out(made, tables)
     given = {name: made.get_tensor_by_name(tensor.name) for name, tensor in outputs.items()}
     return Frozen(taken, {name: instead.get(found, found) for name, found in given.items()}, graph, tables)
+
+
+def _take_defaults(message: GraphDef, fed: Set[str]) -> None:
+    """Lets placeholders that nobody feeds be their defaults, so that what depends on them is decided: Keras's
+    learning phase above all.
+    """
+    for node in message.node:
+        if node.op == placeholder_with_default_op.name and node.name not in fed:
+            kind = node.attr["dtype"].type
+            node.op = identity_op.name
+            node.attr.clear()
+            node.attr["T"].type = kind
 
 
 def of_saved_model(

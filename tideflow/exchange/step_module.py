@@ -25,7 +25,7 @@ from tideflow.compile.request import StepRequest
 from tideflow.compile.rewrite import optimize
 from tideflow.compile.unroll import unrolled
 from tideflow.exchange import arrays
-from tideflow.exchange.control_flow import Branch, Condition, Iteration, Step, in_branches, sides_of
+from tideflow.exchange.control_flow import Branch, Condition, Iteration, Step, decide, in_branches, sides_of
 from tideflow.exchange.traced_kernels import KERNELS
 from tideflow.graph.errors import OpError
 from tideflow.graph.op import ShapeError
@@ -108,6 +108,8 @@ def _program(feeds: Sequence[Tensor], fetches: Sequence[Tensor]) -> Program:
     _drop_checks(program)
     place(program, Placement([]))
     optimize(program, phases=("simplify",))  # fused kernels are this machine's own
+    if decide(program):
+        optimize(program, phases=("simplify",))
     program = unrolled(program) or program
     reasons = [(node.source, reason) for node in walk(program) if (reason := _why_not(node))]
     if reasons:

@@ -10,18 +10,28 @@ from __future__ import annotations
 import asyncio
 import math
 import re
-import struct
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
+from tideflow.cluster.http2 import connection as http2
+from tideflow.cluster.http2.frames import header_block
+from tideflow.cluster.http2.grpc_messages import (
+    HEADERS,
+    NOT_GRPC,
+    PREFIX,
+    TRAILERS,
+    WINDOW_BITS,
+    is_grpc,
+    message_of,
+    prefix,
+    status_block,
+)
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
-from tideflow.serving import http2
 from tideflow.serving.calls import Call
 from tideflow.serving.front import OVERDUE, WRITE_BUFFER, Connections, Front, unexpected
-from tideflow.serving.http2_frames import header_block
 
 # Gets the message, the deadline and a function for the answer; returns the calls that the answer waits for.
 Respond: TypeAlias = "Callable[[bytes | OpError], None]"
@@ -32,16 +42,6 @@ StreamingMethod: TypeAlias = Callable[[bytes, Callable[[bytes], None]], Callable
 _NO_DEADLINE = 600.0  # seconds for a request that names none
 _UNITS = {"H": 3600.0, "M": 60.0, "S": 1.0, "m": 1e-3, "u": 1e-6, "n": 1e-9}
 _TIMEOUT = re.compile(rb"(\d{1,8})([HMSmun])")
-_PREFIX = 5  # bytes before a message: whether it is compressed, and its length
-_LONGEST_MESSAGE = 4096  # of an error
-_WINDOW_BITS = {b"gzip": 31, b"deflate": zlib.MAX_WBITS}
-
-_STATUS_OK = b"\x88"  # `:status 200` of HPACK's static table
-_HEADERS = _STATUS_OK + header_block(
-    [(b"content-type", b"application/grpc"), (b"grpc-accept-encoding", b"identity,deflate,gzip")]
-)
-_TRAILERS = header_block([(b"grpc-status", b"0")])
-_NOT_GRPC = header_block([(b":status", b"415"), (b"content-type", b"text/plain")])
 
 
 class GrpcServer(Connections):
@@ -115,7 +115,7 @@ class GrpcConnection(asyncio.Protocol):
         self.exchanges: dict[int, _Exchange] = {}  # by the numbers of streams
         self.streamings: dict[int, _Streaming] = {}
         self._machine = http2.Connection(
-            body_limit=limits.body + _PREFIX, head_limit=limits.head, most_streams=limits.streams
+            body_limit=limits.body + PREFIX, head_limit=limits.head, most_streams=limits.streams
         )
         self._transport: Any = None
         self._loop: asyncio.AbstractEventLoop = asyncio.get_running_loop()
@@ -175,8 +175,8 @@ class GrpcConnection(asyncio.Protocol):
 
     def _handle(self, stream: int, headers: dict[bytes, bytes], body: bytes | None) -> None:
         front = self.server.front
-        if not headers.get(b"content-type", b"").startswith(b"application/grpc"):
-            self._machine.respond(stream, _NOT_GRPC)
+        if not is_grpc(headers):
+            self._machine.respond(stream, NOT_GRPC)
             return
         timeout = headers.get(b"grpc-timeout")
         deadline = self._since + (_NO_DEADLINE if timeout is None else _seconds(timeout))
@@ -195,7 +195,7 @@ class GrpcConnection(asyncio.Protocol):
             if method is None:
                 path = headers[b":path"].decode("latin-1")
                 raise errors.unimplemented(f"Method not found: {path}")
-            message = _message(body, encoding, front.limits.body)
+            message = message_of(body, encoding, front.limits.body)
             exchange.calls = method(message, deadline, exchange.respond)
         except OpError as error:
             exchange.respond(error)
@@ -210,9 +210,9 @@ class GrpcConnection(asyncio.Protocol):
             front.check_load()
             if body is None:
                 raise errors.resource_exhausted(f"Received message larger than max ({front.limits.body})")
-            message = _message(body, headers.get(b"grpc-encoding"), front.limits.body)
+            message = message_of(body, headers.get(b"grpc-encoding"), front.limits.body)
             streaming = self.streamings[stream] = _Streaming(self, stream, deadline)
-            self._machine.begin(stream, _HEADERS)
+            self._machine.begin(stream, HEADERS)
             streaming.end = self.server.streaming[headers[b":path"]](message, streaming.send)
         except Exception as error:
             problem = error if isinstance(error, OpError) else unexpected(error)
@@ -223,13 +223,13 @@ class GrpcConnection(asyncio.Protocol):
 
     def send_message(self, stream: int, message: bytes) -> None:
         """Sends a message of an answer that is a stream."""
-        self._machine.send(stream, struct.pack(">BL", 0, len(message)) + message)
+        self._machine.send(stream, prefix(len(message)) + message)
         self._write_soon()
 
     def _finish(self, streaming: _Streaming, error: OpError) -> None:
         """Ends an answer that is a stream."""
         streaming.cancel()
-        self._machine.finish(streaming.stream, _status_block(error.error_code, error.message))
+        self._machine.finish(streaming.stream, status_block(error.error_code, error.message))
         self._write_soon()
 
     def send(self, stream: int, answer: bytes | OpError, encoding: bytes | None) -> None:
@@ -237,14 +237,14 @@ class GrpcConnection(asyncio.Protocol):
         if self._transport is None:
             return
         if isinstance(answer, OpError):
-            self._machine.respond(stream, _HEADERS + _status_block(answer.error_code, answer.message))
+            self._machine.respond(stream, HEADERS + status_block(answer.error_code, answer.message))
         elif encoding == b"gzip":
-            compressor = zlib.compressobj(1, wbits=_WINDOW_BITS[encoding])
+            compressor = zlib.compressobj(1, wbits=WINDOW_BITS[encoding])
             packed = compressor.compress(answer) + compressor.flush()
-            headers = _HEADERS + header_block([(b"grpc-encoding", encoding)])
-            self._machine.respond(stream, headers, struct.pack(">BL", 1, len(packed)) + packed, _TRAILERS)
+            headers = HEADERS + header_block([(b"grpc-encoding", encoding)])
+            self._machine.respond(stream, headers, prefix(len(packed), is_compressed=True) + packed, TRAILERS)
         else:
-            self._machine.respond(stream, _HEADERS, struct.pack(">BL", 0, len(answer)) + answer, _TRAILERS)
+            self._machine.respond(stream, HEADERS, prefix(len(answer)) + answer, TRAILERS)
         self._write_soon()
 
     def _write_soon(self) -> None:
@@ -299,36 +299,3 @@ def _seconds(timeout: bytes) -> float:
     """The seconds of a `grpc-timeout` header."""
     found = _TIMEOUT.fullmatch(timeout)
     return int(found[1]) * _UNITS[found[2].decode()] if found else _NO_DEADLINE
-
-
-def _message(body: bytes, encoding: bytes | None, limit: int) -> bytes:
-    """The one message of a unary request."""
-    if len(body) < _PREFIX:
-        raise errors.internal("The request ends before its message")
-    is_compressed, length = struct.unpack_from(">BL", body)
-    if length != len(body) - _PREFIX:
-        raise errors.internal(f"A message of {length} bytes was announced, {len(body) - _PREFIX} came")
-    message = body[_PREFIX:]
-    if not is_compressed:
-        return message
-    bits = _WINDOW_BITS.get(encoding or b"")
-    if bits is None:
-        raise errors.unimplemented(f"Compression {encoding!r} is not known: gzip and deflate are")
-    decompressor = zlib.decompressobj(bits)
-    try:
-        plain = decompressor.decompress(message, limit + 1)
-    except zlib.error as error:
-        raise errors.internal(f"The message is not compressed as the headers say: {error}") from None
-    if len(plain) > limit:
-        raise errors.resource_exhausted(f"Received message larger than max ({limit})")
-    return plain
-
-
-@lru_cache(maxsize=256)
-def _status_block(code: int, message: str) -> bytes:
-    """The last headers of an answer that is an error. Texts are percent-encoded, as gRPC has it."""
-    text = b"".join(
-        bytes((byte,)) if 0x20 <= byte <= 0x7E and byte != ord("%") else b"%%%02X" % byte
-        for byte in message.encode("utf-8", "replace")[:_LONGEST_MESSAGE]
-    )
-    return header_block([(b"grpc-status", b"%d" % code), (b"grpc-message", text)])

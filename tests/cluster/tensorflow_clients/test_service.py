@@ -15,7 +15,6 @@ import tideflow as tf
 from tests.cluster.clusters import cluster_of
 from tests.cluster.tensorflow_clients.raw_client import RawClient, as_proto
 from tests.serving.loops import make_certificate
-from tideflow.cluster.tensorflow_clients import service
 
 SECONDS = 60
 PAIR = np.array([1, 2], np.float32)
@@ -315,12 +314,12 @@ def test_clients_share_state_unless_a_session_is_isolated(server, client, graph)
 def test_the_connections_of_clients_are_known():
     # A server of its own: gRPC's channels to one address may share a connection that an earlier one left.
     server = tf.train.Server({"local": ["127.0.0.1:0"]}, tensorflow_clients="127.0.0.1:0")
-    port = int(server.tensorflow_target.rpartition(":")[2])
+    ports = server._tensorflow_clients._server.ports
     try:
-        assert not service.connected_ports(port)
+        assert not ports()
         with RawClient(server.tensorflow_target) as client:
             client.call("ListDevices")
-            assert len(service.connected_ports(port)) == 1
+            assert len(ports()) == 1
     finally:
         server.stop()
 

@@ -270,6 +270,8 @@ def answers(tf, zero_out, interface, stateful, windows):
     show("no numbers", run(lambda: windows.read_numbers(["1", "one"])))
     show("later", run(lambda: windows.later_square([1.0, -2.0])))
     show("later, of nothing", run(lambda: windows.later_square(tf.zeros([0]))))
+    show("curves", run(lambda: [windows.curve([0.5]), windows.curve(np.array([0.5, -2], np.float16))]))
+    show("crosses", run(lambda: windows.crosses([1.0, 2.0, 3.0], ["a", "b"])))
     show("halves", run(lambda: [windows.halve([3.0]), windows.halve([3])]))
     return lines
 

@@ -125,21 +125,31 @@ class ReadNumbersOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("ReadNumbers").Device(DEVICE_CPU), ReadNumbersOp);
 
-REGISTER_OP("LaterSquare").Input("x: float").Output("y: float").SetShapeFn(shape_inference::UnchangedShape);
+REGISTER_OP("LaterSquare")
+    .Input("x: float")
+    .Output("y: float")
+    .Attr("throws: bool = false")
+    .SetShapeFn(shape_inference::UnchangedShape);
 
 class LaterSquareOp : public AsyncOpKernel {
  public:
-  using AsyncOpKernel::AsyncOpKernel;
+  explicit LaterSquareOp(OpKernelConstruction* context) : AsyncOpKernel(context) {
+    OP_REQUIRES_OK(context, context->GetAttr("throws", &throws_));
+  }
   void ComputeAsync(OpKernelContext* context, DoneCallback done) override {
     Tensor* y = nullptr;
     OP_REQUIRES_OK_ASYNC(
         context, context->forward_input_or_allocate_output({0}, 0, context->input(0).shape(), &y), done);
     OP_REQUIRES_ASYNC(context, y->NumElements() > 0, errors::InvalidArgument("nothing to square"), done);
-    context->device()->tensorflow_cpu_worker_threads()->workers->Schedule([context, y, done] {
+    context->device()->tensorflow_cpu_worker_threads()->workers->Schedule([this, context, y, done] {
+      if (throws_) throw std::runtime_error("thrown by another thread");
       y->flat<float>().device(context->eigen_device<CPUDevice>()) = context->input(0).flat<float>().square();
       done();
     });
   }
+
+ private:
+  bool throws_;
 };
 REGISTER_KERNEL_BUILDER(Name("LaterSquare").Device(DEVICE_CPU), LaterSquareOp);
 
@@ -157,5 +167,50 @@ class HalveOp : public UnaryOp<T> {
 };
 REGISTER_KERNEL_BUILDER(Name("Halve").Device(DEVICE_CPU).TypeConstraint<float>("T"), HalveOp<float>);
 REGISTER_KERNEL_BUILDER(Name("Halve").Device(DEVICE_CPU).TypeConstraint<int32>("T"), HalveOp<int32>);
+
+// Functions of numbers of 16 bits; rows and columns that are assigned to, at dimensions that only a run knows.
+REGISTER_OP("Curve").Attr("T: {half, float}").Input("x : T").Output("y : T").SetShapeFn(shape_inference::UnchangedShape);
+
+template <typename T>
+class CurveOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output("y", context->input(0).shape(), &y));
+    const auto x = context->input(0).flat<T>();
+    auto to = y->flat<T>();
+    for (int i = 0; i < x.size(); ++i) to(i) = x(i) * (T(1.0) + tanh(pow(x(i), T(3)))) + sqrt(exp(x(i)));
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Curve").Device(DEVICE_CPU).TypeConstraint<float>("T"), CurveOp<float>);
+REGISTER_KERNEL_BUILDER(Name("Curve").Device(DEVICE_CPU).TypeConstraint<Eigen::half>("T"), CurveOp<Eigen::half>);
+
+REGISTER_OP("Crosses").Input("x: float").Input("texts: string").Output("y: float").Output("rows: string");
+
+class CrossesOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const auto x = context->input(0).flat<float>();
+    const int64 n = x.size();
+    Tensor *y = nullptr, *rows = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, {n, n, 2}, &y));
+    auto cube = y->tensor<float, 3>();
+    cube.setZero();
+    for (int dimension = 0; dimension < 2; ++dimension) {
+      auto plane = cube.chip(n - 1, dimension);
+      plane.chip(dimension, 1) = x + x.constant(static_cast<float>(dimension));
+    }
+    cube.chip<2>(0).chip<0>(0) += x;
+    cube.chip<1>(0).setConstant(9.0f);
+    TensorShape shape = context->input(1).shape();
+    shape.InsertDim(0, 2);
+    OP_REQUIRES_OK(context, context->allocate_output(1, shape, &rows));
+    auto texts = rows->flat_outer_dims<string>();
+    for (size_t i = 0; i < 2; ++i) texts.chip(i, 0) = context->input(1).flat<string>();
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Crosses").Device(DEVICE_CPU), CrossesOp);
 
 }  // namespace tensorflow

@@ -2,6 +2,8 @@
 
 #include "python.h"
 
+#include <pthread.h>
+
 #include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
@@ -54,6 +56,34 @@ void end_python() {
   }
 }
 
+// A fork of the program is one of Python too: its child has this thread alone, and must find no lock taken by another.
+// Forks that Python makes itself, holding its lock, are its own affair.
+class Fork {
+ public:
+  void prepare() {
+    is_ours_ = !PyGILState_Check();
+    if (!is_ours_) return;
+    state_ = PyGILState_Ensure();
+    PyOS_BeforeFork();
+  }
+  void finish(void (*after)()) {
+    if (!is_ours_) return;
+    after();
+    PyGILState_Release(state_);
+  }
+
+ private:
+  bool is_ours_ = false;
+  PyGILState_STATE state_ = PyGILState_UNLOCKED;
+};
+
+thread_local Fork fork_of_this_thread;
+
+void handle_forks() {
+  pthread_atfork([] { fork_of_this_thread.prepare(); }, [] { fork_of_this_thread.finish(PyOS_AfterFork_Parent); },
+                 [] { fork_of_this_thread.finish(PyOS_AfterFork_Child); });
+}
+
 void check(const PyStatus& status, const char* python) {
   if (PyStatus_Exception(status)) give_up(status.err_msg == nullptr ? "unknown error" : status.err_msg, python);
 }
@@ -81,6 +111,7 @@ void start_python() {
     PyErr_Print();
     give_up("tideflow cannot be imported", python);
   }
+  handle_forks();
   std::atexit(end_python);  // after the libraries are loaded: functions registered last are called first
   PyEval_SaveThread();
 }

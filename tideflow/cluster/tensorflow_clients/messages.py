@@ -1,10 +1,10 @@
-"""The messages of `tensorflow.MasterService`. Tensors in requests and answers are not part of them here:
-`tensors.py` reads and writes those, so that large ones are not copied needlessly.
+"""The messages of `tensorflow.MasterService`. Fetched tensors are not part of the answers here, and fed ones
+are taken from large requests before these are parsed: `tensors.py` does both, without needless copies.
 """
 
 from __future__ import annotations
 
-from tensorboard.compat.proto import config_pb2, graph_pb2  # noqa: F401  (types that the schema names)
+from tensorboard.compat.proto import config_pb2, graph_pb2, tensor_pb2  # noqa: F401  (types that the schema names)
 
 from tideflow.graph.own_protos import make_messages
 
@@ -25,8 +25,10 @@ _MESSAGES = make_messages(
             "current_graph_version": "int64",
         },
         "ExtendSessionResponse": {"new_graph_version": "4 int64"},
+        "NamedTensor": {"name": "string", "tensor": "tensorboard.TensorProto"},
         "RunStepRequest": {
-            "session_handle": "1 string",  # 2 are the feeds
+            "session_handle": "1 string",
+            "feed": "2 repeated NamedTensor",
             "fetch": "3 repeated string",
             "target": "4 repeated string",
             "options": "5 tensorboard.RunOptions",
@@ -39,7 +41,6 @@ _MESSAGES = make_messages(
             "status_code": "3 int32",
             "status_error_message": "4 string",
         },
-        "NamedTensor": {"name": "string"},  # 2 is the tensor
         "PartialRunSetupRequest": {
             "session_handle": "string",
             "feed": "repeated string",
@@ -68,10 +69,11 @@ _MESSAGES = make_messages(
             "request_id": "int64",
         },
         "MakeCallableResponse": {"handle": "int64"},
-        "RunCallableRequest": {  # 3 are the feeds
-            "session_handle": "1 string",
-            "handle": "2 int64",
-            "request_id": "4 int64",
+        "RunCallableRequest": {
+            "session_handle": "string",
+            "handle": "int64",
+            "feed": "repeated tensorboard.TensorProto",
+            "request_id": "int64",
         },
         "RunCallableResponse": {"metadata": "2 tensorboard.RunMetadata"},  # 1 are the fetched tensors
         "ReleaseCallableRequest": {"session_handle": "string", "handle": "int64"},

@@ -10,9 +10,8 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from tensorboard.compat.proto.config_pb2 import CallableOptions, ConfigProto, RunMetadata, RunOptions
 from tensorboard.compat.proto.graph_pb2 import GraphDef
@@ -20,6 +19,7 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tideflow.cluster.master import Master
 from tideflow.cluster.membership import Lease
 from tideflow.cluster.steps import session_not_found
+from tideflow.cluster.tensorflow_clients.newer_ops import rewrite_newer_ops
 from tideflow.compile.request import StepRequest
 from tideflow.graph import errors
 from tideflow.graph.errors import NotFoundError
@@ -36,8 +36,13 @@ from tideflow.session.traced_step import TraceRequest
 ABANDONED_ROUNDS = 3600  # a session whose connection is closed lives for so many heartbeats without a request
 
 Names: TypeAlias = "tuple[str, ...]"
-# Inside the block, the client may end the step that has this context.
-Cancellable: TypeAlias = Callable[[Callable[[], None]], AbstractContextManager[None]]
+
+
+class Caller(Protocol):
+    """The client that waits for a step."""
+
+    def on_cancel(self, cancel: Callable[[], None] | None) -> None:
+        """Has a function called when the client gives the step up; raises if it has done so already."""
 
 
 @dataclass(frozen=True)
@@ -127,16 +132,19 @@ class ClientSession:
     # ------------------------------------------------------------------ steps
 
     def run(
-        self, request: StepRequest, feeds: Sequence[Any], options: RunOptions, cancellable: Cancellable
+        self, request: StepRequest, feeds: Sequence[Any], options: RunOptions, caller: Caller
     ) -> tuple[Sequence[Any], RunMetadata | None]:
         """The values of a step's fetches, and what the options ask to know of it."""
         if not request.fetches and not request.targets:
             raise errors.invalid_argument("Must specify at least one target to fetch or execute.")
         asked = TraceRequest.of(options, self.config, next(self.runs))
         context = self._context(options, asked)
-        with cancellable(lambda: self.master.cancel(context)):
+        caller.on_cancel(lambda: self.master.cancel(context))
+        try:
             plan = compiled(self.master, request, context)
             values = plan.run(context, feeds)
+        finally:
+            caller.on_cancel(None)
         if asked is not None and context.trace is not None:
             asked.select(context.trace)
         return values, context.trace
@@ -166,13 +174,17 @@ class ClientSession:
 
     def run_piece(
         self, handle: str, request: StepRequest, feeds: Sequence[Any], options: RunOptions,
-        cancellable: Cancellable,
+        caller: Caller,
     ) -> Sequence[Any]:  # fmt: skip
         """The values of the fetches of a piece."""
         run, context = self.partial_run(handle), self._context(options)
         fetches = Fetches(self.graph, [*request.fetches, *request.targets])
-        with self.lock, cancellable(lambda: self.master.cancel(context)):
-            values = run(fetches, dict(zip(request.feeds, feeds, strict=True)), context)
+        with self.lock:
+            caller.on_cancel(lambda: self.master.cancel(context))
+            try:
+                values = run(fetches, dict(zip(request.feeds, feeds, strict=True)), context)
+            finally:
+                caller.on_cancel(None)
         if run.finished:
             del self.partial_runs[handle]
         return [feeder(tensor)(value) for tensor, value in zip(request.fetches, values)]
@@ -280,6 +292,7 @@ class TensorFlowSessions:
 
 def _extend(graph: Graph, graph_def: GraphDef) -> None:
     """Adds the nodes and functions that a client sends to its graph: all, or none if one is invalid."""
+    rewrite_newer_ops(graph_def)
     known = {*graph._by_name, *(node.name for node in graph_def.node)}
     for node in graph_def.node:
         if node.name in graph._by_name:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,6 +16,7 @@ import torch
 from google.protobuf.message import DecodeError
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
+from tideflow.cluster.http2.threaded_server import LARGEST_MESSAGE
 from tideflow.cluster.tensorflow_clients.messages import NamedTensor
 from tideflow.graph import dtypes, errors
 from tideflow.graph.dtypes import DType
@@ -29,7 +31,7 @@ _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # how a field is encoded
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 _NAME, _TENSOR = 1, 2  # fields of a NamedTensorProto
 _CONTENT = 4  # the field of a TensorProto with the memory of all elements
-_LARGEST_MESSAGE = 2**31 - 1  # that protobuf reads
+_PARSED_WHOLE = 16 << 10  # bytes of a request whose tensors are copied by protobuf
 
 
 def split(message: memoryview, number: int) -> tuple[bytes, list[memoryview]]:
@@ -74,46 +76,74 @@ def _split(message: memoryview, number: int) -> tuple[bytes, list[memoryview]]:
 # --------------------------------------------------------------------------------------------------- reading
 
 
-def read_named(message: memoryview) -> tuple[str, memoryview]:
-    """The name of a NamedTensorProto, and the bytes of its tensor."""
-    rest, found = split(message, _TENSOR)
-    return NamedTensor.FromString(rest).name, found[-1] if found else memoryview(b"")
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """A tensor that a client feeds, and the memory of its elements where that is not in the message."""
+
+    name: str
+    tensor: TensorProto
+    content: memoryview | None = None
+
+    def read(self, to: Tensor) -> Any:
+        """What a step takes for a tensor."""
+        proto, dtype = self.tensor, to.dtype.base_dtype
+        if proto.dtype != dtype.as_datatype_enum:
+            raise errors.invalid_argument(
+                f"The feed '{to.name}' is of type {dtype.name} ({dtype.as_datatype_enum}), and not of type "
+                f"{proto.dtype}, which the client sent."
+            )
+        shape = [dim.size for dim in proto.tensor_shape.dim]
+        if proto.tensor_shape.unknown_rank or min(shape, default=0) < 0:
+            raise errors.invalid_argument(f"Invalid TensorProto for feed '{to.name}': its shape is not known")
+        if not to.shape.is_compatible_with(tuple(shape)):
+            raise errors.invalid_argument(
+                f"Cannot feed value of shape {tuple(shape)} for Tensor '{to.name}', which has shape "
+                f"'{to.shape}'"
+            )
+        try:
+            content = proto.tensor_content if self.content is None else self.content
+            if content and dtype is not dtypes.string:
+                return _numbers(content, shape, dtype)
+            if self.content is not None:
+                proto.tensor_content = bytes(self.content)
+            return to_torch(array_of_client(proto, to.name))
+        except (ValueError, TypeError) as error:
+            raise errors.invalid_argument(f"Invalid TensorProto for feed '{to.name}': {error}") from None
 
 
-def read_feed(message: memoryview, tensor: Tensor) -> Any:
-    """What a step takes for a tensor that a client feeds, from the bytes of a TensorProto."""
+def read_feeds(data: memoryview | bytes, kind: Any) -> tuple[Any, list[Feed]]:
+    """The request of a step, of this kind of message, and what it feeds.
+
+    Raises:
+      DecodeError: If the bytes are no message.
+    """
+    if len(data) <= _PARSED_WHOLE:
+        message = kind.FromString(bytes(data))
+        return message, [_feed(each) for each in message.feed]
+    field = kind.DESCRIPTOR.fields_by_name["feed"]
+    rest, found = split(memoryview(data), field.number)
+    is_named = field.message_type.full_name == NamedTensor.DESCRIPTOR.full_name
+    return kind.FromString(rest), [_large_feed(each, is_named) for each in found]
+
+
+def _feed(message: Any) -> Feed:
+    return Feed("", message) if isinstance(message, TensorProto) else Feed(message.name, message.tensor)
+
+
+def _large_feed(message: memoryview, is_named: bool) -> Feed:
+    name = ""
+    if is_named:
+        rest, found = split(message, _TENSOR)
+        name, message = NamedTensor.FromString(rest).name, found[-1] if found else memoryview(b"")
     rest, found = split(message, _CONTENT)
-    proto = TensorProto.FromString(rest)
-    dtype = tensor.dtype.base_dtype
-    if proto.dtype != dtype.as_datatype_enum:
-        raise errors.invalid_argument(
-            f"The feed '{tensor.name}' is of type {dtype.name} ({dtype.as_datatype_enum}), and not of type "
-            f"{proto.dtype}, which the client sent."
-        )
-    shape = [dim.size for dim in proto.tensor_shape.dim]
-    if proto.tensor_shape.unknown_rank or min(shape, default=0) < 0:
-        raise errors.invalid_argument(f"Invalid TensorProto for feed '{tensor.name}': its shape is not known")
-    if not tensor.shape.is_compatible_with(tuple(shape)):
-        raise errors.invalid_argument(
-            f"Cannot feed value of shape {tuple(shape)} for Tensor '{tensor.name}', which has shape "
-            f"'{tensor.shape}'"
-        )
-    try:
-        if found and dtype is not dtypes.string:
-            return _numbers(found[-1], shape, dtype)
-        proto.tensor_content = bytes(found[-1]) if found else b""
-        return to_torch(array_of_client(proto, tensor.name))
-    except (ValueError, TypeError) as error:
-        raise errors.invalid_argument(f"Invalid TensorProto for feed '{tensor.name}': {error}") from None
+    return Feed(name, TensorProto.FromString(rest), found[-1] if found else None)
 
 
-def _numbers(content: memoryview, shape: Sequence[int], dtype: DType) -> torch.Tensor:
+def _numbers(content: memoryview | bytes, shape: Sequence[int], dtype: DType) -> torch.Tensor:
     if len(content) != math.prod(shape) * dtype.size:
         raise ValueError(f"{len(content)} bytes are no {dtype.name} tensor of shape {shape}")
     if dtype.torch is None:
         raise TypeError(f"a tensor of type {dtype.name} cannot be fed")
-    if not content:
-        return torch.empty(shape, dtype=dtype.torch)
     return torch.frombuffer(bytearray(content), dtype=dtype.torch).reshape(shape)
 
 
@@ -152,18 +182,18 @@ def named_pieces(name: str, value: Any, dtype: DType) -> Pieces:
     return [_field(_NAME, len(text)), text, _field(_TENSOR, _size(tensor)), *tensor]
 
 
-def answer(number: int, tensors: Iterable[Pieces], rest: bytes) -> bytes:
+def answer(number: int, tensors: Iterable[Pieces], rest: bytes) -> Pieces:
     """A message that has tensors in the field of this number, and whose other fields are `rest`."""
     pieces: Pieces = []
     for tensor in tensors:
         pieces += [_field(number, _size(tensor)), *tensor]
     pieces.append(rest)
     size = _size(pieces)
-    if size > _LARGEST_MESSAGE:
+    if size > LARGEST_MESSAGE:
         raise errors.resource_exhausted(
-            f"The fetched tensors have {size} bytes; an answer has at most {_LARGEST_MESSAGE}. Fetch fewer."
+            f"The fetched tensors have {size} bytes; an answer has at most {LARGEST_MESSAGE}. Fetch fewer."
         )
-    return b"".join(pieces)
+    return pieces
 
 
 def _size(pieces: Pieces) -> int:

@@ -141,7 +141,7 @@ def nearest(size: int, new_size: int, align_corners: bool, half_pixel_centers: b
     numbers = np.arange(new_size, dtype=np.float32)
     at = (numbers + np.float32(0.5)) * scale if half_pixel_centers else numbers * scale
     at = np.floor(at.astype(np.float64) + 0.5) if align_corners else np.floor(at)
-    places = np.clip(at.astype(np.int64), 0, size - 1)[None]
+    places = np.clip(at.astype(np.int64), 0, size - 1).reshape(1, -1)  # with strides that exporters know
     return Taps(places, np.ones(places.shape, np.float32))
 
 

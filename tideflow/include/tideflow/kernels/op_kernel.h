@@ -262,7 +262,7 @@ class OpKernelContext {
   DataType expected_output_dtype(int i) const { return kernel_->output_type(i); }
   const Tensor& input(int i) const { return inputs_.at(static_cast<size_t>(i)); }
   Status input(StringPiece name, const Tensor** tensor) const {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
     if (last != first + 1)
       return errors::InvalidArgument("OpKernel used list-valued input name '", name, "' when single-valued input was expected");
@@ -273,7 +273,7 @@ class OpKernelContext {
   bool input_is_ref(int i) const { return IsRefType(kernel_->input_type(i)); }
   Tensor mutable_input(int i, bool) const { return input(i); }
   Status mutable_input(StringPiece name, Tensor* tensor, bool lock_held) const {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
     *tensor = mutable_input(first, lock_held);
     return Status::OK();
@@ -285,7 +285,7 @@ class OpKernelContext {
   }
   void replace_ref_input(int i, const Tensor& tensor, bool) { inputs_.at(static_cast<size_t>(i)) = tensor; }
   Status replace_ref_input(StringPiece name, const Tensor& tensor, bool lock_held) {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
     replace_ref_input(first, tensor, lock_held);
     return Status::OK();
@@ -304,13 +304,13 @@ class OpKernelContext {
   ResourceMgr* resource_manager() const { return node().resources.get(); }
 
   Status input_list(StringPiece name, OpInputList* list) {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().inputs, name, "input", &first, &last));
     *list = OpInputList(this, first, last);
     return Status::OK();
   }
   Status output_list(StringPiece name, OpOutputList* list) {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().outputs, name, "output", &first, &last));
     *list = OpOutputList(this, first, last);
     return Status::OK();
@@ -342,7 +342,7 @@ class OpKernelContext {
     return Status::OK();
   }
   Status allocate_output(StringPiece name, const TensorShape& shape, Tensor** tensor) {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().outputs, name, "output", &first, &last));
     return allocate_output(first, shape, tensor);
   }
@@ -382,7 +382,7 @@ class OpKernelContext {
     outputs_.at(static_cast<size_t>(i)) = tensor;
   }
   Status set_output(StringPiece name, const Tensor& tensor) {
-    int first, last;
+    int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().outputs, name, "output", &first, &last));
     set_output(first, tensor);
     return Status::OK();
@@ -467,9 +467,12 @@ class AsyncOpKernel : public OpKernel {
   AsyncOpKernel* AsAsync() override { return this; }
   virtual void ComputeAsync(OpKernelContext* context, DoneCallback done) = 0;
   void Compute(OpKernelContext* context) override {
-    Notification finished;
-    ComputeAsync(context, [&finished] { finished.Notify(); });
-    finished.WaitForNotification();
+    auto call = std::make_shared<internal::PendingCall>();
+    {
+      internal::WithCurrentCall current(call);
+      ComputeAsync(context, [call] { call->Finish(); });
+    }
+    call->Wait();
   }
 };
 

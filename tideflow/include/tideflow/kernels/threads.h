@@ -2,6 +2,8 @@
 #ifndef TIDEFLOW_KERNELS_THREADS_H_
 #define TIDEFLOW_KERNELS_THREADS_H_
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <deque>
@@ -12,30 +14,78 @@
 #include "tideflow/kernels/status.h"
 
 namespace tensorflow {
+namespace internal {
+
+// A call that other threads finish: that of an asynchronous kernel. An exception in what they do for it ends the
+// call, and not the process.
+class PendingCall {
+ public:
+  void Finish(std::exception_ptr failure = nullptr) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (!finished_) failure_ = failure;
+    finished_ = true;
+    changed_.notify_all();
+  }
+
+  void Wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return finished_; });
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool finished_ = false;
+  std::exception_ptr failure_;
+};
+
+// The call for which this thread works, if any.
+__attribute__((visibility("hidden"))) inline std::shared_ptr<PendingCall>& CurrentCall() {
+  static thread_local std::shared_ptr<PendingCall> call;
+  return call;
+}
+
+class WithCurrentCall {
+ public:
+  explicit WithCurrentCall(std::shared_ptr<PendingCall> call) : before_(std::move(call)) { before_.swap(CurrentCall()); }
+  ~WithCurrentCall() { before_.swap(CurrentCall()); }
+  WithCurrentCall(const WithCurrentCall&) = delete;
+
+ private:
+  std::shared_ptr<PendingCall> before_;
+};
+
+}  // namespace internal
+
 namespace thread {
 
 class ThreadPool {
  public:
-  explicit ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads) {}
+  explicit ThreadPool(int threads) : threads_(threads < 1 ? 1 : threads), state_(new State) {}
   ThreadPool(const ThreadPool&) = delete;
   ~ThreadPool() {
+    State* state = state_;
+    if (state->process != getpid()) return;  // the threads are another process's
     {
-      std::lock_guard<std::mutex> lock(mutex_);
-      ended_ = true;
+      std::lock_guard<std::mutex> lock(state->mutex);
+      state->ended = true;
     }
-    changed_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
+    state->changed.notify_all();
+    for (std::thread& worker : state->workers) worker.join();
+    delete state;
   }
 
   int NumThreads() const { return threads_; }
 
   void Schedule(std::function<void()> work) {
+    State* state = CurrentState();
     {
-      std::lock_guard<std::mutex> lock(mutex_);
-      if (static_cast<int>(workers_.size()) < threads_) workers_.emplace_back([this] { Work(); });
-      queue_.push_back(std::move(work));
+      std::lock_guard<std::mutex> lock(state->mutex);
+      if (static_cast<int>(state->workers.size()) < threads_) state->workers.emplace_back([state] { state->Serve(); });
+      state->queue.push_back(Work{std::move(work), internal::CurrentCall()});
     }
-    changed_.notify_one();
+    state->changed.notify_one();
   }
 
   // Calls work(begin, end) for parts of [0, total); a part costs about 10,000 cycles at least. The calling
@@ -82,25 +132,57 @@ class ThreadPool {
   }
 
  private:
-  void Work() {
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (true) {
-      changed_.wait(lock, [this] { return ended_ || !queue_.empty(); });
-      if (queue_.empty()) return;
-      std::function<void()> work = std::move(queue_.front());
-      queue_.pop_front();
-      lock.unlock();
-      work();
-      lock.lock();
+  struct Work {
+    std::function<void()> function;
+    std::shared_ptr<internal::PendingCall> call;
+
+    void Do() const {
+      internal::WithCurrentCall current(call);
+      try {
+        function();
+      } catch (...) {
+        if (!call) throw;
+        call->Finish(std::current_exception());
+      }
     }
+  };
+
+  struct State {
+    void Serve() {
+      std::unique_lock<std::mutex> lock(mutex);
+      while (true) {
+        changed.wait(lock, [this] { return ended || !queue.empty(); });
+        if (queue.empty()) return;
+        {
+          const Work work = std::move(queue.front());
+          queue.pop_front();
+          lock.unlock();
+          work.Do();
+        }
+        lock.lock();
+      }
+    }
+
+    const pid_t process = getpid();
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::deque<Work> queue;
+    std::vector<std::thread> workers;
+    bool ended = false;
+  };
+
+  // A process that was forked has none of its parent's threads: it begins anew, and leaves what it inherited alone.
+  State* CurrentState() {
+    State* state = state_;
+    if (state->process == getpid()) return state;
+    State* fresh = new State;
+    if (state_.compare_exchange_strong(state, fresh)) return fresh;
+    delete fresh;
+    return state;
   }
 
   const int threads_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> queue_;
-  std::vector<std::thread> workers_;
-  bool ended_ = false;
+  std::atomic<State*> state_;
 };
 
 }  // namespace thread

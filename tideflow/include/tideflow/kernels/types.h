@@ -2,6 +2,7 @@
 #ifndef TIDEFLOW_KERNELS_TYPES_H_
 #define TIDEFLOW_KERNELS_TYPES_H_
 
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -87,6 +88,32 @@ struct Float16 {
   friend TIDEFLOW_ON_DEVICE Float16 operator/(Float16 a, Float16 b) { return Float16(float(a) / float(b)); }
   friend TIDEFLOW_ON_DEVICE Float16 operator-(Float16 a) { return Float16(-float(a)); }
 };
+
+// Functions of 16 bits give 16 bits: C++'s own would make them double.
+#define TIDEFLOW_FUNCTION_OF_16_BITS(name)                          \
+  template <typename Bits>                                          \
+  TIDEFLOW_ON_DEVICE Float16<Bits> name(Float16<Bits> a) {          \
+    return Float16<Bits>(std::name(static_cast<float>(a)));         \
+  }
+TIDEFLOW_FUNCTION_OF_16_BITS(abs)
+TIDEFLOW_FUNCTION_OF_16_BITS(ceil)
+TIDEFLOW_FUNCTION_OF_16_BITS(cos)
+TIDEFLOW_FUNCTION_OF_16_BITS(exp)
+TIDEFLOW_FUNCTION_OF_16_BITS(expm1)
+TIDEFLOW_FUNCTION_OF_16_BITS(floor)
+TIDEFLOW_FUNCTION_OF_16_BITS(log)
+TIDEFLOW_FUNCTION_OF_16_BITS(log10)
+TIDEFLOW_FUNCTION_OF_16_BITS(log1p)
+TIDEFLOW_FUNCTION_OF_16_BITS(sin)
+TIDEFLOW_FUNCTION_OF_16_BITS(sqrt)
+TIDEFLOW_FUNCTION_OF_16_BITS(tan)
+TIDEFLOW_FUNCTION_OF_16_BITS(tanh)
+#undef TIDEFLOW_FUNCTION_OF_16_BITS
+
+template <typename Bits>
+TIDEFLOW_ON_DEVICE Float16<Bits> pow(Float16<Bits> a, Float16<Bits> b) {
+  return Float16<Bits>(std::pow(static_cast<float>(a), static_cast<float>(b)));
+}
 
 typedef Float16<half_bits> half;
 typedef Float16<bfloat16_bits> bfloat16;

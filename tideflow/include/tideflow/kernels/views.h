@@ -408,6 +408,58 @@ struct ViewTraits {  // of Tensor<T, N> or Tensor<const T, N>
   enum { N = Type::NumDimensions };
 };
 
+// What a view of N dimensions, itself one of these or not, has at one place of one of them. It can be read and written.
+template <typename View, typename Element, int N>
+class TensorChip : public TensorBase<TensorChip<View, Element, N>, typename std::remove_const<Element>::type, N - 1> {
+ public:
+  typedef typename std::remove_const<Element>::type Scalar;
+
+  TensorChip(const View& view, Index place, int dimension) : view_(view), inner_(1) {
+    const DSizes<Index, N>& sizes = view.dimensions();
+    for (int d = 0; d < N - 1; ++d) sizes_[d] = sizes[d < dimension ? d : d + 1];
+    for (int d = dimension + 1; d < N; ++d) inner_ *= sizes[d];
+    step_ = inner_ * sizes[dimension];
+    first_ = inner_ * place;
+  }
+  TensorChip(const TensorChip&) = default;
+
+  const DSizes<Index, N - 1>& dimensions() const { return sizes_; }
+  Index size() const { return sizes_.TotalSize(); }
+  Element& coeff(Index i) const { return view_.coeff(first_ + i / inner_ * step_ + i % inner_); }
+
+  template <int Dimension>
+  TensorChip<TensorChip, Element, N - 1> chip(Index i) const { return chip(i, Dimension); }
+  TensorChip<TensorChip, Element, N - 1> chip(Index i, int dimension) const { return {*this, i, dimension}; }
+
+  TensorChip& operator=(const TensorChip& other) {
+    return *this = static_cast<const TensorBase<TensorChip, Scalar, N - 1>&>(other);
+  }
+  template <typename Other>
+  TensorChip& operator=(const TensorBase<Other, Scalar, N - 1>& other) {
+    const Index count = size();
+    for (Index i = 0; i < count; ++i) coeff(i) = other.derived().coeff(i);
+    return *this;
+  }
+  template <typename Other>
+  TensorChip& operator+=(const TensorBase<Other, Scalar, N - 1>& other) { return *this = *this + other; }
+  template <typename Other>
+  TensorChip& operator-=(const TensorBase<Other, Scalar, N - 1>& other) { return *this = *this - other; }
+  TensorChip& setConstant(const Scalar& value) {
+    const Index count = size();
+    for (Index i = 0; i < count; ++i) coeff(i) = value;
+    return *this;
+  }
+  TensorChip& setZero() { return setConstant(Scalar()); }
+
+  template <typename Device>
+  TensorDevice<TensorChip> device(const Device&) { return TensorDevice<TensorChip>(*this); }
+
+ private:
+  View view_;
+  DSizes<Index, N - 1> sizes_;
+  Index inner_, step_, first_;
+};
+
 template <typename Type, int Options>
 class TensorMap : public TensorBase<TensorMap<Type, Options>, typename ViewTraits<Type>::Value, ViewTraits<Type>::N> {
  public:
@@ -473,13 +525,14 @@ class TensorMap : public TensorBase<TensorMap<Type, Options>, typename ViewTrait
   TensorMap<Tensor<Element, std::tuple_size<Sizes>::value>> reshape(const Sizes& sizes) const {
     return TensorMap<Tensor<Element, std::tuple_size<Sizes>::value>>(data_, sizes);
   }
-  // One index less. At the outermost dimension it is memory that can be written, else an expression.
+  // One index less. At the outermost dimension it is a view as well.
   template <int Dimension>
   typename std::conditional<Dimension == 0, TensorMap<Tensor<Element, N - 1>>,
-                            MovedExpression<TensorMap, movers::Chip<Scalar, N - 1>, Scalar, N, N - 1>>::type
+                            TensorChip<TensorMap, Element, N>>::type
   chip(Index i) const {
     return Chipped(i, std::integral_constant<int, Dimension>());
   }
+  TensorChip<TensorMap, Element, N> chip(Index i, int dimension) const { return {*this, i, dimension}; }
 
  private:
   TensorMap<Tensor<Element, N - 1>> Chipped(Index i, std::integral_constant<int, 0>) const {
@@ -489,9 +542,8 @@ class TensorMap : public TensorBase<TensorMap<Type, Options>, typename ViewTrait
     return TensorMap<Tensor<Element, N - 1>>(data_ + i * row, sizes);
   }
   template <int Dimension>
-  MovedExpression<TensorMap, movers::Chip<Scalar, N - 1>, Scalar, N, N - 1> Chipped(
-      Index i, std::integral_constant<int, Dimension>) const {
-    return TensorBase<TensorMap, Scalar, N>::chip(i, Dimension);
+  TensorChip<TensorMap, Element, N> Chipped(Index i, std::integral_constant<int, Dimension>) const {
+    return chip(i, Dimension);
   }
   template <int d, typename... Indices>
   Index Offset(Index before, Index at, Indices... rest) const {

@@ -1,4 +1,4 @@
-"""serving/http2.py, the machine: any client, any order of frames, no socket."""
+"""cluster/http2/connection.py, the machine: any client, any order of frames, no socket."""
 
 import random
 import struct
@@ -8,8 +8,8 @@ from hpack import Decoder, Encoder
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tideflow.serving.http2 import Cancelled, Connection, Ended, Request
-from tideflow.serving.http2_frames import (
+from tideflow.cluster.http2.connection import Cancelled, Connection, Ended, Request
+from tideflow.cluster.http2.frames import (
     ACK,
     CONTINUATION,
     DATA,
@@ -230,6 +230,29 @@ def test_answers_of_several_messages_wait_for_windows_too():
     for late in (machine.begin, machine.send, machine.finish):
         late(1, b"x")
     assert not machine.has_output
+
+
+@pytest.mark.parametrize("cut", [1, 700, 1023, 1024, 5000, 70_000])
+def test_large_frames_are_taken_as_they_come(cut):
+    body = random.Random(cut).randbytes(90_000)
+    machine = connection()
+    begin = frame(HEADERS, END_HEADERS, 1, BLOCK) + frame(DATA, 0, 1, body[:40_000])
+    padded = frame(DATA, PADDED, 1, b"\x02" + body[40_000:50_000] + b"\0\0")
+    data = begin + padded + frame(DATA, END_STREAM, 1, body[50_000:]) + ask(3, b"next")
+    events = []
+    for at in range(0, len(data), cut):
+        events += machine.receive(data[at : at + cut])
+    assert [event.body for event in events] == [body, b"next"]
+    assert machine.kept == 0 and not machine.is_reading
+
+
+def test_large_answers_are_not_copied():
+    machine, answer = connection(), bytes(300_000)
+    machine.receive(ask(1) + frame(WINDOW_UPDATE, 0, 0, number(1 << 20)))
+    machine.receive(frame(WINDOW_UPDATE, 0, 1, number(1 << 20)))
+    machine.respond(1, b"\x88", answer, b"")
+    data = [piece for piece in machine.take_pieces() if isinstance(piece, memoryview)]
+    assert sum(map(len, data)) == len(answer) and all(piece.obj is answer for piece in data)
 
 
 def test_windows_of_clients_are_topped_up():

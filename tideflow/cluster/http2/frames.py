@@ -66,7 +66,12 @@ def _text(value: bytes) -> bytes:
 
 def frame(kind: int, flags: int, stream: int, payload: bytes | memoryview = b"") -> bytes:
     """The bytes of a frame."""
-    return struct.pack(">HBBBL", len(payload) >> 8, len(payload) & 0xFF, kind, flags, stream) + payload
+    return frame_head(kind, flags, stream, len(payload)) + payload
+
+
+def frame_head(kind: int, flags: int, stream: int, size: int) -> bytes:
+    """The bytes before a frame's payload, which has so many."""
+    return struct.pack(">HBBBL", size >> 8, size & 0xFF, kind, flags, stream)
 
 
 def settings(values: dict[int, int]) -> bytes:
@@ -74,7 +79,7 @@ def settings(values: dict[int, int]) -> bytes:
     return b"".join(struct.pack(">HL", *item) for item in values.items())
 
 
-def without_padding(payload: bytes) -> bytes:
+def without_padding(payload: bytes | memoryview) -> bytes | memoryview:
     """The payload of a frame with the flag PADDED, as it is without."""
     if not payload or payload[0] >= len(payload):
         raise Violation(Code.PROTOCOL_ERROR, "more padding than there is")

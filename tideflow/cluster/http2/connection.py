@@ -3,7 +3,7 @@
 It knows requests that arrive whole, and answers that are there whole, which is what unary gRPC needs, or come
 message by message (`begin`, `send`, `finish`). There is no socket, clock or thread inside. Header blocks of
 answers use no dynamic table, so that they are constants; blocks of requests that leave the table as it is are
-decoded once.
+decoded once. Large data are copied only to put the parts of a request together.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from hpack import Decoder, HPACKError
 
-from tideflow.serving.http2_frames import (
+from tideflow.cluster.http2.frames import (
     ACK,
     CONTINUATION,
     DATA,
@@ -45,6 +45,7 @@ from tideflow.serving.http2_frames import (
     as_request,
     check_priority,
     frame,
+    frame_head,
     settings,
     without_padding,
 )
@@ -59,7 +60,10 @@ _SMALLEST_LARGEST_FRAME = 16_384
 _PATIENCE = 10_000
 _PRICE, _PRICE_OF_RESET = 1, 10
 _WORTH_OF_ANSWER = 10
-_WORTHY_DATA = 1024  # bytes of a frame that pays for one of those
+_WORTHY_DATA = (
+    1024  # bytes of a frame that pays for one of those; fewer are not taken from one that is not whole
+)
+_COPIED_PAYLOAD = 4096  # a smaller one is copied rather than to keep all that came with it
 
 _RESIZING = range(0x20, 0x40)  # first bytes of a header block that changes the size of HPACK's table
 _KEPT_BLOCKS, _LONGEST_KEPT_BLOCK = 64, 1024
@@ -96,7 +100,7 @@ class _Stream:
     headers: dict[bytes, bytes]
     window: int  # bytes that the client takes
     credit: int  # bytes that the client may send
-    body: list[bytes]
+    body: list[bytes | memoryview]
     size: int = 0  # of the body
     has_ended: bool = False  # the client's side
     is_refused: bool = False  # the body is too large, and no more of it is kept
@@ -112,6 +116,7 @@ class Connection:
         self._parts: list[bytes] = []  # of a frame that is not there whole
         self._have, self._need = 0, len(PREFACE)
         self._has_begun = self._has_settings = False
+        self._open_data: tuple[int, int, int] | None = None  # flags, stream and missing bytes of a DATA frame
         self._streams: dict[int, _Stream] = {}
         self._blocked: dict[int, _Stream] = {}  # those whose answers wait for windows, in turn
         self._last = 0  # the highest number of a stream
@@ -124,9 +129,8 @@ class Connection:
         self.kept = 0  # bytes of requests that are not there whole
         self._annoyance = 0
         self._events: list[Event] = []
-        self._out: list[bytes] = []
+        self._out: list[bytes | memoryview] = []
         self._frames: dict[int, Callable[[int, int, bytes], None]] = {
-            DATA: self._on_data,
             HEADERS: self._on_headers,
             PRIORITY: self._on_priority,
             RST_STREAM: self._on_reset,
@@ -174,8 +178,11 @@ class Connection:
 
     def take(self) -> bytes:
         """What is to be sent, once."""
-        out = b"".join(self._out)
-        self._out.clear()
+        return b"".join(self.take_pieces())
+
+    def take_pieces(self) -> list[bytes | memoryview]:
+        """What is to be sent, once, piece by piece: those of large answers are their own memory."""
+        out, self._out = self._out, []
         return out
 
     @property
@@ -192,7 +199,8 @@ class Connection:
     def is_reading(self) -> bool:
         """Whether something has come in part only: a frame, or a request."""
         streams = self._streams.values()
-        return bool(self._parts) or not self._has_settings or not all(each.has_ended for each in streams)
+        is_whole = not self._parts and self._open_data is None
+        return not is_whole or not self._has_settings or not all(each.has_ended for each in streams)
 
     def respond(self, number: int, headers: bytes, data: bytes = b"", trailers: bytes | None = None) -> None:
         """Answers a request by header blocks and data. An answer to a stream that is closed is dropped."""
@@ -207,7 +215,7 @@ class Connection:
         elif size <= self._window and size <= stream.window and size <= self._largest_frame:
             self._window -= size
             self._send_block(headers, number, 0)
-            self._out.append(frame(DATA, 0, number, data))
+            self._out += (frame_head(DATA, 0, number, size), data)
             self._send_block(trailers, number, END_STREAM)
             self._close(stream)
         else:
@@ -258,30 +266,52 @@ class Connection:
                 return data
             self._has_begun = True
             at = len(PREFACE)
-        while size - at >= HEAD:
+        if self._open_data is not None:
+            at = self._on_more_data(data)
+        while self._open_data is None and size - at >= HEAD:
             length = data[at] << 16 | data[at + 1] << 8 | data[at + 2]
             if length > _LARGEST_FRAME:
                 raise Violation(Code.FRAME_SIZE_ERROR, f"a frame of {length} bytes")
             begin = at + HEAD
-            if size < begin + length:
-                self._need = HEAD + length
-                return data[at:]
             kind, flags = data[at + 3], data[at + 4]
             number = int.from_bytes(data[at + 5 : begin], "big") & LARGEST_STREAM
+            if size < begin + length and not _may_be_taken_in_parts(kind, flags, size - begin):
+                self._need = HEAD + length
+                return data[at:]
             at = begin + length
             if self._open_block is not None and (kind != CONTINUATION or number != self._open_block[0]):
                 raise Violation(Code.PROTOCOL_ERROR, "a header block was interrupted")
             if not self._has_settings and kind != SETTINGS:
                 raise Violation(Code.PROTOCOL_ERROR, "the client sent no settings first")
+            if kind == DATA:
+                if at > size:
+                    self._open_data = flags, number, at - size
+                    flags, at = flags & ~END_STREAM, size
+                self._on_data(flags, number, _payload(data, begin, at))
+                continue
             handle = self._frames.get(kind)
             if handle is None:
                 self._annoy(_PRICE)
             else:
                 handle(flags, number, data[begin:at])
-            if self.is_ended:
-                return b""
-        self._need = HEAD
+        self._need = HEAD if self._open_data is None else min(self._open_data[2], _WORTHY_DATA)
         return data[at:]
+
+    def _on_more_data(self, data: bytes) -> int:
+        """Takes what came of a DATA frame that was not there whole; returns how many bytes that are. What is
+        neither all of the rest nor worth it is left for later.
+        """
+        assert self._open_data is not None
+        flags, number, missing = self._open_data
+        size = min(missing, len(data))
+        if size == missing:
+            self._open_data = None
+        elif size < _WORTHY_DATA:
+            return 0
+        else:
+            self._open_data, flags = (flags, number, missing - size), flags & ~END_STREAM
+        self._on_data(flags, number, _payload(data, 0, size))
+        return size
 
     def _annoy(self, price: int) -> None:
         self._annoyance += price
@@ -310,7 +340,7 @@ class Connection:
 
     # --------------------------------------------------------------------------------------------- frames
 
-    def _on_data(self, flags: int, number: int, payload: bytes) -> None:
+    def _on_data(self, flags: int, number: int, payload: bytes | memoryview) -> None:
         self._check_not_idle(number)
         size = len(payload)  # padding counts
         self._credit -= size
@@ -356,7 +386,7 @@ class Connection:
         stream.has_ended = True
         self.kept -= stream.size
         if not stream.is_refused:
-            body = stream.body[0] if len(stream.body) == 1 else b"".join(stream.body)
+            body = b"".join(stream.body)  # a single one is not copied
             stream.body = []
             self._events.append(Request(stream.number, stream.headers, body))
 
@@ -364,7 +394,7 @@ class Connection:
         if not number & 1:
             raise Violation(Code.PROTOCOL_ERROR, f"a client cannot open stream {number}")
         if flags & PADDED:
-            payload = without_padding(payload)
+            payload = bytes(without_padding(payload))
         if flags & HAS_PRIORITY:
             check_priority(number, payload)
             payload = payload[5:]
@@ -549,7 +579,7 @@ class Connection:
                 unsent = stream.unsent
                 size = min(self._window, stream.window, self._largest_frame, len(unsent))
                 if size > 0:
-                    self._out.append(frame(DATA, 0, stream.number, unsent[:size]))
+                    self._out += (frame_head(DATA, 0, stream.number, size), unsent[:size])
                     stream.unsent = unsent[size:]
                     stream.window -= size
                     self._window -= size
@@ -562,3 +592,13 @@ class Connection:
                 elif size > 0:
                     still.append(stream)
             waiting = still
+
+
+def _payload(data: bytes, begin: int, end: int) -> bytes | memoryview:
+    """A part of what came; a large one is not copied."""
+    return data[begin:end] if end - begin < _COPIED_PAYLOAD else memoryview(data)[begin:end]
+
+
+def _may_be_taken_in_parts(kind: int, flags: int, size: int) -> bool:
+    """Whether the first so many bytes of a frame may be taken as if they were one."""
+    return kind == DATA and not flags & PADDED and size >= _WORTHY_DATA

@@ -1,0 +1,1 @@
+"""gRPC over HTTP/2: the protocol as a machine, and a server of threads around it."""
