@@ -77,7 +77,9 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
-        "backprop context core def_function execute function lift_to_graph monitoring test wrap_function",
+        "backprop cancellation context core def_function execute execution_callbacks executor forwardprop "
+        "function graph_only_ops imperative_grad lift_to_graph memory_tests monitoring profiler "
+        "profiler_client remote tape test wrap_function",
     ),
     "python.estimator": (
         "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
@@ -289,7 +291,8 @@ _MODULES: dict[str, str] = {
     "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
     "python.framework.common_shapes": "tideflow.programs.shape_functions tf",
     "python.framework.function_def_to_graph": "tideflow.programs.function_names",
-    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names",
+    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names "
+    "tideflow.programs.eager_function_names tf.contrib.framework.nest",
     "python.framework.registry": "tideflow.programs.registries",
     "python.framework.subscribe": "tideflow.programs.subscriptions",
     "python.framework.tensor_like": "tideflow.programs.registries",
@@ -304,16 +307,22 @@ _MODULES: dict[str, str] = {
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.backprop": "tideflow.programs.eager_names tf tf.contrib.eager",
+    "python.eager.cancellation": "tideflow.programs.eager_control",
+    "python.eager.executor": "tideflow.programs.eager_control",
+    "python.eager.forwardprop": "tideflow.programs.forward_gradients",
+    "python.eager.imperative_grad": "tideflow.programs.tape_names",
+    "python.eager.tape": "tideflow.programs.tape_names",
     "python.eager.context": "tideflow.programs.eager_names tf tf.config.experimental tideflow.eager.context "
     "tideflow.platform.config",
     "python.eager.core": "tideflow.programs.eager_names",
     "python.eager.def_function": "tf tideflow.functions.def_function",
     "python.eager.execute": "tideflow.programs.eager_names",
-    "python.eager.function": "tf tf.contrib.eager tideflow.functions.concrete "
-    "tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
+    "python.eager.graph_only_ops": "tideflow.programs.eager_function_names",
+    "python.eager.function": "tideflow.programs.eager_function_names tf tf.contrib.eager "
+    "tideflow.functions.concrete tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
     "python.eager.lift_to_graph": "tideflow.programs.eager_names",
     "python.eager.monitoring": "tideflow.programs.monitoring",
-    "python.eager.test": "tf.test",
+    "python.eager.test": "tideflow.programs.eager_testing tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
     "tideflow.programs.keras_names tideflow.programs.graph_names tideflow.programs.default_stacks "
