@@ -319,7 +319,8 @@ _MODULES: dict[str, str] = {
     "python.eager.execute": "tideflow.programs.eager_names",
     "python.eager.graph_only_ops": "tideflow.programs.eager_function_names",
     "python.eager.function": "tideflow.programs.eager_function_names tf tf.contrib.eager "
-    "tideflow.functions.concrete tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
+    "tideflow.functions.concrete tideflow.functions.def_function tideflow.functions.function_spec "
+    "tideflow.functions.tracing",
     "python.eager.lift_to_graph": "tideflow.programs.eager_names",
     "python.eager.monitoring": "tideflow.programs.monitoring",
     "python.eager.test": "tideflow.programs.eager_testing tf.test",
@@ -349,7 +350,7 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
     "python.ops.distributions.util": "tf.contrib.distributions",
     "python.module": "tf",
-    "python.module.module": "tf",
+    "python.module.module": "tf tideflow.programs.keras_layer_names",
     "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
     "python.ops.control_flow_util_v2": "tideflow.programs.control_flow_v2_names tf",
     "python.ops.while_v2": "tideflow.programs.control_flow_v2_names tf",
