@@ -82,27 +82,50 @@ _PACKAGES: dict[str, tuple[str, str]] = {
         "profiler_client remote tape test wrap_function",
     ),
     "python.estimator": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
-        "early_stopping estimator estimator_lib exporter extenders mode_keys model_fn run_config training "
-        "util",
+        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config "
+        "tideflow.programs.estimator_names",
+        "early_stopping estimator estimator_lib exporter extenders gc keras mode_keys model_fn run_config "
+        "tools training util",
     ),
     "python.estimator.canned": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys",
-        "baseline dnn dnn_linear_combined linear metric_keys parsing_utils prediction_keys",
+        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys "
+        "tideflow.programs.estimator_names",
+        "baseline boosted_trees boosted_trees_utils dnn dnn_linear_combined head kmeans linear "
+        "linear_optimizer metric_keys optimizers parsing_utils prediction_keys rnn saved_model_estimator "
+        "timeseries",
+    ),
+    "python.estimator.canned.linear_optimizer": ("", "python"),
+    "python.estimator.canned.linear_optimizer.python": ("", "utils"),
+    "python.estimator.canned.linear_optimizer.python.utils": (
+        "tideflow.programs.estimator_names",
+        "sdca_ops sharded_mutable_dense_hashtable",
+    ),
+    "python.estimator.canned.timeseries": (
+        "tf.contrib.timeseries tideflow.contrib.timeseries.keys tideflow.contrib.timeseries.heads "
+        "tideflow.contrib.timeseries.models tideflow.contrib.timeseries.statistics "
+        "tideflow.contrib.timeseries.states tideflow.contrib.timeseries.saved_model_utils "
+        "tideflow.contrib.timeseries.autoregression",
+        "ar_model estimators feature_keys head math_utils model model_utils saved_model_utils "
+        "state_management",
     ),
     "python.estimator.export": (
-        "tf.estimator.export tf.estimator.experimental",
+        "tf.estimator.export tf.estimator.experimental tideflow.programs.estimator_names",
         "export export_lib export_output",
     ),
     "python.estimator.head": (
-        "tf.estimator",
-        "base_head binary_class_head multi_class_head multi_head multi_label_head regression_head",
+        "tf.estimator tideflow.programs.estimator_names",
+        "base_head binary_class_head head_utils multi_class_head multi_head multi_label_head "
+        "regression_head sequential_head",
     ),
     "python.estimator.hooks": (
-        "tf.estimator tf.estimator.experimental",
-        "basic_session_run_hooks hooks session_run_hook",
+        "tf.estimator tf.estimator.experimental tideflow.programs.estimator_names",
+        "basic_session_run_hooks fake_summary_writer hooks session_run_hook",
     ),
-    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io"),
+    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io queues"),
+    "python.estimator.inputs.queues": (
+        "tideflow.estimator.inputs.feeding",
+        "feeding_functions feeding_queue_runner",
+    ),
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.feature_column": (
         "tf.feature_column",
