@@ -9,7 +9,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tideflow as tf
-from tideflow.estimator import early_stopping, exporter, hooks, input_results, run_config, spec
+from tideflow.estimator import (
+    early_stopping,
+    exporter,
+    hooks,
+    input_results,
+    preparation,
+    run_config,
+    spec,
+)
 from tideflow.estimator.canned import dnn, linear, optimizers, sdca
 from tideflow.estimator.canned.heads import LossSpec as _LossSpec
 from tideflow.estimator.canned.heads import class_head
@@ -158,6 +166,8 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
 
 # ----------------------------------------------------------------------------------------------- estimators
 
+_TPUEstimatorSpec = tf.estimator.tpu.TPUEstimatorSpec
+_get_replica_device_setter = preparation.device_setter_of
 _VALID_MODEL_FN_ARGS = frozenset(spec._MODEL_FN_ARGUMENTS)
 _TF_CONFIG_ENV = "TF_CONFIG"
 _DEFAULT_REPLACEABLE_LIST = run_config._REPLACEABLE

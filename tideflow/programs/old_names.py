@@ -109,6 +109,10 @@ def _texts_decode(attrs: types.ModuleType) -> None:
     @functools.wraps(read)
     def getitem(self: Any, name: Any) -> Any:
         value = read(self, name)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return np.array([_Text(x) if type(x) is str else x for x in value.flat], object).reshape(
+                value.shape
+            )
         return _Text(value) if type(value) is str else value
 
     getitem.gives_texts_that_decode = True  # type: ignore[attr-defined]
