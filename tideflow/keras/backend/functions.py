@@ -80,7 +80,6 @@ class GraphFunction:
             return found[0]
         return nest.pack_sequence_as(self._structure, found[:number])
 
-
     def _made_callable(self, session: tf.Session, fetches: list[Any], fed: list[Any]) -> Any:
         if self.run_options is None and self.run_metadata is None and self.feed_dict is None:
             return session.make_callable(fetches, fed)
