@@ -19,7 +19,7 @@ from PIL import Image
 import h5py
 HELD = np.zeros(2)
 assert Image.ANTIALIAS == Image.LANCZOS
-ATTRS = h5py.File('old', 'w', driver='core', backing_store=False).attrs
+ATTRS = h5py.File('old', driver='core', backing_store=False).attrs
 ATTRS['text'], ATTRS['texts'] = b'a', ['b', 'c']
 assert ATTRS['text'].decode('utf-8') == 'a' and [t.decode('utf8') for t in ATTRS['texts']] == ['b', 'c']
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)

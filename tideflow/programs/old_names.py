@@ -120,8 +120,33 @@ def _texts_decode(attrs: types.ModuleType) -> None:
     manager.__getitem__ = getitem
 
 
+def _files_are_made(files: types.ModuleType) -> None:
+    """A file of HDF5 that is opened without a mode was made, or could be written to, before h5py 3; its
+    identifier was called `fid`, too.
+    """
+    _put(files.File, "fid", property(lambda self: self.id))
+    opened = files.File.__init__
+    if getattr(opened, "makes_files", False):
+        return
+
+    @functools.wraps(opened)
+    def init(self: Any, name: Any, mode: str | None = None, *args: Any, **options: Any) -> None:
+        try:
+            opened(self, name, mode or "a", *args, **options)
+        except OSError:
+            if mode is not None:
+                raise
+            opened(self, name, "r", *args, **options)
+
+    init.makes_files = True  # type: ignore[attr-defined]
+    files.File.__init__ = init
+
+
 # Modules that did something else, and what makes them do it again.
-_MENDED: dict[str, Callable[[types.ModuleType], None]] = {"h5py._hl.attrs": _texts_decode}
+_MENDED: dict[str, Callable[[types.ModuleType], None]] = {
+    "h5py._hl.attrs": _texts_decode,
+    "h5py._hl.files": _files_are_made,
+}
 
 
 class _Finder(importlib.abc.MetaPathFinder):

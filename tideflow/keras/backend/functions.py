@@ -99,11 +99,15 @@ def _fed(value: Any) -> Any:
 
 def _computed(values: list[Any], session: tf.Session) -> list[Any]:
     """The values to feed: of tensors of a graph, what they are in this step."""
-    tensors = [value for value in values if type(value) is tf.Tensor]
+    tensors = [value for value in values if _is_symbolic(value)]
     if not tensors:
         return values
     found = iter(session.run(tensors))
-    return [next(found) if type(value) is tf.Tensor else value for value in values]
+    return [next(found) if _is_symbolic(value) else value for value in values]
+
+
+def _is_symbolic(value: Any) -> bool:
+    return type(value) is tf.Tensor or isinstance(value, tf.Variable)
 
 
 @export("keras.backend.function")
