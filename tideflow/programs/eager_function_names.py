@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
+import tideflow as tf
 from tideflow.functions import tracing
 from tideflow.functions.concrete import ConcreteFunction
 from tideflow.functions.func_graph import SHARED, FuncGraph
@@ -20,6 +21,7 @@ from tideflow.graph.scopes import get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.graph.user_functions import converted
+from tideflow.variables.resource import ResourceVariable
 
 FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
 BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
@@ -78,8 +80,6 @@ class Function(tracing.Tracer):
 
 def _frozen(concrete: ConcreteFunction) -> ConcreteFunction:
     """The function with copies of the variables that it reads, as they are now."""
-    from tideflow.variables.resource import ResourceVariable
-
     graph = concrete.graph
     copies = {v.handle: ResourceVariable(v.read_value(), trainable=False) for v in graph.variables}
     graph.held_variables.extend(copies.values())
@@ -267,8 +267,6 @@ def graph_zeros_like(tensor: Tensor) -> Tensor:
     Returns:
       The zeros.
     """
-    import tideflow as tf
-
     with tensor.graph.as_default():
         return tf.raw_ops.ZerosLike(x=tensor, name="zeros_like")
 
@@ -284,8 +282,6 @@ def graph_placeholder(dtype: Any, shape: Any, name: str | None = None) -> Tensor
     Returns:
       The placeholder.
     """
-    import tideflow as tf
-
     graph = get_default_graph()
     with graph.as_default():
         return tf.placeholder(dtype.base_dtype, shape, name or "placeholder")

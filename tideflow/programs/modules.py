@@ -57,7 +57,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.autograph": ("tf.autograph tf.autograph.experimental", "converters core impl pyct"),
     "python.autograph.converters": ("", "break_statements continue_statements return_statements"),
-    "python.autograph.core": ("", "converter naming"),
+    "python.autograph.core": ("tideflow.autograph.status", "ag_ctx converter naming"),
     "python.autograph.pyct": (
         "tideflow.programs.syntax_trees",
         "anno common_transformers compiler inspect_utils parser qual_names templates transformer",

@@ -10,7 +10,7 @@ from typing import Any
 from tideflow.autodiff.gradients import UnconnectedGradients
 from tideflow.eager.recording import Record, recording
 from tideflow.eager.tape import GradientTape
-from tideflow.graph.op import definitions
+from tideflow.ops.arrays import constants
 
 VSpace = collections.namedtuple(
     "VSpace", ["aggregate_fn", "num_elements_fn", "zeros_fn", "ones_fn", "graph_shape_fn"]
@@ -140,7 +140,7 @@ def record_operation(
       backward_function: Gives gradients of the inputs for those of the results.
     """
     record = Record(
-        definitions()["IdentityN"],
+        constants.identity_n_op,
         {"op_type": op_type},
         list(input_tensors),
         list(output_tensors),
