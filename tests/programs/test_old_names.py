@@ -16,8 +16,12 @@ from tensorflow.python.framework import ops
 from tensorflow.python.keras import backend
 from tensorflow.python.keras.utils import tf_utils
 from PIL import Image
+import h5py
 HELD = np.zeros(2)
 assert Image.ANTIALIAS == Image.LANCZOS
+ATTRS = h5py.File('old', driver='core', backing_store=False).attrs
+ATTRS['text'], ATTRS['texts'] = b'a', ['b', 'c']
+assert ATTRS['text'].decode('utf-8') == 'a' and [t.decode('utf8') for t in ATTRS['texts']] == ['b', 'c']
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
 assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]

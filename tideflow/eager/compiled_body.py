@@ -5,6 +5,7 @@ A body is compiled as a session's step is.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,15 @@ if TYPE_CHECKING:
     from tideflow.eager.context import EagerGraph
 
 _new = object.__new__
+
+
+class _StepsOfThread(threading.local):
+    """What the steps of a thread's calls end with."""
+
+    outer: StepContext | None = None
+
+
+steps_of_thread = _StepsOfThread()
 
 
 class CompiledBody:
@@ -83,7 +93,7 @@ class CompiledBody:
         plan = self._plan or self._plan_for(fed)
         try:
             if plan.takes_context:
-                results = plan.function(StepContext(), *fed)
+                results = plan.function(StepContext(outer=steps_of_thread.outer), *fed)
             else:
                 results = plan.function(*fed)
         except Exception as error:

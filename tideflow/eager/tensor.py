@@ -192,8 +192,9 @@ class EagerTensor(Tensor):
         return self._value
 
     def cpu(self) -> EagerTensor:
-        """This tensor in the memory of the CPU."""
-        return self._on(torch.device("cpu"))
+        """A tensor of this value in the memory of the CPU."""
+        there = self._on(torch.device("cpu"))
+        return eager_tensor(self._value, self.dtype) if there is self else there
 
     def gpu(self, gpu_index: int = 0) -> EagerTensor:
         """This tensor in the memory of a GPU.

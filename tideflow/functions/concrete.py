@@ -252,4 +252,5 @@ class ConcreteFunction:
                     "called get_concrete_function, you may need to pass a tf.TensorSpec(..., shape=...) with "
                     "a less specific shape, having None on axes which can vary."
                 )
-        return function_gradients.call_node(self._name, self._body, tensors)
+        with get_default_graph().control_dependencies(self._func_graph.control_captures):
+            return function_gradients.call_node(self._name, self._body, tensors)

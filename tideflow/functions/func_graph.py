@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from tideflow.autodiff.custom import variable_of
@@ -38,6 +39,7 @@ class FuncGraph(FunctionGraph):
         self.structured_input_signature: Any = None
         self.structured_outputs: Any = None
         self.control_outputs: list[Operation] = []
+        self.control_captures: list[Operation] = []  # operations outside that a call comes after
         self.held_variables: list[Any] = []  # of a loaded function, which keeps them
         self.unused_arguments: set[int] = (
             set()
@@ -45,6 +47,17 @@ class FuncGraph(FunctionGraph):
         self.take_collections(shared=SHARED)
         creators = creators_of(self)
         creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]
+
+    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
+        """What an operation of the function comes after. Operations outside come before the whole call."""
+        own = []
+        for item in control_inputs:
+            op = item if isinstance(item, Operation) else getattr(item, "op", None)
+            if isinstance(op, Operation) and op.graph is not self:
+                self.control_captures.append(op)
+            else:
+                own.append(item)
+        return super()._control_operations(own)
 
     @property
     def outer_graph(self) -> Graph:

@@ -258,7 +258,12 @@ class Tracer:
     @property
     def _function_cache(self) -> SimpleNamespace:
         """The traces by what they were made for, and those of less specific shapes."""
-        return SimpleNamespace(primary=self._traces, arg_relaxed=self._relaxed, missed=self._missed)
+        return SimpleNamespace(
+            primary=self._traces,
+            arg_relaxed=self._relaxed,
+            arg_relaxed_shapes={key: shapes for key, (shapes, _) in self._relaxed.items()},
+            missed=self._missed,
+        )
 
     def all_traces(self) -> list[ConcreteFunction]:
         """The traces that were made."""

@@ -11,6 +11,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tensorboard.compat.proto.versions_pb2 import VersionDef
@@ -346,7 +347,7 @@ class Graph(InnerNames):
         if local.controls:
             self._add_scope_controls(op, local.controls, given)
         if local.devices:
-            self._apply_device_functions(op, local.devices)
+            self._place_by_scopes(op, local.devices)
         if local.attrs:
             self._add_scope_attrs(op, local)
         if local.colocations:
@@ -388,7 +389,17 @@ class Graph(InnerNames):
                     if control not in inputs and control not in op.control_inputs:
                         op.control_inputs.append(control)
 
-    def _apply_device_functions(self, op: Operation, devices: tuple[DeviceFunction | None, ...]) -> None:
+    def _apply_device_functions(self, op: Any) -> None:
+        """Tells an object that is no operation, such as Keras's, on which device one would be made now."""
+        node: Any = SimpleNamespace(_device="", device="", name="", type="")
+        for entry in reversed(self._local.devices):
+            if entry is None:
+                break
+            node.device = device_names.canonical_name(entry(node))
+        if node.device:
+            op._set_device_from_string(node.device)
+
+    def _place_by_scopes(self, op: Operation, devices: tuple[DeviceFunction | None, ...]) -> None:
         for entry in reversed(devices):
             if entry is None:
                 break

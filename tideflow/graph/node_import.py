@@ -176,7 +176,7 @@ class NodeImporter:
         op.control_inputs = list(dict.fromkeys([*op.control_inputs, *controls, *self._scope_controls()]))
         if node.device:
             op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
-        self.graph._apply_device_functions(op, self.graph._local.devices)  # they see the node's own device
+        self.graph._place_by_scopes(op, self.graph._local.devices)  # they see the node's own device
         self.ops[node.name] = op
 
     def _unique(self, name: str) -> str:

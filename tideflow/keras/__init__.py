@@ -31,6 +31,8 @@ from tideflow.keras.utils import arrays as _arrays  # noqa: F401
 from tideflow.keras.utils import drawing as _drawing  # noqa: F401
 from tideflow.keras.utils import replicas as _replicas  # noqa: F401
 
+__version__ = "2.2.4-tf"  # of the Keras that TensorFlow 1.15 has
+
 load_when_asked_for("tideflow.keras.applications", "keras.applications")
 load_when_asked_for("tideflow.keras.datasets", "keras.datasets")
 load_when_asked_for("tideflow.keras.mixed_precision", "keras.mixed_precision")

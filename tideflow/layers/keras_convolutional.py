@@ -32,7 +32,6 @@ class Conv(Configured):
 
     rank: int
     _paddings: tuple[str, ...] = ("valid", "same")
-    _default_data_format: str | None = None
     _config = (
         "filters",
         "kernel_size",
@@ -76,7 +75,7 @@ class Conv(Configured):
             kernel_size=sizes(kernel_size, self.rank, "kernel_size"),
             strides=sizes(strides, self.rank, "strides"),
             padding=check_padding(padding, self._paddings),
-            data_format=check_data_format(data_format or self._default_data_format),
+            data_format=check_data_format(data_format),
             dilation_rate=sizes(dilation_rate, self.rank, "dilation_rate"),
             activation=activation,
             use_bias=use_bias,
@@ -179,7 +178,44 @@ class Conv(Configured):
 class Conv1D(Conv):
     rank = 1
     _paddings = ("valid", "same", "causal")
-    _default_data_format = "channels_last"
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: int | Sequence[int],
+        strides: int | Sequence[int] = 1,
+        padding: str = "valid",
+        data_format: str | None = "channels_last",
+        dilation_rate: int | Sequence[int] = 1,
+        activation: str | Callable | None = None,
+        use_bias: bool = True,
+        kernel_initializer: str | InitializerLike | None = "glorot_uniform",
+        bias_initializer: str | InitializerLike | None = "zeros",
+        kernel_regularizer: str | RegularizerLike | None = None,
+        bias_regularizer: str | RegularizerLike | None = None,
+        activity_regularizer: str | RegularizerLike | None = None,
+        kernel_constraint: str | Callable | None = None,
+        bias_constraint: str | Callable | None = None,
+        **kwargs: Any,
+    ):
+        super().__init__(
+            filters,
+            kernel_size,
+            strides,
+            padding,
+            data_format,
+            dilation_rate,
+            activation,
+            use_bias,
+            kernel_initializer,
+            bias_initializer,
+            kernel_regularizer,
+            bias_regularizer,
+            activity_regularizer,
+            kernel_constraint,
+            bias_constraint,
+            **kwargs,
+        )
 
     def call(self, inputs: Tensor) -> Tensor:
         if self.padding == "causal":

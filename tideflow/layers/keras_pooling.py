@@ -25,7 +25,6 @@ class Pooling(Configured):
 
     rank: int
     function: Callable
-    _default_data_format: str | None = None
     _config = ("pool_size", "padding", "strides", "data_format")
 
     def __init__(
@@ -40,7 +39,7 @@ class Pooling(Configured):
         self.pool_size = sizes(pool_size, self.rank, "pool_size")
         self.strides = sizes(pool_size if strides is None else strides, self.rank, "strides")
         self.padding = check_padding(padding)
-        self.data_format = check_data_format(data_format or self._default_data_format)
+        self.data_format = check_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -65,9 +64,18 @@ class Pooling(Configured):
 class Pooling1D(Pooling):
     """Pooling over one axis, as over two of which one has size one."""
 
-    _default_data_format = "channels_last"
     _config = ("strides", "pool_size", "padding", "data_format")
     rank = 1
+
+    def __init__(
+        self,
+        pool_size: int | Sequence[int] = 2,
+        strides: int | Sequence[int] | None = None,
+        padding: str = "valid",
+        data_format: str | None = "channels_last",
+        **kwargs: Any,
+    ):
+        super().__init__(pool_size, strides, padding, data_format, **kwargs)
 
     def call(self, inputs: Tensor) -> Tensor:
         axis = 2 if self.data_format == "channels_last" else 3
@@ -140,12 +148,11 @@ class GlobalPooling(Configured):
 
     rank: int
     reduction: Callable
-    _default_data_format: str | None = None
     _config = ("data_format",)
 
     def __init__(self, data_format: str | None = None, **kwargs: Any):
         super().__init__(**kwargs)
-        self.data_format = check_data_format(data_format or self._default_data_format)
+        self.data_format = check_data_format(data_format)
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
     @property
@@ -167,9 +174,8 @@ class GlobalPooling(Configured):
 class GlobalAveragePooling1D(GlobalPooling):
     rank = 1
     reduction = staticmethod(reductions.reduce_mean)
-    _default_data_format = "channels_last"
 
-    def __init__(self, data_format: str = "channels_last", **kwargs: Any):
+    def __init__(self, data_format: str | None = "channels_last", **kwargs: Any):
         super().__init__(data_format, **kwargs)
         self.supports_masking = True
 
@@ -191,7 +197,9 @@ class GlobalAveragePooling1D(GlobalPooling):
 class GlobalMaxPooling1D(GlobalPooling):
     rank = 1
     reduction = staticmethod(reductions.reduce_max)
-    _default_data_format = "channels_last"
+
+    def __init__(self, data_format: str | None = "channels_last", **kwargs: Any):
+        super().__init__(data_format, **kwargs)
 
 
 @export("keras.layers.GlobalMaxPooling2D", "keras.layers.GlobalMaxPool2D")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -98,3 +100,139 @@ def convert_kernel(kernel: Any) -> np.ndarray:
     if not 3 <= kernel.ndim <= 5:
         raise ValueError("Invalid kernel shape:", kernel.shape)
     return np.flip(kernel, range(kernel.ndim - 2)).copy()
+
+
+# ----------------------------------------------------------------------------- which inputs an output sees
+
+
+def conv_output_shape(
+    input_shape: Sequence[int], kernel_shape: Sequence[int], strides: Sequence[int], padding: str
+) -> tuple[int, ...]:
+    """The spatial sizes of a convolution's output.
+
+    Args:
+      input_shape: The spatial sizes of the input.
+      kernel_shape: The sizes of the kernel.
+      strides: The strides.
+      padding: `"same"`, `"valid"`, `"causal"` or `"full"`.
+
+    Returns:
+      The sizes.
+    """
+    sizes = zip(input_shape, kernel_shape, strides, strict=True)
+    found = (conv_output_length(size, kernel, padding, stride) for size, kernel, stride in sizes)
+    return tuple(0 if size == 0 else out for size, out in zip(input_shape, found, strict=True))
+
+
+def conv_connected_inputs(
+    input_shape: Sequence[int],
+    kernel_shape: Sequence[int],
+    output_position: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+) -> list[range]:
+    """Which positions of the input a position of the output sees, along each axis.
+
+    Args:
+      input_shape: The spatial sizes of the input.
+      kernel_shape: The sizes of the kernel.
+      output_position: The position of the output.
+      strides: The strides.
+      padding: `"same"` or `"valid"`.
+
+    Returns:
+      A range for each axis.
+    """
+    ranges = []
+    axes = zip(input_shape, kernel_shape, output_position, strides, strict=True)
+    for size, kernel, position, stride in axes:
+        left = kernel // 2
+        center = position * stride + (left if padding == "valid" else 0)
+        ranges.append(range(max(0, center - left), min(size, center + kernel - left)))
+    return ranges
+
+
+def _checked_axes(
+    input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The kernel's sizes and strides along all axes; ValueError and NotImplementedError for others."""
+    if padding not in {"same", "valid"}:
+        raise NotImplementedError(
+            f'Padding type {padding} not supported. Only "valid" and "same" are implemented.'
+        )
+    rank = len(input_shape)
+    kernel = (kernel_shape,) * rank if isinstance(kernel_shape, int) else tuple(kernel_shape)
+    steps = (strides,) * rank if isinstance(strides, int) else tuple(strides)
+    if len(kernel) != rank or len(steps) != rank:
+        raise ValueError(
+            f"Number of kernel dimensions and of strides must be {rank}, that of the input: received "
+            f"{len(kernel)} and {len(steps)}."
+        )
+    return kernel, steps
+
+
+def conv_kernel_mask(input_shape: Sequence[int], kernel_shape: Any, strides: Any, padding: str) -> np.ndarray:
+    """Which positions of the input each position of the output sees, as an array.
+
+    Args:
+      input_shape: The spatial sizes of the input.
+      kernel_shape: The sizes of the kernel.
+      strides: The strides.
+      padding: `"same"` or `"valid"`.
+
+    Returns:
+      An array of the input's sizes and then the output's, True where the two are connected.
+    """
+    kernel, steps = _checked_axes(input_shape, kernel_shape, strides, padding)
+    outputs = conv_output_shape(input_shape, kernel, steps, padding)
+    mask = np.zeros((*input_shape, *outputs), bool)
+    for position in itertools.product(*map(range, outputs)):
+        seen = conv_connected_inputs(input_shape, kernel, position, steps, padding)
+        mask[(*(slice(each.start, each.stop) for each in seen), *position)] = True
+    return mask
+
+
+def conv_kernel_idxs(
+    input_shape: Sequence[int],
+    kernel_shape: Any,
+    strides: Any,
+    padding: str,
+    filters_in: int,
+    filters_out: int,
+    data_format: str,
+) -> Iterator[tuple[int, int]]:
+    """Which weights a locally connected layer has, as places in a matrix from outputs to inputs.
+
+    Args:
+      input_shape: The spatial sizes of the input.
+      kernel_shape: The sizes of the kernel.
+      strides: The strides.
+      padding: `"same"` or `"valid"`.
+      filters_in: The channels of the input.
+      filters_out: The channels of the output.
+      data_format: `"channels_first"` or `"channels_last"`.
+
+    Yields:
+      Pairs of the index of an output and that of an input, both flat.
+    """
+    kernel, steps = _checked_axes(input_shape, kernel_shape, strides, padding)
+    if data_format not in ("channels_first", "channels_last"):
+        raise ValueError(
+            f'Data format {data_format} not recognized.`data_format` must be "channels_first" or '
+            '"channels_last".'
+        )
+    outputs = conv_output_shape(input_shape, kernel, steps, padding)
+    first = data_format == "channels_first"
+
+    def flat(position: tuple[int, ...], channel: int, sizes: Sequence[int], channels: int) -> int:
+        where = (channel, *position) if first else (*position, channel)
+        return int(np.ravel_multi_index(where, (channels, *sizes) if first else (*sizes, channels)))
+
+    for position in itertools.product(*map(range, outputs)):
+        seen = conv_connected_inputs(input_shape, kernel, position, steps, padding)
+        for source in itertools.product(*seen):
+            for channel_in, channel_out in itertools.product(range(filters_in), range(filters_out)):
+                yield (
+                    flat(position, channel_out, outputs, filters_out),
+                    flat(source, channel_in, input_shape, filters_in),
+                )

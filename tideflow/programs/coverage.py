@@ -114,7 +114,7 @@ def _same_default(promised: str | None, given: Any) -> bool:
         given = list(given)
     for_each_axis = {str((given,) * axes) for axes in (2, 3)}  # 1 says of all axes what (1, 1) says of each
     written = _written(given)  # a class that TensorFlow calls NameV1 has its public name here
-    return promised in (written, f"{written}V1", *for_each_axis)
+    return promised in (written, written.strip(), f"{written}V1", *for_each_axis)
 
 
 def _written(default: Any) -> str:

@@ -13,6 +13,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tideflow.autodiff import aggregate
 from tideflow.eager import context as modes
 from tideflow.eager import gradient_functions
+from tideflow.eager.execute import GRAPH_TENSOR
 from tideflow.eager.tape import GradientTape
 from tideflow.eager.tensor import EagerTensor, eager_device
 from tideflow.functions import lifting
@@ -21,9 +22,13 @@ from tideflow.graph import dtypes, errors, nest, scopes
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import definitions
+from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.stacks import default_graphs, replaced
 from tideflow.graph.tensor_proto import make_tensor_proto
+from tideflow.ops.arrays import creation
 from tideflow.platform import config as device_config
+from tideflow.programs import eager_attributes, eager_control
 
 UnliftableError = lifting.UnliftableError
 
@@ -32,6 +37,9 @@ VirtualDeviceConfiguration = device_config.VirtualDeviceConfiguration
 # ------------------------------------------------------------------------------------------------- context
 
 GRAPH_MODE, EAGER_MODE = 0, 1
+MIRRORING_NONE, MIRRORING_ALL = 0, 1
+
+ContextSwitch = eager_control.ContextSwitch
 
 
 class _OfThread(threading.local):
@@ -39,6 +47,7 @@ class _OfThread(threading.local):
 
     summary_writer = summary_recording = summary_step = None
     scope_name: str | None = None
+    executor: eager_control.Executor | None = None
 
 
 class Context:
@@ -56,6 +65,9 @@ class Context:
         self._config = config or ConfigProto()
         self._of_thread = _OfThread()
         self.device_policy = device_policy
+        self.mirroring_policy = MIRRORING_NONE
+        self.context_switches = eager_control.ContextSwitches()
+        self._executor = eager_control.Executor(False)
         self.execution_mode = modes.SYNC if execution_mode is None else execution_mode
 
     @property
@@ -69,7 +81,16 @@ class Context:
 
     def executing_eagerly(self) -> bool:
         """Whether operations run at once; so it is in a thread where nobody said otherwise."""
-        return scopes.executing_eagerly() or not scopes.get_default_graph()._ops
+        return scopes.executing_eagerly() or not (default_graphs.items or scopes.get_default_graph()._ops)
+
+    @property
+    def executor(self) -> eager_control.Executor:
+        """What operations of this thread are handed to."""
+        return self._of_thread.executor or self._executor
+
+    @executor.setter
+    def executor(self, executor: eager_control.Executor | None) -> None:
+        self._of_thread.executor = executor
 
     def ensure_initialized(self) -> None:
         """Finds the devices."""
@@ -128,7 +149,9 @@ for _name in ("summary_writer", "summary_recording", "summary_step"):
 
 @contextlib.contextmanager
 def _on_device(name: Any) -> Iterator[None]:
-    with modes.eager_graph().device(name):
+    if isinstance(name, devices.DeviceSpec):
+        raise ValueError(f"Expecting a string device name. Got {type(name)}({name})")
+    with modes.eager_graph().device(getattr(name, "name", name)):
         yield
 
 
@@ -163,6 +186,70 @@ def execution_mode(mode: int) -> Iterator[None]:
         context().execution_mode = before
 
 
+def executor_scope(e: eager_control.Executor | None) -> contextlib.AbstractContextManager[None]:
+    """Hands the operations of a `with` block to an executor.
+
+    Args:
+      e: The executor; None for the context's own.
+
+    Returns:
+      The block.
+    """
+    return replaced(context()._of_thread, "executor", e)
+
+
+def async_wait() -> None:
+    """Waits until all operations of this thread have run."""
+    context().executor.wait()
+
+
+def async_clear_error() -> None:
+    """Forgets errors of operations that ran later."""
+    context().executor.clear_error()
+
+
+def device_policy(policy: int) -> contextlib.AbstractContextManager[None]:
+    """Sets within a `with` block what happens to inputs on other devices: they are copied in any case.
+
+    Args:
+      policy: One of the DEVICE_PLACEMENT_… numbers.
+
+    Returns:
+      The block.
+    """
+    return replaced(context(), "device_policy", policy)
+
+
+def mirroring_policy(policy: int) -> contextlib.AbstractContextManager[None]:
+    """Sets within a `with` block whether copies on other devices are kept: they are not.
+
+    Args:
+      policy: MIRRORING_NONE or MIRRORING_ALL.
+
+    Returns:
+      The block.
+    """
+    return replaced(context(), "mirroring_policy", policy)
+
+
+def namescope(name: str) -> contextlib.AbstractContextManager[None]:
+    """Adds a part to the context's name scope within a `with` block.
+
+    Args:
+      name: The part.
+
+    Returns:
+      The block.
+    """
+    outer = context().scope_name
+    return replaced(context()._of_thread, "scope_name", f"{outer}/{name}" if outer else name)
+
+
+def scope_name() -> str:
+    """The name scope of the context."""
+    return context().scope_name
+
+
 def set_execution_mode(mode: int) -> None:
     """Sets the mode of execution.
 
@@ -180,6 +267,38 @@ def is_async() -> bool:
 def global_seed() -> int | None:
     """The seed of eager mode."""
     return modes.eager_graph().seed
+
+
+def set_global_seed(seed: int | None) -> None:
+    """Sets the seed of eager mode.
+
+    Args:
+      seed: The seed; None for one by chance.
+    """
+    modes.eager_graph().seed = seed
+
+
+def internal_operation_seed() -> int:
+    """A new seed for an operation that was given none."""
+    return modes.eager_graph()._next_op_seed()
+
+
+def add_function(fdef: Any) -> None:
+    """Adds a function to eager mode's library.
+
+    Args:
+      fdef: The FunctionDef.
+    """
+    modes.eager_graph()._functions[fdef.signature.name] = fdef
+
+
+def remove_function(name: str | bytes) -> None:
+    """Takes a function out of eager mode's library.
+
+    Args:
+      name: The function's name.
+    """
+    modes.eager_graph()._functions.pop(name.decode() if isinstance(name, bytes) else name, None)
 
 
 def shared_name(name: str | None = None) -> str | None:
@@ -249,25 +368,36 @@ def execute(
 
     Raises:
       tf.errors.NotFoundError: If there is no such op.
+      tf.errors.InvalidArgumentError: If an attribute or the number of inputs or results is not the op's.
+      TypeError: If an input is no eager tensor.
     """
     text = op_name.decode() if isinstance(op_name, bytes) else op_name
     op = definitions().get(text)
     if op is None:
-        raise errors.NotFoundError(None, None, f"Op type not registered '{text}'")
+        raise errors.NotFoundError(
+            None,
+            None,
+            f"'{text}' is neither a type of a primitive operation nor a name of a function registered in "
+            "binary running on this machine. Make sure the operation or function is registered in the "
+            "binary running in this process.",
+        )
     for number, value in enumerate(inputs):
+        if isinstance(value, Tensor) and not value.is_eager:
+            raise TypeError(GRAPH_TENSOR.format(value))
         if not isinstance(value, EagerTensor):
             raise TypeError(
                 "provided list of inputs contains objects other than 'EagerTensor'. Item "
                 f"{number} is {type(value).__name__}"
             )
     given = dict(zip(attrs[::2], attrs[1::2], strict=True)) if attrs else {}
+    eager_attributes.check(op, given, inputs)
     inferred = {word for arg in op.inputs for word in (arg.type_attr, arg.type_list_attr, arg.number_attr)}
     own = {key: value for key, value in given.items() if key not in inferred}
     made = op(*op.group_inputs(inputs, given), name=name, **own)
     found = [] if made is None else nest.flatten(made)
-    if len(found) != num_outputs:
+    if len(found) > num_outputs:
         raise errors.InvalidArgumentError(
-            None, None, f"Expecting {num_outputs} outputs, but got {len(found)}"
+            None, None, f"Expecting {len(found)} outputs, but *num_retvals is {num_outputs} [Op:{text}]"
         )
     return found
 
@@ -446,3 +576,35 @@ def _aggregate_grads(gradients: Sequence[Any]) -> Any:
 
 
 aggregate_indexed_slices_gradients = _aggregate_grads
+
+_zeros, _ones = creation.zeros, creation.ones
+
+# The kinds of attributes, as the C API numbers them.
+TF_ATTR_STRING, TF_ATTR_INT, TF_ATTR_FLOAT, TF_ATTR_BOOL, TF_ATTR_TYPE, TF_ATTR_SHAPE = range(6)
+
+
+def make_attr(attr_type: Any, value: Any) -> Any:
+    """An attribute's value as gradient functions see it.
+
+    Args:
+      attr_type: The number of its kind; a list of one for a list of values.
+      value: The value as the C API has it.
+
+    Returns:
+      A DType, a TensorShapeProto, or the value.
+    """
+    if isinstance(attr_type, list):
+        return [make_attr(attr_type[0], each) for each in value]
+    if attr_type == TF_ATTR_TYPE:
+        return dtypes.as_dtype(value)
+    return TensorShape(value).as_proto() if attr_type == TF_ATTR_SHAPE else value
+
+
+def TFE_Py_RegisterExceptionClass(e: Any) -> None:
+    """Says what failed operations raise; TypeError for what is no exception.
+
+    Args:
+      e: The class.
+    """
+    if not (isinstance(e, type) and issubclass(e, Exception)):
+        raise TypeError("TFE_Py_RegisterExceptionClass: Registered class should be subclass of Exception.")

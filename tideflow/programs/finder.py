@@ -34,6 +34,8 @@ class Facade(types.ModuleType):
         self.__file__ = tideflow.__file__
         if name in (ROOT, f"{ROOT}.compat.v1"):
             self.__version__ = VERSION
+        elif name in _KERAS:
+            self.__version__ = tideflow.keras.__version__
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -101,6 +103,7 @@ def _is_from_import() -> bool:
 
 
 _NOTHING = object()
+_KERAS = tuple(f"{ROOT}.{path}keras" for path in ("", "python.", "compat.v1.", "compat.v2."))
 _BUILDS = ("__git_version__", "__compiler_version__", "__cxx11_abi_flag__", "__monolithic_build__")
 
 

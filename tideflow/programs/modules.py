@@ -33,7 +33,7 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.compat": ("tf.compat tf", "compat v2_compat"),
     "python.autograph": ("tf.autograph tf.autograph.experimental", "converters core impl pyct"),
     "python.autograph.converters": ("", "break_statements continue_statements return_statements"),
-    "python.autograph.core": ("", "converter naming"),
+    "python.autograph.core": ("tideflow.autograph.status", "ag_ctx converter naming"),
     "python.autograph.pyct": (
         "tideflow.programs.syntax_trees",
         "anno common_transformers compiler inspect_utils parser qual_names templates transformer",
@@ -42,30 +42,55 @@ _PACKAGES: dict[str, tuple[str, str]] = {
     "python.autograph.impl": ("tf.autograph tf.autograph.experimental", "api"),
     "python.eager": (
         "tf tf.contrib.eager tf.test",
-        "backprop context core def_function execute function lift_to_graph monitoring test wrap_function",
+        "backprop cancellation context core def_function execute execution_callbacks executor forwardprop "
+        "function graph_only_ops imperative_grad lift_to_graph memory_tests monitoring profiler "
+        "profiler_client remote tape test wrap_function",
     ),
     "python.estimator": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config",
-        "early_stopping estimator estimator_lib exporter extenders mode_keys model_fn run_config training "
-        "util",
+        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config "
+        "tideflow.programs.estimator_names",
+        "early_stopping estimator estimator_lib exporter extenders gc keras mode_keys model_fn run_config "
+        "tools training util",
     ),
     "python.estimator.canned": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys",
-        "baseline dnn dnn_linear_combined linear metric_keys parsing_utils prediction_keys",
+        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys "
+        "tideflow.programs.estimator_names",
+        "baseline boosted_trees boosted_trees_utils dnn dnn_linear_combined head kmeans linear "
+        "linear_optimizer metric_keys optimizers parsing_utils prediction_keys rnn saved_model_estimator "
+        "timeseries",
+    ),
+    "python.estimator.canned.linear_optimizer": ("", "python"),
+    "python.estimator.canned.linear_optimizer.python": ("", "utils"),
+    "python.estimator.canned.linear_optimizer.python.utils": (
+        "tideflow.programs.estimator_names",
+        "sdca_ops sharded_mutable_dense_hashtable",
+    ),
+    "python.estimator.canned.timeseries": (
+        "tf.contrib.timeseries tideflow.contrib.timeseries.keys tideflow.contrib.timeseries.heads "
+        "tideflow.contrib.timeseries.models tideflow.contrib.timeseries.statistics "
+        "tideflow.contrib.timeseries.states tideflow.contrib.timeseries.saved_model_utils "
+        "tideflow.contrib.timeseries.autoregression",
+        "ar_model estimators feature_keys head math_utils model model_utils saved_model_utils "
+        "state_management",
     ),
     "python.estimator.export": (
-        "tf.estimator.export tf.estimator.experimental",
+        "tf.estimator.export tf.estimator.experimental tideflow.programs.estimator_names",
         "export export_lib export_output",
     ),
     "python.estimator.head": (
-        "tf.estimator",
-        "base_head binary_class_head multi_class_head multi_head multi_label_head regression_head",
+        "tf.estimator tideflow.programs.estimator_names",
+        "base_head binary_class_head head_utils multi_class_head multi_head multi_label_head "
+        "regression_head sequential_head",
     ),
     "python.estimator.hooks": (
-        "tf.estimator tf.estimator.experimental",
-        "basic_session_run_hooks hooks session_run_hook",
+        "tf.estimator tf.estimator.experimental tideflow.programs.estimator_names",
+        "basic_session_run_hooks fake_summary_writer hooks session_run_hook",
     ),
-    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io"),
+    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io queues"),
+    "python.estimator.inputs.queues": (
+        "tideflow.estimator.inputs.feeding",
+        "feeding_functions feeding_queue_runner",
+    ),
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
@@ -249,7 +274,8 @@ _MODULES: dict[str, str] = {
     "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
     "python.framework.common_shapes": "tideflow.programs.shape_functions tf",
     "python.framework.function_def_to_graph": "tideflow.programs.function_names",
-    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names",
+    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names "
+    "tideflow.programs.eager_function_names tf.contrib.framework.nest",
     "python.framework.registry": "tideflow.programs.registries",
     "python.framework.subscribe": "tideflow.programs.subscriptions",
     "python.framework.tensor_like": "tideflow.programs.registries",
@@ -264,16 +290,23 @@ _MODULES: dict[str, str] = {
     "python.framework.graph_util": "tf.graph_util",
     "python.framework.op_def_registry": "tideflow.programs.utilities",
     "python.eager.backprop": "tideflow.programs.eager_names tf tf.contrib.eager",
+    "python.eager.cancellation": "tideflow.programs.eager_control",
+    "python.eager.executor": "tideflow.programs.eager_control",
+    "python.eager.forwardprop": "tideflow.programs.forward_gradients",
+    "python.eager.imperative_grad": "tideflow.programs.tape_names",
+    "python.eager.tape": "tideflow.programs.tape_names",
     "python.eager.context": "tideflow.programs.eager_names tf tf.config.experimental tideflow.eager.context "
     "tideflow.platform.config",
     "python.eager.core": "tideflow.programs.eager_names",
     "python.eager.def_function": "tf tideflow.functions.def_function",
     "python.eager.execute": "tideflow.programs.eager_names",
-    "python.eager.function": "tf tf.contrib.eager tideflow.functions.concrete "
-    "tideflow.functions.def_function tideflow.functions.function_spec tideflow.functions.tracing",
+    "python.eager.graph_only_ops": "tideflow.programs.eager_function_names",
+    "python.eager.function": "tideflow.programs.eager_function_names tf tf.contrib.eager "
+    "tideflow.functions.concrete tideflow.functions.def_function tideflow.functions.function_spec "
+    "tideflow.functions.tracing",
     "python.eager.lift_to_graph": "tideflow.programs.eager_names",
     "python.eager.monitoring": "tideflow.programs.monitoring",
-    "python.eager.test": "tf.test",
+    "python.eager.test": "tideflow.programs.eager_testing tf.test",
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
     "tideflow.programs.keras_names tideflow.programs.graph_names tideflow.programs.default_stacks "
@@ -300,7 +333,7 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
     "python.ops.distributions.util": "tf.contrib.distributions",
     "python.module": "tf",
-    "python.module.module": "tf",
+    "python.module.module": "tf tideflow.programs.keras_layer_names",
     "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
     "python.ops.control_flow_util_v2": "tideflow.programs.control_flow_v2_names tf",
     "python.ops.while_v2": "tideflow.programs.control_flow_v2_names tf",

@@ -91,11 +91,69 @@ _RENAMED = {
 }
 
 
+class _Text(str):
+    """A text that is decoded like the bytes it was."""
+
+    def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
+        """The text."""
+        return str(self)
+
+
+def _texts_decode(attrs: types.ModuleType) -> None:
+    """Attributes of HDF5 files that are texts were bytes before h5py 3, and programs decode them."""
+    manager = attrs.AttributeManager
+    read = manager.__getitem__
+    if getattr(read, "gives_texts_that_decode", False):
+        return
+
+    @functools.wraps(read)
+    def getitem(self: Any, name: Any) -> Any:
+        value = read(self, name)
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return np.array([_Text(x) if type(x) is str else x for x in value.flat], object).reshape(
+                value.shape
+            )
+        return _Text(value) if type(value) is str else value
+
+    getitem.gives_texts_that_decode = True  # type: ignore[attr-defined]
+
+    manager.__getitem__ = getitem
+
+
+def _files_are_made(files: types.ModuleType) -> None:
+    """A file of HDF5 that is opened without a mode was made, or could be written to, before h5py 3; its
+    identifier was called `fid`, too.
+    """
+    _put(files.File, "fid", property(lambda self: self.id))
+    opened = files.File.__init__
+    if getattr(opened, "makes_files", False):
+        return
+
+    @functools.wraps(opened)
+    def init(self: Any, name: Any, mode: str | None = None, *args: Any, **options: Any) -> None:
+        try:
+            opened(self, name, mode or "a", *args, **options)
+        except OSError:
+            if mode is not None:
+                raise
+            opened(self, name, "r", *args, **options)
+
+    init.makes_files = True  # type: ignore[attr-defined]
+    files.File.__init__ = init
+
+
+# Modules that did something else, and what makes them do it again.
+_MENDED: dict[str, Callable[[types.ModuleType], None]] = {
+    "h5py._hl.attrs": _texts_decode,
+    "h5py._hl.files": _files_are_made,
+}
+
+
 class _Finder(importlib.abc.MetaPathFinder):
     """Lets modules that a program imports have their old names too."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name not in _RENAMED:
+        if name not in _RENAMED and name not in _MENDED:
             return None
         spec = importlib.machinery.PathFinder.find_spec(name, path, target)
         if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
@@ -106,13 +164,15 @@ class _Finder(importlib.abc.MetaPathFinder):
 class _Loader(importlib.machinery.SourceFileLoader):
     def exec_module(self, module: types.ModuleType) -> None:
         super().exec_module(module)
-        _rename_back(module)
+        _make_old(module)
 
 
-def _rename_back(module: types.ModuleType) -> None:
-    for old, new in _RENAMED[module.__name__].items():
+def _make_old(module: types.ModuleType) -> None:
+    for old, new in _RENAMED.get(module.__name__, {}).items():
         if hasattr(module, new):
             _put(module, old, getattr(module, new))
+    if module.__name__ in _MENDED:
+        _MENDED[module.__name__](module)
 
 
 class ArgSpec(NamedTuple):
@@ -147,9 +207,9 @@ def _allow_needless_copies() -> None:
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
     _allow_needless_copies()
-    for name in _RENAMED:
+    for name in (*_RENAMED, *_MENDED):
         if name in sys.modules:
-            _rename_back(sys.modules[name])
+            _make_old(sys.modules[name])
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
     for name in collections.abc.__all__:

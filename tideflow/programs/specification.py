@@ -109,8 +109,8 @@ def _symbol(line: str) -> Symbol:
     arguments = None
     if parenthesis:
         arguments = tuple(map(_argument, _split(rest.removesuffix(")"))))
-        if is_class:
-            arguments = arguments[1:]  # self
+        if is_class:  # without `self`, it is made by `__new__`, whose arguments the list does not have
+            arguments = arguments[1:] if arguments else None
     return Symbol(path, is_class, arguments)
 
 

@@ -303,7 +303,8 @@ def _initialize(parts: list[Variable], prefix: str, name: str) -> None:
         raise ValueError(f"Slices must all be from the same tensor: {' != '.join(sorted(whole))}")
     for part in parts:
         info = part._get_save_slice_info()
-        _set_initializer(part, prefix, name, info.spec if info else "")
+        for copy in getattr(part, "values", [part]):  # a mirrored variable has one on each device
+            _set_initializer(copy, prefix, name, info.spec if info else "")
         _log.debug("Initialize variable %s from checkpoint %s with %s", part.name, prefix, name)
 
 

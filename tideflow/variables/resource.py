@@ -321,6 +321,8 @@ class ResourceVariable(BaseResourceVariable):
             self._init_from_def(variable_def, import_scope)
             return
         base.check_arguments(name, initial_value, collections, constraint)
+        if isinstance(initial_value, Tensor) and not initial_value.is_eager:
+            _refuse_value_of_function(initial_value)
         self._synchronization = synchronization or VariableSynchronization.AUTO
         self._aggregation = aggregation or VariableAggregation.NONE
         self._trainable = base.is_trainable(trainable, synchronization)
@@ -379,6 +381,15 @@ class ResourceVariable(BaseResourceVariable):
         self._dtype = dtypes.as_dtype(self._handle.op.attrs["dtype"])
         if self._graph_element.op.definition.role != "read":
             self._cached_value = self._graph_element
+
+
+def _refuse_value_of_function(value: Tensor) -> None:
+    if value.graph.building_function:
+        raise ValueError(
+            "Tensor-typed variable initializers must either be wrapped in an init_scope or callable (e.g., "
+            "`tf.Variable(lambda : tf.truncated_normal([10, 40]))`) when building functions. The function "
+            f"that is traced has {value}, which is not there yet when the variable is made."
+        )
 
 
 def _make_handle(value: Tensor, shape: Any, scope: str, shared_name: str | None = None) -> Tensor:

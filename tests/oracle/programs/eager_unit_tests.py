@@ -76,3 +76,30 @@ def a_stack_that_data_has_built_is_built_again(tf, np):
     model.train_on_batch(np.ones((5, 3)), np.ones((5, 1)))
     again = tf.keras.Sequential.from_config(model.get_config())
     return [weight.shape.as_list() for weight in again.weights]
+
+
+def variables_of_functions_begin_with_values_from_outside(tf, np):
+    @tf.function(autograph=False)
+    def made_of_a_tensor():
+        return tf.Variable(tf.constant(2.0), use_resource=True).read_value()
+
+    return raises(made_of_a_tensor)
+
+
+def copies_are_tensors_of_their_own(tf, np):
+    x = tf.constant([1, 2])
+    return x.cpu() is x, x.cpu()
+
+
+def functions_come_after_operations_outside(tf, np):
+    with tf.Graph().as_default(), tf.Session() as session:
+        variable = tf.get_variable("v", initializer=1.0, use_resource=True)
+        session.run(variable.initializer)
+        before = variable.assign_add(1.0)
+
+        @tf.function(autograph=False)
+        def after():
+            with tf.control_dependencies([before]):
+                return tf.constant(1.0)
+
+        return session.run(after()), session.run(variable)

@@ -108,3 +108,73 @@ def losses_and_weights_of_outputs(tf, np):
 
 def states_need_a_size_and_a_type(tf, np):
     return raises(lambda: tf.keras.layers.SimpleRNNCell(5).get_initial_state(None, None, None))
+
+
+def functions_run_and_feed_more(tf, np):
+    backend = tf.keras.backend
+    x, y = backend.variable(0.0), backend.variable(0.0)
+    a, b = backend.placeholder(shape=()), backend.placeholder(shape=())
+    fed, trace = {b: 3.0}, tf.RunMetadata()
+    function = backend.function(
+        [a],
+        [a + 1.0],
+        updates=[(x, a + 10.0)],
+        feed_dict=fed,
+        fetches=[backend.update(y, b * 10.0)],
+        options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE),
+        run_metadata=trace,
+    )
+    first = function([10.0])
+    fed[b] = 4.0
+    second = function([20.0])
+    traced = len(trace.step_stats.dev_stats) > 0
+    refused = [
+        raises(lambda: backend.function([a], [a], foo=1)),
+        raises(lambda: backend.function([a], [a], updates=1)),
+    ]
+    return first, second, backend.get_value(x), backend.get_value(y), traced, refused
+
+
+def compile_says_how_steps_run(tf, np):
+    trace, count = tf.RunMetadata(), tf.keras.backend.variable(0.0)
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    model.compile("sgd", "mse", options=options, run_metadata=trace, fetches=[tf.assign_add(count, 1.0)])
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), verbose=0)
+    traced = len(trace.step_stats.dev_stats) > 0
+    model.compile("sgd", "mse", foo=1)
+    return traced, tf.keras.backend.get_value(count), raises(lambda: model.predict(np.ones((4, 2))))
+
+
+def layers_of_one_axis_have_channels_last(tf, np):
+    made = [tf.keras.layers.Conv1D(1, 1), tf.keras.layers.MaxPool1D(), tf.keras.layers.GlobalMaxPool1D()]
+    tf.keras.backend.set_image_data_format("channels_first")
+    try:
+        made.append(tf.keras.layers.Conv1D(1, 1, data_format=None))
+        made.append(tf.keras.layers.AveragePooling1D(data_format=None))
+    finally:
+        tf.keras.backend.set_image_data_format("channels_last")
+    return [layer.data_format for layer in made], tf.keras.__version__
+
+
+def optimizers_of_train_count_their_own_steps(tf, np):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,))])
+    model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+    model.fit(np.ones((4, 2)), np.ones((4, 1)), epochs=3, verbose=0)
+    steps = model.optimizer.iterations
+    return steps.name, tf.keras.backend.get_value(steps), tf.train.get_global_step()
+
+
+def subclasses_are_told_their_inputs(tf, np):
+    class Own(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.dense = tf.keras.layers.Dense(2)
+
+        def call(self, inputs):
+            return self.dense(inputs)
+
+    by_array, by_tensor = Own(), Own()
+    by_array._set_inputs(np.ones((2, 3)))
+    by_tensor._set_inputs(tf.keras.backend.placeholder((None, 3)))
+    return [[str(t.shape) for t in (*m.inputs, *m.outputs)] for m in (by_array, by_tensor)]

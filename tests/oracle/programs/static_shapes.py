@@ -155,3 +155,26 @@ _ON_IMAGE = {
 def of_images(tf, np, key, which):
     made = _ON_IMAGE[key](tf, tf.placeholder(tf.float32, _IMAGES[which]))
     return (made.dtype, made.shape)
+
+
+def _shape_in_loop(tf, make):
+    found = []
+
+    def body(i):
+        found.append(make(i).shape)
+        return i + 1
+
+    tf.while_loop(lambda i: i < 2, body, [tf.constant(0)])
+    return found
+
+
+def of_constants_that_enter_loops(tf, np):
+    sizes = tf.shape(tf.zeros([1, 5]))
+    number, several = sizes[1], tf.stack([sizes[1], 1])
+    return [
+        _shape_in_loop(tf, lambda i: tf.range(number)),
+        _shape_in_loop(tf, lambda i: tf.fill(several, i)),
+        _shape_in_loop(tf, lambda i: tf.reshape(tf.zeros([5]), several)),
+        _shape_in_loop(tf, lambda i: tf.range(sizes[1])),
+        _shape_in_loop(tf, lambda i: tf.expand_dims(tf.range(number), 0) < tf.fill([number], i)),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import tideflow as tf
 from tideflow.estimator.heads.base import Losses, SimpleHead
@@ -21,10 +21,36 @@ from tideflow.losses.functions import compute_weighted_loss
 from tideflow.losses.reduction import Reduction
 
 
+class LossSpec(NamedTuple):
+    """The loss of a batch, that of each example with its weight, and the labels as the loss takes them."""
+
+    training_loss: Tensor
+    unreduced_loss: Tensor
+    weights: Any
+    processed_labels: Tensor
+
+
 class _OfLosses(SimpleHead):
     """A head that reduces as `tf.losses` does."""
 
     _precision_recall_sum = "trapezoidal"
+
+    def create_loss(self, features: Any, mode: str, logits: Any, labels: Any) -> LossSpec:
+        """The loss of a batch, and what it is made of.
+
+        Args:
+          features: The features.
+          mode: What the model is run for.
+          logits: The logits.
+          labels: The labels.
+
+        Returns:
+          The LossSpec.
+        """
+        checked = self._checked_logits(logits)
+        processed = self._processed_labels(checked, labels)
+        unreduced, weights = self._unreduced(checked, processed, features)
+        return LossSpec(self._reduced(unreduced, weights), unreduced, weights, processed)
 
     def _check_reduction(self, reduction: str) -> str:
         if reduction not in Reduction.all() or reduction == Reduction.NONE:

@@ -305,7 +305,8 @@ def train_operation(
 
 def _minimized(loss: Tensor, optimizer: Any, trainable_variables: Any) -> Operation | Tensor:
     if isinstance(optimizer, Optimizer):
-        return optimizer.minimize(loss, get_global_step(), var_list=trainable_variables)
+        chosen = {} if trainable_variables is None else {"var_list": trainable_variables}
+        return optimizer.minimize(loss, global_step=get_global_step(), **chosen)
     if not hasattr(optimizer, "get_updates"):  # as optimizers of Keras have it
         raise ValueError(f"The given optimizer is not an Optimizer instance. Given: {optimizer}")
     if not isinstance(trainable_variables, (list, tuple)):

@@ -23,16 +23,21 @@ class GraphFunction:
         outputs: Any,
         updates: Sequence[Any] = (),
         name: str | None = None,
-        **run: Any,
+        fetches: Any = (),
+        feed_dict: dict[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
     ):
         self.inputs = list(nest.flatten(inputs))
         self.name = name
-        self.run_arguments = run
+        self.feed_dict = feed_dict  # what is fed beside the inputs; a program may change it between calls
+        self.run_options, self.run_metadata = options, run_metadata
         self._structure = outputs
         self._is_flat = type(outputs) is list and not any(map(nest.is_nested, outputs))
         with get_graph().as_default():
             self._connect(outputs, updates)
-        self.fetches: list[Any] = []  # what callbacks add to a step
+            more = fetches if isinstance(fetches, (list, tuple)) else [fetches]
+            self.fetches = [tf.identity(x) for x in more]  # what runs besides; callbacks add to it
         self.fetch_callbacks: dict[Any, Any] = {}
         self._callable: Any = None
         self._made_for: Any = None
@@ -62,7 +67,7 @@ class GraphFunction:
         if self._made_for != key:
             fed = [tensor for tensor, value in zip(self.inputs, values, strict=True) if value is not None]
             fetches = [*self.outputs, *self.fetches, self.updates_op]
-            self._callable = session.make_callable(fetches, fed)
+            self._callable = self._made_callable(session, fetches, fed)
             self._made_for = key
         found = self._callable(*_computed([_fed(value) for value in values if value is not None], session))
         number = len(self.outputs)
@@ -75,6 +80,14 @@ class GraphFunction:
             return found[0]
         return nest.pack_sequence_as(self._structure, found[:number])
 
+    def _made_callable(self, session: tf.Session, fetches: list[Any], fed: list[Any]) -> Any:
+        if self.run_options is None and self.run_metadata is None and self.feed_dict is None:
+            return session.make_callable(fetches, fed)
+        more = self.feed_dict or {}
+        run = session.make_callable(fetches, [*fed, *more], accept_options=True)
+        said = {"options": self.run_options, "run_metadata": self.run_metadata}
+        return lambda *values: run(*values, *map(_fed, more.values()), **said)
+
 
 def _is_list_of_arrays(inputs: Any) -> bool:
     return type(inputs) is list and all(type(value) is np.ndarray or type(value) is bool for value in inputs)
@@ -86,11 +99,15 @@ def _fed(value: Any) -> Any:
 
 def _computed(values: list[Any], session: tf.Session) -> list[Any]:
     """The values to feed: of tensors of a graph, what they are in this step."""
-    tensors = [value for value in values if type(value) is tf.Tensor]
+    tensors = [value for value in values if _is_symbolic(value)]
     if not tensors:
         return values
     found = iter(session.run(tensors))
-    return [next(found) if type(value) is tf.Tensor else value for value in values]
+    return [next(found) if _is_symbolic(value) else value for value in values]
+
+
+def _is_symbolic(value: Any) -> bool:
+    return type(value) is tf.Tensor or isinstance(value, tf.Variable)
 
 
 @export("keras.backend.function")
@@ -117,6 +134,8 @@ def function(
       ValueError: If an argument is not one of `Session.run`.
     """
     for key in kwargs:
-        if key not in ("fetches", "feed_dict", "options", "run_metadata", "session_kwargs"):
+        if key not in ("fetches", "feed_dict", "options", "run_metadata"):
             raise ValueError(f'Invalid argument "{key}" passed to K.function with TensorFlow backend')
+    if updates is not None and not isinstance(updates, (list, tuple)):
+        raise TypeError("`updates` in a Keras backend function should be a list or tuple.")
     return GraphFunction(inputs, outputs, updates or (), name, **kwargs)

@@ -49,7 +49,16 @@ class Fed:
         first = [tf.constant(array[:1], tensor.dtype) for array, tensor in zip(flat, made, strict=True)]
         self._set_inputs(inputs, self(nest.pack_sequence_as(given, first)))
 
-    def _set_inputs(self, inputs: Any, outputs: Any) -> None:
+    def _set_inputs(self, inputs: Any, outputs: Any = None) -> None:
+        """Tells a model what it takes: tensors, or arrays like which they will be. Without outputs, it is
+        called with them.
+        """
+        if outputs is None:
+            if any(not tf.is_tensor(leaf) for leaf in nest.flatten(inputs)):
+                self._take_inputs(inputs)
+            else:
+                self(inputs)
+            return
         self._nested_inputs = inputs
         flat_in = list(inputs.values()) if isinstance(inputs, dict) else inputs
         flat_in = list(flat_in) if isinstance(flat_in, (list, tuple)) else [flat_in]

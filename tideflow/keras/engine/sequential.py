@@ -96,8 +96,10 @@ class Sequential(Model):
         own += [x._keras_history.layer, layer]
         self.outputs = [layer._inbound_nodes[-1].outputs[0]]
 
-    def _set_inputs(self, inputs: Any, outputs: Any) -> None:
+    def _set_inputs(self, inputs: Any, outputs: Any = None) -> None:
         super()._set_inputs(inputs, outputs)
+        if outputs is None:
+            return
         if self._build_input_shape is None and self.inputs[0].shape.ndims:
             self._build_input_shape = (None, *self.inputs[0].shape.as_list()[1:])
 

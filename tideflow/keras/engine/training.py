@@ -80,6 +80,9 @@ class Model(Fed, Network):
                 "distribution strategy scope."
             )
         self._run_eagerly = kwargs.pop("run_eagerly", None)
+        for word in ("cloning", "experimental_run_tf_function"):  # how TensorFlow trains, not what
+            kwargs.pop(word, None)
+        self._function_kwargs = kwargs
         self.optimizer = self._scaled(optimizers.get(optimizer))
         self.loss = loss or {}
         self._compile_arguments = {
@@ -251,9 +254,9 @@ class Model(Fed, Network):
         takes_phase = isinstance(phase, tf.Tensor)
         inputs = [*inputs, phase] if takes_phase else inputs
         if mode == loops.PREDICT:
-            return function(
-                inputs, self.outputs, updates=self.state_updates, name="predict_function"
-            ), takes_phase
+            said = getattr(self, "_function_kwargs", {})
+            updates = self.state_updates
+            return function(inputs, self.outputs, updates, "predict_function", **said), takes_phase
         results = [
             metric._call_result for metric in self._reported_metrics if hasattr(metric, "_call_result")
         ]
@@ -264,7 +267,8 @@ class Model(Fed, Network):
                 updates = self._optimizer_updates()
             updates += [u for u in self.updates if all(u is not other for other in updates)]
         updates = [u for u in updates if not any(u is getattr(r, "op", None) for r in results)]
-        made = function(inputs, [self.total_loss, *results], updates=updates, name=f"{mode}_function")
+        outputs = [self.total_loss, *results]
+        made = function(inputs, outputs, updates, f"{mode}_function", **self._function_kwargs)
         return made, takes_phase
 
     def _optimizer_updates(self) -> list[Any]:

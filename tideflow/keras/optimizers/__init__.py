@@ -23,7 +23,11 @@ class TFOptimizer:
 
     def __init__(self, optimizer: Any, iterations: Any = None):
         self.optimizer = optimizer
-        self.iterations = tf.train.get_or_create_global_step() if iterations is None else iterations
+        self.iterations = self._counter() if iterations is None else iterations
+
+    def _counter(self) -> Any:
+        with tf.name_scope(type(self).__name__):
+            return tf.keras.backend.variable(0, dtype="int64", name="iterations")
 
     def get_updates(self, loss: Any, params: Sequence[Any]) -> list[Any]:
         """The operations of one update of the variables."""
@@ -43,6 +47,10 @@ class TFOptimizer:
 
     def get_config(self) -> dict[str, Any]:
         """It has no config."""
+        raise NotImplementedError("An optimizer of tf.train has no config: use one of tf.keras.optimizers.")
+
+    def from_config(self, config: dict[str, Any]) -> Any:
+        """It is not made from a config."""
         raise NotImplementedError("An optimizer of tf.train has no config: use one of tf.keras.optimizers.")
 
 
