@@ -29,7 +29,7 @@ _TF_TO_NP = {n: dtype.as_numpy_dtype for n, dtype in _INTERN_TABLE.items() if dt
 _NP_TO_TF = {kind: _INTERN_TABLE[number] for number, kind in _TF_TO_NP.items() if number < _REFERENCES}
 _PYTHON_TO_TF = {float: dtypes.float32, bool: dtypes.bool, object: dtypes.string}
 _ANY_TO_TF = {**_INTERN_TABLE, **_STRING_TO_TF, **_NP_TO_TF, **_PYTHON_TO_TF}
-TF_VALUE_DTYPES = {number for number in _INTERN_TABLE if number < _REFERENCES}
+TF_VALUE_DTYPES = set(_NP_TO_TF.values())
 _INTEGERS = (np.uint8, np.uint16, np.uint32, np.uint64, np.int8, np.int16, np.int32, np.int64)
 dtype_range = {
     np.bool_: (False, True),

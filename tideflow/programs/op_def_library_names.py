@@ -5,6 +5,7 @@ Callers compare the messages of `apply_op` as a whole, so they are TensorFlow's 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,7 +55,11 @@ class OpDefLibrary:
             op = definition(op_type_name)
         except NotFoundError:
             raise RuntimeError(f"Unrecognized Op name {op_type_name}") from None
-        return op.raw(name=name, **dict(_arguments(op, keywords)))
+        arguments = dict(_arguments(op, keywords))
+        try:
+            return op.raw(name=name, **arguments)
+        except (TypeError, ValueError) as error:
+            raise type(error)(_tensorflow_words(str(error))) from None
 
 
 def _arguments(op: Op, keywords: dict[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -78,10 +83,25 @@ def _arguments(op: Op, keywords: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             raise TypeError(f"No argument for attr {attr}")
         if given is not None:
             value = keywords.pop(given)
+            if value is None and attr not in op._defaults and op.attrs[attr].kind == "type":
+                raise TypeError(f"Expected DataType for argument '{attr}' not None.")
             if value is not None or attr not in op._defaults:
                 yield attr, value
     if keywords:
         raise TypeError(f"apply_op() got unexpected keyword arguments: {', '.join(sorted(keywords))}")
+
+
+# TensorFlow's sentences, where ours go on after them on the same line.
+_SENTENCES = re.compile(
+    r"^(.*?(?:that don't all match\.|inferred from earlier arguments\.|that do not match expected type \w+\."
+    r"|that are invalid\. Tensors: \[.*\]|that does not match type list .* of argument '\w+'\.)).*$"
+)
+_OP = re.compile(r" \(op \w+(, [^()]*)?\)$")
+
+
+def _tensorflow_words(message: str) -> str:
+    """A message without what ours add to TensorFlow's."""
+    return _OP.sub("", _SENTENCES.sub(r"\1", message.partition("\n")[0]))
 
 
 def _check(op_def: OpDef) -> None:
