@@ -34,6 +34,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.func_attrs import named_function
 from tideflow.graph.op_errors import ShapeError as ShapeError
 from tideflow.graph.op_errors import (
+    of_another_graph,
     passed_another_count,
     passed_another_type,
     passed_mixed_types,
@@ -476,9 +477,7 @@ class Op:
                     continue
                 if tensor.is_eager:
                     raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
-                raise ValueError(
-                    f"{tensor} must be from the same graph as the other inputs of '{name}' ({self.name})."
-                )
+                raise of_another_graph(self, name, tensor, flat[0])
         if graph.building_function:
             grouped = self.group_inputs(flat, attrs)
         context, given = graph._local.context, flat

@@ -66,6 +66,12 @@ def type_mismatch(op: Op, arg: Arg, tensor: Tensor, wanted: DType) -> TypeError:
     return TypeError(f"{found} that does not match {against}.\n    made at {user_line(user_frames())}")
 
 
+def of_another_graph(op: Op, name: str, tensor: Tensor, first: Tensor) -> ValueError:
+    """The error of inputs that are of different graphs."""
+    other = "the graph that is the default one" if first is tensor else str(first)
+    return ValueError(f"{tensor} must be from the same graph as {other}. (inputs of '{name}', op {op.name})")
+
+
 def passed_another_count(op: Op, arg: Arg, count: int, wanted: int) -> ValueError:
     """The error of a list that has another length than one before it."""
     first = next(a for a in op.inputs if a.number_attr == arg.number_attr)

@@ -518,7 +518,7 @@ _MODULES: dict[str, str] = {
     "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.platform.decorators",
-    "python.util.tf_export": "tideflow.programs.utilities",
+    "python.util.tf_export": "tideflow.programs.export_marks",
     "python.util.tf_inspect": "tideflow.programs.inspection",
     "python.util.tf_should_use": "tideflow.programs.utilities",
 }
