@@ -17,7 +17,7 @@ from tideflow.graph.schema import Arg
 from tideflow.ops.helpers.samples import SampleRef, scratch
 
 # The modules of tideflow/ops whose ops do not all refuse damaged samples in TensorFlow's words yet.
-IN_OTHER_WORDS: frozenset[str] = frozenset()
+IN_OTHER_WORDS = frozenset(("files/proto_messages", "nn/fused_convolution", "state/sdca"))
 
 
 def _module(op: Op) -> str:

@@ -11,6 +11,7 @@ from tideflow.functions.defun import DefinedFunction, Defun, get_extra_args
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.ops.control_flow import python_functions
 
 
 def If(
@@ -167,3 +168,30 @@ def _results(returned: Any) -> tuple[Any, ...]:
     if isinstance(returned, Operation):
         return ()
     return returned if isinstance(returned, tuple) else (returned,)
+
+
+class _PythonFunctions:
+    """The functions that operations of this process call."""
+
+    def size(self) -> int:
+        """How many there are."""
+        return len(python_functions._functions)
+
+
+_py_funcs = _PythonFunctions()
+
+
+def remote_call(target: Any, args: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None) -> Any:
+    """Calls a function on a device.
+
+    Args:
+      target: The full name of the device.
+      args: The arguments.
+      Tout: The types of the results.
+      f: The function, a `Defun`.
+      name: A name for the operation.
+
+    Returns:
+      The results.
+    """
+    return raw_ops.RemoteCall(target=target, args=list(args), Tout=list(Tout), f=f, name=name)

@@ -395,7 +395,8 @@ _MODULES: dict[str, str] = {
     "python.profiler.option_builder": "tf.profiler",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
-    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
+    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names "
+    "tideflow.programs.version_names",
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",
@@ -480,6 +481,7 @@ _MODULES: dict[str, str] = {
     "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite tideflow.graph.convert tideflow.programs.graph_names",
     "python.ops.session_ops": "tf tideflow.ops.state.session_handles",
     "python.platform.parameterized": "absl.testing.parameterized",
+    "python.ops.script_ops": "tf tideflow.programs.functional_names",
     "user_ops": "tf.user_ops",
     "core": "",
     "core.framework": "",
