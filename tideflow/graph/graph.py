@@ -137,9 +137,8 @@ class Graph(InnerNames):
         if session is None:
             raise ValueError(
                 f"Cannot {'evaluate' if method == 'eval' else 'execute'} {noun} using `{method}()`: No "
-                f"default session is registered. Use `with sess.as_default(){':' * (method == 'run')}` or pass "
-                "an explicit session to "
-                f"`{method}(session=sess)`"
+                f"default session is registered. Use `with sess.as_default(){':' * (method == 'run')}` or "
+                f"pass an explicit session to `{method}(session=sess)`"
             )
         if session.graph is not self:
             raise ValueError(

@@ -145,8 +145,8 @@ def logits_of_samples(
     seed: int | None = None,
     subtract_log_q: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Logits [batch, num_true + num_sampled], less the logarithms of expected counts unless these are not wanted,
-    and their targets.
+    """Logits [batch, num_true + num_sampled], less the logarithms of expected counts if these are wanted, and
+    their targets.
     """
     tables = list(weights) if isinstance(weights, (list, PartitionedVariable)) else [weights]
     with name_scope(name, "compute_sampled_logits", [*tables, biases, inputs, labels]):

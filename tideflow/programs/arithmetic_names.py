@@ -1,5 +1,5 @@
-"""Names of `tensorflow.python.ops`'s `math_ops`, `gradients_impl`, `image_ops_impl`, `check_ops` and others that are not
-public.
+"""Names of `tensorflow.python.ops`'s `math_ops`, `gradients_impl`, `image_ops_impl`, `check_ops` and others
+that are not public.
 """
 
 from __future__ import annotations
@@ -63,7 +63,9 @@ def HessiansV2(
     name: str = "hessians",
 ) -> list[Tensor]:
     """The second derivatives of sums by each of several tensors."""
-    return tf.hessians(ys, xs, name=name, gate_gradients=gate_gradients, aggregation_method=aggregation_method)
+    return tf.hessians(
+        ys, xs, name=name, gate_gradients=gate_gradients, aggregation_method=aggregation_method
+    )
 
 
 def verify_tensor_all_finite_v2(x: Any, message: str, name: str | None = None) -> Tensor:

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.distributions.bijector_test_util`: whether the parts of a bijector agree with each other."""
+"""`tensorflow.python.ops.distributions.bijector_test_util`: whether the parts of a bijector agree."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def assert_strictly_monotonic(array: np.ndarray) -> None:
 def assert_scalar_congruency(
     bijector: Any, lower_x: float, upper_x: float, n: int = 10000, rtol: float = 0.01, sess: Any = None
 ) -> None:
-    """A bijector of the line is monotonic, its directions undo each other, and its Jacobian is that of its inverse.
+    """A bijector of the line is monotonic, its directions undo each other, and so do its Jacobians.
 
     Args:
       bijector: The bijector.

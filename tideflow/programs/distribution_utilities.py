@@ -1,5 +1,5 @@
-"""`tensorflow.python.ops.distributions.util` and `special_math`: checks of parameters, and values that are known
-before a graph runs.
+"""`tensorflow.python.ops.distributions.util` and `special_math`: checks of parameters, and values that are
+known before a graph runs.
 """
 
 from __future__ import annotations

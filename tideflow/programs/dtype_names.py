@@ -25,7 +25,9 @@ _STRING_TO_TF = {name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING
 _REFERENCES = 100  # what is added to a type's number for a reference to it
 _np_bfloat16 = np.dtype(dtypes.bfloat16.as_numpy_dtype)
 _HANDLES = (dtypes.resource, dtypes.variant)  # their values are no arrays
-_TF_TO_NP = {n: dtype.as_numpy_dtype for n, dtype in _INTERN_TABLE.items() if dtype.base_dtype not in _HANDLES}
+_TF_TO_NP = {
+    n: dtype.as_numpy_dtype for n, dtype in _INTERN_TABLE.items() if dtype.base_dtype not in _HANDLES
+}
 _NP_TO_TF = {kind: _INTERN_TABLE[number] for number, kind in _TF_TO_NP.items() if number < _REFERENCES}
 _PYTHON_TO_TF = {float: dtypes.float32, bool: dtypes.bool, object: dtypes.string}
 _ANY_TO_TF = {**_INTERN_TABLE, **_STRING_TO_TF, **_NP_TO_TF, **_PYTHON_TO_TF}

@@ -1,4 +1,4 @@
-"""`tensorflow.python.util.tf_export`: decorators that mark symbols with the names under which an API shows them.
+"""`tensorflow.python.util.tf_export`: decorators that mark symbols with the names that they have in an API.
 
 Marks change nothing here: what Tideflow shows is said by its own `@export`.
 """
@@ -59,8 +59,8 @@ class api_export:
     ):
         if "v2" in kwargs:
             raise ValueError(
-                'You passed a "v2" argument to tf_export. This is not what you want. Pass v2 names directly as '
-                "positional arguments instead."
+                'You passed a "v2" argument to tf_export. This is not what you want. Pass v2 names directly '
+                "as positional arguments instead."
             )
         self._names: Sequence[str] = args
         self._names_v1: Sequence[str] = args if v1 is None else v1
@@ -76,8 +76,8 @@ class api_export:
                     )
         elif not all(name.startswith(self._api_name) for name in names):
             raise InvalidSymbolNameError(
-                "Can only export symbols under package name of component. e.g. tensorflow_estimator must export "
-                "all symbols under tf.estimator"
+                "Can only export symbols under package name of component. e.g. tensorflow_estimator must "
+                "export all symbols under tf.estimator"
             )
 
     def _attributes(self) -> tuple[_Attributes, _Attributes]:
@@ -171,8 +171,8 @@ def kwarg_only(f: Callable) -> Callable:
     def by_name(*args: Any, **kwargs: Any) -> Any:
         if args:
             raise TypeError(
-                f"{f.__name__} only takes keyword args (possible keys: {spec.args}). Please pass these args as "
-                "kwargs instead."
+                f"{f.__name__} only takes keyword args (possible keys: {spec.args}). Please pass these args "
+                "as kwargs instead."
             )
         return f(**kwargs)
 

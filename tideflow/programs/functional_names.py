@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-
 from tideflow import raw_ops
 from tideflow.functions.defun import DefinedFunction, Defun, get_extra_args
 from tideflow.graph import dtypes
@@ -86,9 +85,7 @@ def While(
     def with_captured(*args: Any) -> Any:
         return cond(*args[:own])
 
-    results = raw_ops.While(
-        input=[*input_, *captured], cond=with_captured, body=_passing_on(body), name=name
-    )
+    results = raw_ops.While(input=[*input_, *captured], cond=with_captured, body=_passing_on(body), name=name)
     return results[:own]
 
 
@@ -181,7 +178,9 @@ class _PythonFunctions:
 _py_funcs = _PythonFunctions()
 
 
-def remote_call(target: Any, args: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None) -> Any:
+def remote_call(
+    target: Any, args: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None
+) -> Any:
     """Calls a function on a device.
 
     Args:

@@ -1,4 +1,4 @@
-"""What `tensorflow.python.ops.linalg`'s modules have beside operators: registries of rules, helpers of classes."""
+"""What `tensorflow.python.ops.linalg`'s modules have beside operators: rules by class, and helpers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`tensorflow.python.ops.linalg.linear_operator_test_util`: base classes whose tests hold an operator against the
-matrix that it stands for, and random matrices to test with.
+"""`tensorflow.python.ops.linalg.linear_operator_test_util`: base classes whose tests hold an operator against
+the matrix that it stands for, and random matrices to test with.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ class LinearOperatorDerivedClassTest(TestCase, metaclass=abc.ABCMeta):
         ]
         if operator.is_square:
             methods = ("determinant", "log_abs_determinant", "diag_part", "trace")
-            computed += [getattr(operator, method) for method in methods if method not in (skip_options or ())]
+            computed += [
+                getattr(operator, method) for method in methods if method not in (skip_options or ())
+            ]
             if operator.is_non_singular is not False:
                 computed += [lambda: operator.inverse().to_dense(), lambda: operator.solvevec(x)]
                 if operator.is_self_adjoint and operator.is_positive_definite:
@@ -364,7 +366,7 @@ def random_normal_correlated_columns(
     eps: float = 1e-4,
     seed: int | None = None,
 ) -> Tensor:
-    """A matrix of normal numbers whose columns almost depend on each other, where there are enough of them."""
+    """A matrix of normal numbers whose columns, if there are enough of them, almost depend on each other."""
     if len(shape) < 2:
         raise ValueError(f"Argument shape must be at least length 2.  Found: {shape}")
     *batch, rows, columns = list(shape)

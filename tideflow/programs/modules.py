@@ -350,7 +350,8 @@ _MODULES: dict[str, str] = {
     "python.ops.gradient_checker_v2": "tideflow.programs.gradient_checks",
     "python.ops.stateful_random_ops": "tf.random.experimental tideflow.programs.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
-    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers tideflow.programs.arithmetic_names",
+    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers "
+    "tideflow.programs.arithmetic_names",
     "python.ops.inplace_ops": "tideflow.programs.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.losses.util": "tf.losses tideflow.programs.keras_loss_names",
@@ -381,7 +382,8 @@ _MODULES: dict[str, str] = {
     "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
     "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
     "python.ops.sets_impl": "tf.sets",
-    "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names tideflow.programs.state_names",
+    "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names "
+    "tideflow.programs.state_names",
     "python.ops.variables": "tideflow.programs.variable_names tf tideflow.variables.base "
     "tideflow.variables.partitioned tideflow.variables.reference tideflow.programs.inner_names",
     "python.ops.tensor_array_grad": "tideflow.programs.tensor_array_names tf",
@@ -440,14 +442,17 @@ _MODULES: dict[str, str] = {
     "core.kernels": "",
     "core.kernels.boosted_trees": "",
     "core.kernels.boosted_trees.boosted_trees_pb2": "tideflow.graph.boosted_trees_proto",
-    "python.ops.distributions.special_math": "tideflow.programs.distribution_utilities tideflow.distributions.normal_functions",
+    "python.ops.distributions.special_math": "tideflow.programs.distribution_utilities "
+    "tideflow.distributions.normal_functions",
     "python.ops.distributions.kullback_leibler": "tf.distributions tideflow.distributions.divergence",
     "python.ops.distributions.beta": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.exponential": "tf.distributions tideflow.contrib.distributions.positive_parameters",
+    "python.ops.distributions.exponential": "tf.distributions "
+    "tideflow.contrib.distributions.positive_parameters",
     "python.ops.distributions.gamma": "tf.distributions tideflow.contrib.distributions.positive_parameters",
     "python.ops.distributions.laplace": "tf.distributions tideflow.contrib.distributions.positive_parameters",
     "python.ops.distributions.normal": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.student_t": "tf.distributions tideflow.contrib.distributions.positive_parameters",
+    "python.ops.distributions.student_t": "tf.distributions "
+    "tideflow.contrib.distributions.positive_parameters",
     "python.ops.distributions.bijector_test_util": "tideflow.programs.bijector_testing",
     "python.ops.linalg.linear_operator_test_util": "tideflow.programs.linear_operator_testing",
     "python.ops.linalg.linear_operator_algebra": "tideflow.programs.linear_operator_names",
@@ -478,7 +483,8 @@ _MODULES: dict[str, str] = {
     "python.ops.numerics": "tf tf.debugging tideflow.programs.arithmetic_names",
     "python.framework.sparse_tensor": "tf tf.sparse tideflow.programs.tensor_utilities",
     "python.framework.op_def_library": "tideflow.programs.op_def_library_names",
-    "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite tideflow.graph.convert tideflow.programs.graph_names",
+    "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite "
+    "tideflow.graph.convert tideflow.programs.graph_names",
     "python.ops.session_ops": "tf tideflow.ops.state.session_handles",
     "python.platform.parameterized": "absl.testing.parameterized",
     "python.ops.script_ops": "tf tideflow.programs.functional_names",

@@ -17,7 +17,7 @@ from tideflow.graph.op_registry import definition
 
 
 class OpDefLibrary:
-    """Op types that `apply_op` adds to graphs: those of this process, and the OpDefs that were checked here."""
+    """Op types that `apply_op` adds to graphs: those of this process; and the OpDefs that were checked."""
 
     def __init__(self) -> None:
         self._ops: dict[str, OpDef] = {}

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.linalg.linear_operator_addition`: sums of operators that stay as simple as they can."""
+"""`tensorflow.python.ops.linalg.linear_operator_addition`: sums of operators, as simple as they can be."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`tensorflow.python.ops.parallel_for`: loops whose iterations do not depend on each other, and Jacobians.
 
-TensorFlow writes `pfor` as operations on all iterations at once. Here it is a loop, as `for_loop` is; what both give is
-the same.
+TensorFlow writes `pfor` as operations on all iterations at once. Here it is a loop, as `for_loop` is; what
+both give is the same.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def _traced_loop(loop_fn: Callable, iters: Any, parallel_iterations: int | None)
 
 
 def _dense(value: Any) -> Any:
-    return tf.convert_to_tensor(value) if isinstance(value, (IndexedSlices, float, int, np.ndarray)) else value
+    return (
+        tf.convert_to_tensor(value) if isinstance(value, (IndexedSlices, float, int, np.ndarray)) else value
+    )
 
 
 def _stacked(example: Any, stacked: Tensor, iters: Any) -> Any:
@@ -130,7 +132,7 @@ def jacobian(
       parallel_iterations: How many iterations the graph allows to run at the same time.
 
     Returns:
-      For each input, a tensor of shape `output.shape + input.shape`, or None where it has no part in the output.
+      For each input, a tensor of shape `output.shape + input.shape`, or None for one that is not used.
     """
     flat = nest.flatten(inputs)
     elements = tf.reshape(output, [-1])

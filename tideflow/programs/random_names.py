@@ -1,4 +1,4 @@
-"""Constants and helpers of `tensorflow.python.ops.stateful_random_ops` and `tensorflow.python.framework.random_seed`."""
+"""Constants and helpers of TensorFlow's inner modules `stateful_random_ops` and `random_seed`."""
 
 from __future__ import annotations
 

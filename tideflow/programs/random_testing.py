@@ -106,9 +106,11 @@ def grappler_optimize(graph: Any, fetches: Sequence[Any] | None = None, config_p
         config_proto.graph_options.rewrite_options.min_graph_nodes = -1
     for fetch in fetches or ():
         graph.add_to_collection("train_op", fetch)
-    return OptimizeGraph(config_proto, tf.train.export_meta_graph(graph_def=graph.as_graph_def(), graph=graph))
+    return OptimizeGraph(
+        config_proto, tf.train.export_meta_graph(graph_def=graph.as_graph_def(), graph=graph)
+    )
 
 
 def fft_kernel_label_map() -> Any:
-    """The context in which tests of Fourier transforms run: every op type has one kernel, so it changes nothing."""
+    """The context in which tests of Fourier transforms run; each has one kernel, so it changes nothing."""
     return tf.get_default_graph()._kernel_label_map({})

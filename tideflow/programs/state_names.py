@@ -1,5 +1,5 @@
-"""Variables as bare operations, templates and stores: names of `tensorflow.python.ops`'s `state_ops`, `template`,
-`variable_scope` and `resource_variable_ops` that are not public.
+"""Variables as bare operations, templates and stores: names of `tensorflow.python.ops`'s `state_ops`,
+`template`, `variable_scope` and `resource_variable_ops` that are not public.
 """
 
 from __future__ import annotations
@@ -108,6 +108,4 @@ def make_template_internal(
     if unique_name_ is not None and tf.executing_eagerly():
         raise ValueError("unique_name_ cannot be used when eager exeuction is enabled.")
     called = tf.contrib.eager.defun(func_) if create_graph_function_ else func_
-    return template.make_template(
-        name_, called, create_scope_now_, unique_name_, custom_getter_, **kwargs
-    )
+    return template.make_template(name_, called, create_scope_now_, unique_name_, custom_getter_, **kwargs)

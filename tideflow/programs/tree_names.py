@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.boosted_trees_ops`: the state of boosted trees, and short names of their op types."""
+"""`tensorflow.python.ops.boosted_trees_ops`: the state of boosted trees, and short names of op types."""
 
 from __future__ import annotations
 

@@ -92,8 +92,8 @@ _STRUCTURES_HAVE_MISMATCHING_TYPES = (
     "shallow structure has type {shallow_type}."
 )
 _STRUCTURES_HAVE_MISMATCHING_LENGTHS = (
-    "The two structures don't have the same sequence length. Input structure has length {input_length}, while "
-    "shallow structure has length {shallow_length}."
+    "The two structures don't have the same sequence length. Input structure has length {input_length}, "
+    "while shallow structure has length {shallow_length}."
 )
 _INPUT_TREE_SMALLER_THAN_SHALLOW_TREE = (
     "The input_tree has fewer elements than the shallow_tree. Input structure has length {input_size}, while "

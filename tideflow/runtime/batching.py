@@ -15,7 +15,6 @@ from tideflow.graph import errors
 from tideflow.runtime.conditions import Condition
 from tideflow.runtime.waiting import StepContext
 
-
 _numbers = itertools.count(1)  # of calls: no two of this process have the same
 
 
@@ -155,7 +154,9 @@ class Parts:
             self._values.update(values)
             self._changed.notify_all()
 
-    def take(self, numbers: Sequence[int], context: StepContext, closed: Any, seconds: float | None) -> list[Any]:
+    def take(
+        self, numbers: Sequence[int], context: StepContext, closed: Any, seconds: float | None
+    ) -> list[Any]:
         """The values of some calls, when all are there; DeadlineExceededError after some seconds."""
         end = math.inf if seconds is None else time.monotonic() + seconds
         with self._changed:

@@ -1,4 +1,4 @@
-"""Calls of several steps as one, of a function that computes rows, or of the operations between two others."""
+"""Calls of several steps as one: of a function that computes rows, or of what lies between two operations."""
 
 from __future__ import annotations
 
@@ -195,7 +195,9 @@ unbatch_grad_op = Op(
     shared_name="",
     differentiable=False,
 )
-unbatch_grad_op.shape(lambda rows, index, grad, number: None if rows.ndims is None else [None, *rows.as_list()[1:]])
+unbatch_grad_op.shape(
+    lambda rows, index, grad, number: None if rows.ndims is None else [None, *rows.as_list()[1:]]
+)
 
 
 @unbatch_grad_op.kernel

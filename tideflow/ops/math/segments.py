@@ -48,7 +48,7 @@ def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: A
 
 
 def sorted_count(ids: torch.Tensor, order_first: bool = False) -> int:
-    """The number of segments of ids that must not decrease; which of two faults is told first may be chosen."""
+    """The number of segments of ids that must not decrease; `order_first`: that fault is told first."""
     if not ids.numel():
         return 0
     count = int(ids[-1]) + 1

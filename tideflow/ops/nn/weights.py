@@ -59,7 +59,8 @@ def _static_verdict(weights: TensorShape, values: TensorShape) -> str | None:
     for axis, (size, wanted) in enumerate(zip(weights.tuple, values.tuple, strict=True)):
         if size not in (1, wanted):
             raise ValueError(
-                f"{_ASSERT_BROADCASTABLE_ERROR_PREFIX} Mismatch at dim {axis}. values.shape={values} weights.shape={weights}."
+                f"{_ASSERT_BROADCASTABLE_ERROR_PREFIX} Mismatch at dim {axis}. values.shape={values} "
+                f"weights.shape={weights}."
             )
     return "static_dims_check_success"
 

@@ -74,7 +74,8 @@ def _ragged_range_shape(starts, limits, deltas):
             rows = None if rows == 1 else rows
         elif shape.ndims > 1:
             raise ShapeError(
-                f"Shape must be at most rank 1 but is rank {shape.ndims}", f"{name} must be a scalar or vector"
+                f"Shape must be at most rank 1 but is rank {shape.ndims}",
+                f"{name} must be a scalar or vector",
             )
     given = [shape.tuple[0] for shape in (starts, limits, deltas) if shape.ndims == 1]
     known = {size for size in given if size is not None}

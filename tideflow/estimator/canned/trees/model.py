@@ -175,7 +175,9 @@ def boosted_trees_model_fn(
         transformed = Transformed(features)
         if mode != ModeKeys.TRAIN:
             buckets = transformed.buckets(columns.all, columns.boundaries)
-            logits = ensembles.predict_op(ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension)
+            logits = ensembles.predict_op(
+                ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
+            )
             return head.create_estimator_spec(
                 features, mode, logits, labels, train_op_fn=lambda loss: tf.no_op()
             )
@@ -293,7 +295,9 @@ def explanations_model_fn(
         ensemble = TreeEnsemble(name)
         columns = _Columns(feature_columns, epsilon)
         buckets = Transformed(features).buckets(columns.all, columns.boundaries)
-        logits = ensembles.predict_op(ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension)
+        logits = ensembles.predict_op(
+            ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
+        )
         spec = head.create_estimator_spec(features, ModeKeys.PREDICT, logits)
         spec.predictions[DEBUG_OUTPUTS] = ensembles.example_debug_outputs_op(
             ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension

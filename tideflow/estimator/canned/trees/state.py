@@ -98,9 +98,7 @@ class QuantileAccumulator:
         self._epsilon, self._count, self._num_quantiles = epsilon, num_streams, num_quantiles
         with tf.name_scope(name, "QuantileAccumulator") as scope:
             self.resource_handle = quantiles.quantile_stream_handle_op(shared_name=scope, name=scope)
-            self.initializer = quantiles.create_quantile_stream_op(
-                self.resource_handle, epsilon, num_streams
-            )
+            self.initializer = quantiles.create_quantile_stream_op(self.resource_handle, epsilon, num_streams)
             is_created = self.is_initialized()
         register_resource(self.resource_handle, self.initializer, is_created)
         boundaries = self.get_bucket_boundaries()
