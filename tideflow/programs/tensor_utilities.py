@@ -11,6 +11,7 @@ from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.convert import convert_to_tensor
+from tideflow.graph.op_registry import role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value_as_shape
 from tideflow.graph.shapes import TensorShape
@@ -62,4 +63,4 @@ def is_constant(tensor_or_op: Tensor | Operation) -> bool:
     if getattr(tensor_or_op, "is_eager", False):
         return True
     op = tensor_or_op if isinstance(tensor_or_op, Operation) else tensor_or_op.op
-    return op.type == "Const"
+    return role_of(op.type) == "constant"
