@@ -112,7 +112,7 @@ def test_rows_that_nobody_leaves_are_not_waited_for():
     row = tf.raw_ops.Unbatch(
         batched_tensor=[1.0], batch_index=nothing, id=tf.constant(7, tf.int64), timeout_micros=10
     )
-    with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError, match="did not arrive within"):
+    with tf.Session() as session, pytest.raises(tf.errors.DeadlineExceededError, match="did not arrive"):
         session.run(row)
 
 

@@ -30,9 +30,7 @@ def test_a_class_of_operators_is_held_against_matrices():
         def dtypes_to_test():
             return [tf.float32]
 
-        def operator_and_matrix(
-            self, shapes_info, dtype, use_placeholder, ensure_self_adjoint_and_pd=False
-        ):
+        def operator_and_matrix(self, shapes_info, dtype, use_placeholder, ensure_self_adjoint_and_pd=False):
             diagonal = linear_operator_testing.random_uniform(
                 list(shapes_info.shape)[:-1], minval=1.0, maxval=2.0, dtype=dtype
             )
@@ -54,9 +52,7 @@ def test_a_class_of_operators_is_held_against_matrices():
 
 def test_an_operator_that_is_not_its_matrix_fails():
     class Wrong(linear_operator_testing.NonSquareLinearOperatorDerivedClassTest):
-        def operator_and_matrix(
-            self, shapes_info, dtype, use_placeholder, ensure_self_adjoint_and_pd=False
-        ):
+        def operator_and_matrix(self, shapes_info, dtype, use_placeholder, ensure_self_adjoint_and_pd=False):
             matrix = linear_operator_testing.random_normal(list(shapes_info.shape), dtype=dtype)
             return tf.linalg.LinearOperatorFullMatrix(matrix), 2 * matrix
 

@@ -1,4 +1,4 @@
-"""Inner modules that unit tests of the core import: names of op types, trees, sums of operators, loops, marks."""
+"""Inner modules that unit tests of the core import: op types, trees, sums of operators, loops, marks."""
 
 import importlib
 import threading
