@@ -26,6 +26,7 @@ PHRASED = {
     "files_objects",
     "files_profiles",
     "files_savers",
+    "inner_core",
     "known_values",
     "leftovers",
     "metrics",

@@ -17,12 +17,7 @@ from tideflow.graph.schema import Arg
 from tideflow.ops.helpers.samples import SampleRef, scratch
 
 # The modules of tideflow/ops whose ops do not all refuse damaged samples in TensorFlow's words yet.
-IN_OTHER_WORDS = frozenset(
-    """
-    files/proto_messages nn/fractional_pooling nn/fused_convolution nn/mean_pooling
-    quantization/quantized_nn sparse/ragged_tensors sparse/sparse_segments state/sdca
-    """.split()
-)
+IN_OTHER_WORDS = frozenset(("files/proto_messages", "nn/fused_convolution", "state/sdca"))
 
 
 def _module(op: Op) -> str:

@@ -96,6 +96,13 @@ OTHER_WORDS = {
     "FusedResizeAndPadConv2D: refusal 1, known": "TensorFlow compares shapes, we the number of sizes",
     "FusedResizeAndPadConv2D: size with -7, known": "found in the step",
     **{
+        f"{op}: {what}, unknown": "the shape of each input is compared before its elements"
+        for op, what in (
+            ("RaggedGather", "params_nested_splits[0] of one rank less"),
+            ("RaggedTensorToTensor", "shape with -7"),
+        )
+    },
+    **{
         f"QuantizedConv2DAndRequantize: {end} of one rank more, known": "one rule for the family: "
         "each channel may have a range"
         for end in ("min_filter", "max_filter")

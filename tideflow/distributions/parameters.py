@@ -17,7 +17,7 @@ from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import casting, checks, reductions, unary
 from tideflow.ops.nn import softmax
 
-_INTEGERS_LIKE = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
+INTEGERS_LIKE = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
 
 
 def derived_seed(seed: int | None, salt: str) -> int | None:
@@ -79,7 +79,7 @@ def check_classes(parameter: Tensor) -> Tensor:
     with name_scope("embed_check_categorical_event_shape", values=[parameter]):
         if parameter.shape.ndims == 0:
             raise ValueError(no_axis)
-        most = _largest_integer(parameter.dtype)
+        most = largest_integer(parameter.dtype)
         size = None if parameter.shape.ndims is None else parameter.shape.tuple[-1]
         if size is None:
             size = shapes.shape(parameter, name="x_shape")[-1]
@@ -100,7 +100,7 @@ def check_classes(parameter: Tensor) -> Tensor:
         return parameter
 
 
-def _largest_integer(dtype: DType) -> int:
+def largest_integer(dtype: DType) -> int:
     """Up to which every integer is a number of this type."""
     if dtype is dtypes.bool:
         return 1
@@ -111,7 +111,7 @@ def _largest_integer(dtype: DType) -> int:
 
 def check_whole(x: Tensor, message: str, as_dtype: DType | None = None) -> Operation:
     """An assertion that numbers are whole."""
-    whole = casting.cast(casting.cast(x, as_dtype or _INTEGERS_LIKE[x.dtype.base_dtype]), x.dtype)
+    whole = casting.cast(casting.cast(x, as_dtype or INTEGERS_LIKE[x.dtype.base_dtype]), x.dtype)
     return checks.assert_equal(x, whole, message=message)
 
 
@@ -129,10 +129,10 @@ def check_outcomes(x: Tensor, dtype: DType) -> Tensor:
     """Outcomes that are numbers of an integer type, or truth values, whatever their own type."""
     with name_scope("embed_check_casting_closed", values=[x]):
         assertions = [checks.assert_non_negative(x, message="Elements must be non-negative.")]
-        most = _largest_integer(dtype)
+        most = largest_integer(dtype)
         if x.dtype.is_floating:
             assertions.append(check_whole(x, f"Elements must be {dtype.name}-equivalent.", dtype))
-        elif _largest_integer(x.dtype) > most:
+        elif largest_integer(x.dtype) > most:
             assertions.append(
                 checks.assert_less_equal(
                     x, np.array(most, x.dtype.as_numpy_dtype), message=f"Elements cannot exceed {most}."

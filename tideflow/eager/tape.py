@@ -237,7 +237,7 @@ class GradientTape:
 
         Raises:
           RuntimeError: If a tape that is not persistent was used before.
-          ValueError: If a target is a variable, or `unconnected_gradients` is none of the choices.
+          ValueError: If `unconnected_gradients` is none of the choices.
           LookupError: If an operation between the two has no gradient function.
         """
         if self._used or not self._was_entered:
@@ -262,7 +262,7 @@ class GradientTape:
         targets = []
         for item in nest.flatten(target):
             if hasattr(item, "handle"):
-                item = item.handle
+                item = self._read(item)
             elif not isinstance(item, (Tensor, IndexedSlices, SparseTensor)):
                 item = convert_to_tensor(item)
             if item.dtype is not dtypes.resource and not (item.dtype.is_floating or item.dtype.is_complex):
@@ -302,6 +302,13 @@ class GradientTape:
         if unconnected is UnconnectedGradients.ZERO:
             found = [_zeros(s) if g is None else g for s, g in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found) if nest.is_nested(sources) else found[0]
+
+    def _read(self, variable: Any) -> Tensor:
+        """The value of a variable that is a target; the tape knows where it comes from."""
+        if self._recording:
+            return convert_to_tensor(variable)
+        with self:
+            return convert_to_tensor(variable)
 
     def jacobian(
         self,

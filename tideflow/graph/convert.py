@@ -21,6 +21,7 @@ _conversions: list[
     tuple[int, int, _Types, _Conversion]
 ] = []  # priority, order of registration, type(s), function
 _by_type: dict[type, list[_Conversion]] = {}
+_NUMBERS = (int, float, np.generic, np.ndarray)  # how these become tensors is not for programs to say
 
 
 @export("register_tensor_conversion_function")
@@ -42,6 +43,8 @@ def register_tensor_conversion_function(
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
         raise TypeError("base_type must be a type or a tuple of types.")
+    if any(issubclass(t, _NUMBERS) for t in types):
+        raise TypeError("Cannot register conversions for Python numeric types and NumPy scalars and arrays.")
     if not callable(conversion_func):
         raise TypeError("conversion_func must be callable.")
     _conversions.append((priority, len(_conversions), base_type, conversion_func))
@@ -148,6 +151,8 @@ def convert_n_to_tensor(
     preferred_dtype: DTypeLike | None = None,
 ) -> list[Tensor]:
     """Each value as a tensor; the arguments are those of `convert_to_tensor`."""
+    if not isinstance(values, (Sequence, np.ndarray)):
+        raise TypeError("values must be a sequence.")
     return [
         convert_to_tensor(v, dtype, name if name is None else f"{name}_{i}", preferred_dtype)
         for i, v in enumerate(values)

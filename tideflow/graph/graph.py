@@ -138,8 +138,8 @@ class Graph(InnerNames):
         if session is None:
             raise ValueError(
                 f"Cannot {'evaluate' if method == 'eval' else 'execute'} {noun} using `{method}()`: No "
-                "default session is registered. Use `with sess.as_default()` or pass an explicit session to "
-                f"`{method}(session=sess)`"
+                f"default session is registered. Use `with sess.as_default(){':' * (method == 'run')}` or "
+                f"pass an explicit session to `{method}(session=sess)`"
             )
         if session.graph is not self:
             raise ValueError(
@@ -568,7 +568,8 @@ class Graph(InnerNames):
         if not (isinstance(obj, (Tensor, Operation)) and allowed):
             raise TypeError(f"Can not convert a {type(obj).__name__} into a {kinds}.")
         if obj.graph is not self:
-            raise ValueError(f"{type(obj).__name__} {obj!r} is not an element of this graph.")
+            shown = str(obj) if isinstance(obj, Tensor) else repr(obj)
+            raise ValueError(f"{type(obj).__name__} {shown} is not an element of this graph.")
         return obj
 
     def _element_by_name(

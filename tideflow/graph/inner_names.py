@@ -22,7 +22,9 @@ class InnerNames:
     @contextlib.contextmanager
     def _kernel_label_map(self: Any, op_to_kernel_label_map: dict[str, str]) -> Iterator[None]:
         """Gives the operations made in a `with` block the attribute `_kernel`, by op type."""
-        if not isinstance(op_to_kernel_label_map, dict):
+        if not isinstance(op_to_kernel_label_map, dict) or not all(
+            isinstance(text, str) for pair in op_to_kernel_label_map.items() for text in pair
+        ):
             raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
         with replaced(self, "_kernel_labels", {**self._kernel_labels, **op_to_kernel_label_map}):
             yield

@@ -253,7 +253,11 @@ def _typed(value: Any) -> str:
 
 @export("nest.map_structure", "contrib.framework.nest.map_structure")
 def map_structure(
-    func: Callable[..., Any], *structure: Any, check_types: bool = True, expand_composites: bool = False
+    func: Callable[..., Any],
+    *structure: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    **kwargs: Any,
 ) -> Any:
     """Applies a function to the leaves of structures.
 
@@ -262,16 +266,22 @@ def map_structure(
       *structure: One or more structures that differ in their leaves only.
       check_types: Whether their containers must have the same types too.
       expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
+      **kwargs: There are no others.
 
     Returns:
       The results, in the structure of the first argument.
 
     Raises:
       TypeError: If `func` cannot be called, or the types of containers differ.
-      ValueError: If no structure is given, or the structures differ.
+      ValueError: If no structure is given, or the structures differ, or an argument is none of these.
     """
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
+    if kwargs:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, not: "
+            f"`{'`, `'.join(kwargs)}`"
+        )
     if not structure:
         raise ValueError("Must provide at least one structure")
     for other in structure[1:]:

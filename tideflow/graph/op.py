@@ -31,8 +31,18 @@ from typing import Any, TypeVar, overload
 from tideflow.graph import dtypes, errors, schema
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
+from tideflow.graph.func_attrs import named_function
 from tideflow.graph.op_errors import ShapeError as ShapeError
-from tideflow.graph.op_errors import passed_another_type, passed_other_types, shape_message, type_word
+from tideflow.graph.op_errors import (
+    of_another_graph,
+    passed_another_count,
+    passed_another_type,
+    passed_mixed_types,
+    passed_other_types,
+    shape_message,
+    type_mismatch,
+    type_word,
+)
 from tideflow.graph.op_registry import definition as definition
 from tideflow.graph.op_registry import definitions as definitions
 from tideflow.graph.op_registry import register
@@ -467,9 +477,7 @@ class Op:
                     continue
                 if tensor.is_eager:
                     raise RuntimeError("Attempting to capture an EagerTensor without building a function.")
-                raise ValueError(
-                    f"{tensor} must be from the same graph as the other inputs of '{name}' ({self.name})."
-                )
+                raise of_another_graph(self, name, tensor, flat[0])
         if graph.building_function:
             grouped = self.group_inputs(flat, attrs)
         context, given = graph._local.context, flat
@@ -503,6 +511,8 @@ class Op:
             return
         if value is None and spec.kind == "type":
             return  # inferred from the inputs
+        if spec.kind in ("func", "list(func)"):
+            value = named_function(value)
         resolved[key] = value = schema.normalize(key, spec.kind, value)
         schema.check_value(self.name, key, spec, value)
 
@@ -533,9 +543,11 @@ class Op:
                     f"minimum length {minimum}."
                 )
             if arg.number_attr in given and attrs[arg.number_attr] != count:
-                raise ValueError(
-                    f"List argument '{arg.name}' to '{self.name}' Op with length {count} must match length "
-                    f"{attrs[arg.number_attr]} of argument '{arg.number_attr}'."
+                raise passed_another_count(self, arg, count, attrs[arg.number_attr])
+            if not count and key is not None and key not in attrs:
+                raise TypeError(
+                    "Don't know how to infer type variable from empty input list passed to input "
+                    f"'{arg.name}' of '{self.name}' Op."
                 )
             attrs[arg.number_attr] = count
             given.add(arg.number_attr)
@@ -572,7 +584,7 @@ class Op:
                     f"to be a {type_word(wanted)} tensor but is a {type_word(tensor.dtype)} tensor "
                     f"[Op:{self.name}]"
                 )
-            raise self._type_mismatch(arg, tensor, wanted)
+            raise type_mismatch(self, arg, tensor, wanted)
         if arg.is_ref and not tensor.dtype._is_ref_dtype:
             raise TypeError(
                 f"'{self.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)"
@@ -598,24 +610,14 @@ class Op:
                 raise
             if isinstance(error, TypeError):
                 raise passed_another_type(self, arg, value, wanted, error) from None
-            raise self._type_mismatch(arg, convert_to_tensor(value, as_ref=arg.is_ref), wanted) from None
-
-    def _type_mismatch(self, arg: Arg, tensor: Tensor, wanted: DType) -> TypeError:
-        found = f"Input '{arg.name}' of '{self.name}' Op has type {tensor.dtype.base_dtype.name}"
-        first = next((a for a in self.inputs if a.type_attr == arg.type_attr), arg)
-        if arg.type_attr is None:
-            against = f"expected type of {wanted.name}"
-        elif first is arg:
-            against = f"type {wanted.name} of attribute '{arg.type_attr}'"
-        else:
-            against = f"type {wanted.name} of argument '{first.name}'"
-        return TypeError(f"{found} that does not match {against}.\n    made at {user_line(user_frames())}")
+            raise type_mismatch(self, arg, convert_to_tensor(value, as_ref=arg.is_ref), wanted) from None
 
     def _convert_list(
         self, arg: Arg, value: Any, wanted: DType | None, attrs: dict[str, Any]
     ) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):
-            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value}.")
+        earlier = wanted
         if wanted is None:  # a tensor among the values determines the type of the Python numbers
             for item in value:
                 if isinstance(item, Tensor) or hasattr(item, "dtype") and hasattr(item, "_as_graph_element"):
@@ -625,26 +627,33 @@ class Op:
         for i, item in enumerate(value):
             try:
                 tensor = self._convert_one(arg, item, wanted, attrs, f"{arg.name}_{i}")
-            except TypeError as error:
-                raise passed_other_types(self, arg, value, wanted, error) from None
+            except (TypeError, ValueError) as error:
+                if isinstance(error, ValueError) and (item is not None or executing_eagerly()):
+                    raise
+                raise passed_other_types(self, arg, value, earlier, error) from None
             wanted = wanted or tensor.dtype.base_dtype
             tensors.append(tensor)
         return tensors
 
     def _convert_mixed_list(self, arg: Arg, value: Any, attrs: dict[str, Any]) -> list[Tensor]:
         if not isinstance(value, (list, tuple)):
-            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value!r}.")
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{self.name}' Op, not {value}.")
         key = arg.type_list_attr
         assert key is not None, "the argument is a list of types"
         wanted = attrs.get(key)
         if wanted is None or len(wanted) != len(value):
             wanted = [None] * len(value)
-        tensors = [
-            self._convert_one(arg, item, dtype, attrs, f"{arg.name}_{i}")
-            for i, (item, dtype) in enumerate(zip(value, wanted, strict=True))
-        ]
+        try:
+            tensors = [
+                self._convert_one(arg, item, dtype, attrs, f"{arg.name}_{i}")
+                for i, (item, dtype) in enumerate(zip(value, wanted, strict=True))
+            ]
+        except (TypeError, ValueError) as error:
+            if executing_eagerly():
+                raise
+            raise passed_mixed_types(self, arg, value, attrs.get(key), error) from None
         found = [tensor.dtype.base_dtype for tensor in tensors]
-        schema.check_value(self.name, key, self.attrs[key], found)
+        schema.check_value(self.name, arg.name, self.attrs[key], found)
         attrs[key] = found
         return tensors
 

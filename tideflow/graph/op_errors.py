@@ -15,6 +15,7 @@ from tideflow.graph.traceback import Frame, user_frames, user_line
 
 if TYPE_CHECKING:
     from tideflow.graph.op import Op
+    from tideflow.graph.operation import Tensor
     from tideflow.graph.schema import Arg
 
 
@@ -52,19 +53,64 @@ def passed_another_type(op: Op, arg: Arg, value: Any, wanted: DType, error: Type
     )
 
 
+def type_mismatch(op: Op, arg: Arg, tensor: Tensor, wanted: DType) -> TypeError:
+    """The error of a tensor that has another type than an input must have."""
+    found = f"Input '{arg.name}' of '{op.name}' Op has type {tensor.dtype.base_dtype.name}"
+    first = next((a for a in op.inputs if a.type_attr == arg.type_attr), arg)
+    if arg.type_attr is None:
+        against = f"expected type of {wanted.name}"
+    elif first is arg:
+        against = f"type {wanted.name} of attribute '{arg.type_attr}'"
+    else:
+        against = f"type {wanted.name} of argument '{first.name}'"
+    return TypeError(f"{found} that does not match {against}.\n    made at {user_line(user_frames())}")
+
+
+def of_another_graph(op: Op, name: str, tensor: Tensor, first: Tensor) -> ValueError:
+    """The error of inputs that are of different graphs."""
+    other = "the graph that is the default one" if first is tensor else str(first)
+    return ValueError(f"{tensor} must be from the same graph as {other}. (inputs of '{name}', op {op.name})")
+
+
+def passed_another_count(op: Op, arg: Arg, count: int, wanted: int) -> ValueError:
+    """The error of a list that has another length than one before it."""
+    first = next(a for a in op.inputs if a.number_attr == arg.number_attr)
+    return ValueError(
+        f"List argument '{arg.name}' to '{op.name}' Op with length {count} must match length {wanted} of "
+        f"argument '{arg.number_attr if first is arg else first.name}'."
+    )
+
+
 def passed_other_types(
-    op: Op, arg: Arg, values: Sequence[Any], wanted: DType | None, error: TypeError
+    op: Op, arg: Arg, values: Sequence[Any], wanted: DType | None, error: Exception
 ) -> TypeError:
     """The error of a list whose elements cannot all have the type that they must have, or one type."""
-    if arg.type_attr is None and wanted is not None:
+    if wanted is None:
+        against = "don't all match"
+    elif arg.type_attr is None:
         against = f"do not match expected type {wanted.base_dtype.name}"
     else:
-        against = "don't all match"
+        against = f"do not match type {wanted.base_dtype.name} inferred from earlier arguments"
+    return TypeError(f"{_list_of(op, arg, values)} that {against}. {error}")
+
+
+def passed_mixed_types(
+    op: Op, arg: Arg, values: Sequence[Any], wanted: Sequence[DType] | None, error: Exception
+) -> TypeError:
+    """The error of a list whose elements cannot be tensors, or not of the types that an earlier list has."""
+    first = next(a for a in op.inputs if a.type_list_attr == arg.type_list_attr)
+    if wanted is None or first is arg or len(wanted) != len(values):
+        return TypeError(f"{_list_of(op, arg, values)} that are invalid. Tensors: {values}. {error}")
     types = ", ".join(map(_type_as_tensor, values))
     return TypeError(
-        f"Tensors in list passed to '{arg.name}' of '{op.name}' Op have types [{types}] that {against}. "
-        f"{error}"
+        f"Input '{arg.name}' of '{op.name}' Op has type list of {types} that does not match type list "
+        f"{', '.join(dtype.name for dtype in wanted)} of argument '{first.name}'. {error}"
     )
+
+
+def _list_of(op: Op, arg: Arg, values: Sequence[Any]) -> str:
+    types = ", ".join(map(_type_as_tensor, values))
+    return f"Tensors in list passed to '{arg.name}' of '{op.name}' Op have types [{types}]"
 
 
 def _type_as_tensor(value: Any) -> str:

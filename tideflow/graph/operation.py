@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.device import canonical_name
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.graph_def import attr_from_proto, node_def_proto, op_def_proto
@@ -226,7 +226,25 @@ class Operation:
         if tensor.graph is not self.graph:
             raise ValueError(f"{tensor} must be from the same graph as {self}.")
         inputs = list(self.inputs)
-        inputs[index]._consumers.remove(self)
+        if index >= len(inputs):
+            raise errors.OutOfRangeError(
+                None,
+                None,
+                f"Cannot update edge. Input index [{index}] is greater than the number of total inputs "
+                f"[{len(inputs)}].",
+            )
+        old = inputs[index]
+        if old.dtype.base_dtype is not tensor.dtype.base_dtype:
+            raise errors.invalid_argument(
+                f"Input {index} of node {self.name} was passed {tensor.dtype.base_dtype.name} from "
+                f"{tensor.name} incompatible with expected {old.dtype.base_dtype.name}."
+            )
+        if not old.shape.is_compatible_with(tensor.shape):
+            shown = [str(list(shape.as_list())).replace(" ", "") for shape in (tensor.shape, old.shape)]
+            raise errors.invalid_argument(
+                f"Cannot update edge, incompatible shapes: {shown[0]} and {shown[1]}."
+            )
+        old._consumers.remove(self)
         inputs[index] = tensor
         tensor._consumers.append(self)
         self.inputs = tuple(inputs)

@@ -134,7 +134,7 @@ def _int(name: str, value: Any) -> int:
 
 
 def _float(name: str, value: Any) -> float:
-    if isinstance(value, (str, bytes)):
+    if not isinstance(value, (int, float, np.integer, np.floating, np.bool_)):
         raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
     return float(np.float32(value))  # the precision of the field in AttrValue
 
@@ -157,11 +157,17 @@ def _string(name: str, value: Any) -> str | bytes:
 
 
 def _type(name: str, value: Any) -> DType:
-    return dtypes.as_dtype(value).base_dtype
+    try:
+        return dtypes.as_dtype(value).base_dtype
+    except TypeError:
+        raise TypeError(f"Expected DataType for argument '{name}' not {value!r}.") from None
 
 
 def _shape(name: str, value: Any) -> TensorShape:
-    return as_shape(value)
+    try:
+        return as_shape(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"Error converting {name} to a TensorShape: {error}") from None
 
 
 def _as_is(name: str, value: Any) -> Any:
@@ -204,8 +210,8 @@ def _not_allowed(op_name: str, name: str, spec: Attr, item: Any) -> Exception:
     if isinstance(item, DType):
         allowed = ", ".join(dtype.name for dtype in choices)
         return TypeError(
-            f"Value passed to parameter '{name}' of '{op_name}' Op has DataType {item.name} not in list of "
-            f"allowed values: {allowed}"
+            f"Value passed to parameter '{name}' has DataType {item.name} not in list of allowed values: "
+            f"{allowed} (op {op_name})"
         )
     allowed = ", ".join(f'"{choice}"' for choice in choices)
     return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{item}' not in: {allowed}.")

@@ -97,6 +97,8 @@ def make_tensor_proto(
     """
     if isinstance(values, TensorProto):
         return values
+    if hasattr(values, "op") or isinstance(values, (list, tuple)) and any(hasattr(v, "op") for v in values):
+        raise TypeError("List of Tensors when single Tensor expected")
     array, found = typed_array(values, dtype)
     if shape is not None:
         wanted = tuple(int(size) for size in as_shape(shape).as_list())  # type: ignore[arg-type]

@@ -37,7 +37,7 @@ def rule(operation: str, *kinds: type) -> Callable[[Callable], Callable]:
 
 def combined(operation: str, *operators: Any) -> Any:
     """The operator that an operation makes of others."""
-    function = _nearest(operation, [type(operator) for operator in operators])
+    function = nearest_rule(operation, [type(operator) for operator in operators])
     if function is None:
         names = ", ".join(str(type(operator)) for operator in operators)
         raise ValueError(f"No {operation} registered for {names}")
@@ -45,7 +45,12 @@ def combined(operation: str, *operators: Any) -> Any:
         return function(*operators)
 
 
-def _nearest(operation: str, kinds: list[type]) -> Callable | None:
+def rules(operation: str) -> dict[tuple[type, ...], Callable]:
+    """The rules of an operation by the kinds that they are for."""
+    return _rules[operation]
+
+
+def nearest_rule(operation: str, kinds: list[type]) -> Callable | None:
     """The rule for ancestors that are the fewest generations away, all together."""
     known = _rules[operation]
     ancestors = itertools.product(*(enumerate(kind.__mro__) for kind in kinds))

@@ -143,8 +143,11 @@ def logits_of_samples(
     partition_strategy: str,
     name: str | None,
     seed: int | None = None,
+    subtract_log_q: bool = True,
 ) -> tuple[Tensor, Tensor]:
-    """Logits [batch, num_true + num_sampled], less the logarithms of expected counts, and their targets."""
+    """Logits [batch, num_true + num_sampled], less the logarithms of expected counts if these are wanted, and
+    their targets.
+    """
     tables = list(weights) if isinstance(weights, (list, PartitionedVariable)) else [weights]
     with name_scope(name, "compute_sampled_logits", [*tables, biases, inputs, labels]):
         inputs = convert_to_tensor(inputs)
@@ -175,8 +178,9 @@ def logits_of_samples(
         sampled_logits = sampled_logits + other_offsets
         if remove_accidental_hits:
             sampled_logits = sampled_logits + _penalty(labels, sampled, num_true, num_sampled, inputs.dtype)
-        true_logits = true_logits - unary.log(true_expected)
-        sampled_logits = sampled_logits - unary.log(sampled_expected)
+        if subtract_log_q:
+            true_logits = true_logits - unary.log(true_expected)
+            sampled_logits = sampled_logits - unary.log(sampled_expected)
 
         logits = joining.concat([true_logits, sampled_logits], 1)
         shares = creation.ones_like(true_logits) / num_true

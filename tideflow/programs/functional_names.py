@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
-
 from tideflow import raw_ops
 from tideflow.functions.defun import DefinedFunction, Defun, get_extra_args
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import get_default_graph
+from tideflow.ops.control_flow import python_functions
 
 
 def If(
@@ -39,8 +37,8 @@ def If(
         cond=cond,
         input=list(inputs),
         Tout=results,
-        then_branch=_named(then_branch),
-        else_branch=_named(else_branch),
+        then_branch=then_branch,
+        else_branch=else_branch,
         name=name,
     )
 
@@ -79,7 +77,7 @@ def While(
         )
     captured = body.captured_inputs
     if not captured:
-        return raw_ops.While(input=list(input_), cond=_named(cond), body=_named(body), name=name)
+        return raw_ops.While(input=list(input_), cond=cond, body=body, name=name)
     own = len(body.declared_input_types)
     types = [*body.declared_input_types, *(tensor.dtype.base_dtype for tensor in captured)]
 
@@ -87,9 +85,7 @@ def While(
     def with_captured(*args: Any) -> Any:
         return cond(*args[:own])
 
-    results = raw_ops.While(
-        input=[*input_, *captured], cond=_named(with_captured), body=_named(_passing_on(body)), name=name
-    )
+    results = raw_ops.While(input=[*input_, *captured], cond=with_captured, body=_passing_on(body), name=name)
     return results[:own]
 
 
@@ -127,7 +123,7 @@ def For(
         limit=limit,
         delta=delta,
         input=[convert_to_tensor(value) for value in (*inputs, *captured)],
-        body=_named(called),
+        body=called,
         name=name,
     )
     return [] if isinstance(results, Operation) else results[: len(inputs)]
@@ -171,6 +167,30 @@ def _results(returned: Any) -> tuple[Any, ...]:
     return returned if isinstance(returned, tuple) else (returned,)
 
 
-def _named(function: DefinedFunction) -> NameAttrList:
-    function.add_to_graph(get_default_graph())
-    return NameAttrList(name=function.name)
+class _PythonFunctions:
+    """The functions that operations of this process call."""
+
+    def size(self) -> int:
+        """How many there are."""
+        return len(python_functions._functions)
+
+
+_py_funcs = _PythonFunctions()
+
+
+def remote_call(
+    target: Any, args: Sequence[Any], Tout: Sequence[Any], f: Any, name: str | None = None
+) -> Any:
+    """Calls a function on a device.
+
+    Args:
+      target: The full name of the device.
+      args: The arguments.
+      Tout: The types of the results.
+      f: The function, a `Defun`.
+      name: A name for the operation.
+
+    Returns:
+      The results.
+    """
+    return raw_ops.RemoteCall(target=target, args=list(args), Tout=list(Tout), f=f, name=name)

@@ -114,4 +114,20 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
 
 def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:
     """The graph of the inputs, which must be one."""
-    return scopes.graph_of(op_input_list) if graph is None else graph
+    first: Any = None
+    for value in op_input_list:
+        element = value if isinstance(value, (Tensor, Operation)) else _element_of(value)
+        if element is None or scopes.get_default_graph().building_function:
+            continue
+        if graph is None:
+            first, graph = element, element.graph
+        elif element.graph is not graph and first is not None:
+            raise ValueError(f"{element} must be from the same graph as {first}.")
+        elif element.graph is not graph:
+            raise ValueError(f"{element} is not from the passed-in graph.")
+    return scopes.get_default_graph() if graph is None else graph
+
+
+def _element_of(value: Any) -> Tensor | Operation | None:
+    """What stands for a variable, or another such thing, in its graph."""
+    return value._as_graph_element() if hasattr(value, "_as_graph_element") else None

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tideflow.graph import dtypes
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.arrays import creation, indexing, joining, rolling
-from tideflow.ops.math import checks, cumulative
+from tideflow.ops.math import casting, checks, cumulative
 from tideflow.programs.modules import generated_function
+from tideflow.ragged.conversion import positive_axis
 
 
 def auto_cast_partition_dtype() -> bool:
@@ -55,3 +58,21 @@ def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Tensor:
     starts, limits = [rolling.repeat(part, repeats, axis=0) for part in (splits[:-1], splits[1:])]
     offsets = generated_function("ragged_range")(starts, limits, creation.ones([], starts.dtype))
     return indexing.gather(params, offsets.rt_dense_values)
+
+
+def get_positive_axis(axis: int, ndims: int | None) -> int:
+    """An axis counted from the front."""
+    return positive_axis(axis, ndims)
+
+
+def convert_to_int_tensor(tensor: Any, name: str, dtype: Any = dtypes.int32) -> Tensor:
+    """A tensor of integers, as a type of integers."""
+    tensor = convert_to_tensor(tensor, name=name, preferred_dtype=dtype)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"{name} must be an integer tensor; dtype={tensor.dtype}")
+    return casting.cast(tensor, dtype)
+
+
+def repeat(data: Any, repeats: Any, axis: int, name: str | None = None) -> Tensor:
+    """Each element along an axis several times."""
+    return rolling.repeat(data, repeats, axis, name)

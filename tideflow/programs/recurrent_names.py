@@ -23,6 +23,9 @@ _transpose_batch_time = transpose_batch_time
 _unstack_ta = unstacked
 _zero_state_tensors = batch_of_zeros
 
+_BIAS_VARIABLE_NAME, _WEIGHTS_VARIABLE_NAME = "bias", "kernel"
+ASSERT_LIKE_RNNCELL_ERROR_REGEXP = "is not an RNNCell"
+
 
 def _create_zero_outputs(size: Any, dtype: Any, batch_size: Any) -> Any:
     """Outputs of zeros, of these sizes and types: structures alike."""

@@ -21,6 +21,7 @@ from tideflow.graph.shapes import Dimension, TensorShape
 # ------------------------------------------------------------------------------------------------ dispatch
 
 NOT_SUPPORTED = object()
+DISPATCH_ATTR = "_tf_dispatchers"
 
 
 class OpDispatcher:
@@ -34,7 +35,17 @@ class OpDispatcher:
 
     def register(self, op: Callable) -> None:
         """Is asked whenever `op` fails on its arguments with a TypeError or a ValueError."""
+        if not hasattr(op, DISPATCH_ATTR):
+            raise AssertionError(f"Dispatching not enabled for {op}")
         op._tf_dispatchers.append(self)  # type: ignore[attr-defined]
+
+
+def add_dispatch_list(target: Callable) -> Callable:
+    """A function to which dispatchers can be registered, and that does not ask them itself."""
+    if hasattr(target, DISPATCH_ATTR):
+        raise AssertionError(f"{target} already has a dispatch list")
+    setattr(target, DISPATCH_ATTR, [])
+    return target
 
 
 def add_dispatch_support(target: Callable) -> Callable:

@@ -9,8 +9,10 @@ import numpy as np
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.operation import Tensor
+from tideflow.graph.op_registry import role_of
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value_as_shape
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
@@ -44,3 +46,21 @@ def shape_tensor(shape: Any) -> Tensor:
         large = any(isinstance(size, int) and size > np.iinfo(np.int32).max for size in sizes)
         return convert_to_tensor(sizes, dtypes.int64 if large else dtypes.int32, name="shape")
     return convert_to_tensor(shape, name="shape")
+
+
+def TensorShapeProtoToList(shape: TensorShapeProto) -> list[int]:
+    """The sizes of a TensorShapeProto."""
+    return [dim.size for dim in shape.dim]
+
+
+def is_sparse(x: Any) -> bool:
+    """Whether a value is a SparseTensor, or the value of one."""
+    return isinstance(x, (SparseTensor, SparseTensorValue))
+
+
+def is_constant(tensor_or_op: Tensor | Operation) -> bool:
+    """Whether something is a constant of the graph, or an eager value."""
+    if getattr(tensor_or_op, "is_eager", False):
+        return True
+    op = tensor_or_op if isinstance(tensor_or_op, Operation) else tensor_or_op.op
+    return role_of(op.type) == "constant"

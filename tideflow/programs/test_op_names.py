@@ -57,6 +57,7 @@ _PLAIN = {  # op types without attributes
 _TYPE = {"T": attr("type")}
 _TYPES = {"T": attr("list(type)", minimum=0)}
 _TEXT_OR_BOOL = attr("type", allowed=("string", "bool"))
+_TEXTS_OR_BOOLS = attr("list(type)", allowed=("string", "bool"), minimum=1)
 _FRUIT = ("apples", "oranges")
 
 
@@ -83,6 +84,14 @@ _WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, Attr]]] = {
     "AttrShapeList": ("", {"a": attr("list(shape)")}),
     "AttrTypeDefault": ("a: T", {"T": attr("type", "int32")}),
     "Binary": ("a: T, b: T -> out: T", _TYPE),
+    "ComplexStruct": (
+        " -> a: n_a * int32, b: n_b * int64, c: t_c",
+        {
+            "n_a": attr("int", minimum=0),
+            "n_b": attr("int", minimum=0),
+            "t_c": attr("list(type)", minimum=0),
+        },
+    ),
     "FuncAttr": ("", {"f": attr("func")}),
     "FuncListAttr": ("", {"f": attr("list(func)")}),
     "InPolymorphicTwice": ("a: N * T, b: M * T", {**_TYPE, **_several(0), "M": attr("int", minimum=0)}),
@@ -104,6 +113,7 @@ _WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, Attr]]] = {
     "OpWithDefaultAttr": (" -> a: int32", {"default_float": attr("float", 123.0)}),
     "OutT": (" -> a: T", _TYPE),
     "OutTypeList": (" -> out: T", _TYPES),
+    "OutTypeListRestrict": (" -> out: t", {"t": _TEXTS_OR_BOOLS}),
     "Polymorphic": ("a: T -> out: T", _TYPE),
     "PolymorphicDefaultOut": (" -> out: T", {"T": attr("type", "string")}),
     "PolymorphicOut": (" -> out: T", _TYPE),
@@ -116,6 +126,7 @@ _WITH_ATTRIBUTES: dict[str, tuple[str, dict[str, Attr]]] = {
     "TestAttr": (" -> out: T", {"T": attr("type", allowed=("float32", "float64"))}),
     "TwoRefsIn": ("a: Ref(T), b: Ref(T)", _TYPE),
     "TypeList": ("a: T", _TYPES),
+    "TypeListRestrict": ("a: T", {"T": _TEXTS_OR_BOOLS}),
     "TypeListTwice": ("a: T, b: T", _TYPES),
     "Unary": ("a: T -> b: T", _TYPE),
 }
@@ -151,6 +162,10 @@ _TESTS = "tests/programs/test_inner_modules.py"
 def _shape_rule(op: Op) -> Callable[..., Any]:
     """A rule by which nothing is known of the shapes, except that texts are scalars."""
     number = next((arg.number_attr for arg in op.outputs if arg.number_attr), None)
+    if op.name == "ComplexStruct":
+        return lambda *inputs, n_a, n_b, t_c: [None] * (n_a + n_b + len(t_c))
+    if op.name == "OutTypeListRestrict":
+        return lambda *inputs, t: [None] * len(t)
     if number == "N":
         return lambda *inputs, N: [None] * N
     if number == "n_a":

@@ -1,5 +1,7 @@
 """What kind of TensorFlow this is: `tensorflow.python.tf2`, `platform.build_info` and the like."""
 
+from tideflow.graph import dtypes
+
 
 def enabled() -> bool:
     """Whether it is TensorFlow 2's: never."""
@@ -17,3 +19,8 @@ def preload_check() -> None:
 def get_default_communication_protocol() -> str:
     """How the address of a server begins."""
     return "grpc"
+
+
+def TF_bfloat16_type() -> type:
+    """NumPy's type of numbers of 16 bits with the exponents of float32."""
+    return dtypes.bfloat16.as_numpy_dtype

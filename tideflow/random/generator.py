@@ -64,7 +64,11 @@ def create_rng_state(seed: int | Sequence[int], algorithm: int) -> np.ndarray:
     Returns:
       The state as an array.
     """
-    size = _state_size(algorithm)
+    return state_of_size(_state_size(algorithm), seed)
+
+
+def state_of_size(size: int, seed: int | Sequence[int]) -> np.ndarray:
+    """A state of some size: the 64-bit digits of a seed, the lowest first."""
     if isinstance(seed, int):
         seed = [(seed >> 64 * place) & (2**64 - 1) for place in range(size)]
     state = np.asarray([_signed(int(part) if np.ndim(part) == 0 else part) for part in seed], np.int64)

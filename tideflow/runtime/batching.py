@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -14,12 +15,15 @@ from tideflow.graph import errors
 from tideflow.runtime.conditions import Condition
 from tideflow.runtime.waiting import StepContext
 
+_numbers = itertools.count(1)  # of calls: no two of this process have the same
+
 
 class _Batch:
     """Calls that run together."""
 
     def __init__(self) -> None:
         self.tasks: list[Sequence[Any]] = []
+        self.numbers: list[int] = []
         self.size = 0
         self.open = True
         self.results: list[Sequence[Any]] | None = None
@@ -64,6 +68,26 @@ class Batcher:
         assert batch.results is not None
         return batch.results[place]
 
+    def gather(
+        self, values: Sequence[Any], context: StepContext, closed: Any
+    ) -> tuple[list[Any], np.ndarray, int]:
+        """The rows of all callers, for the first of them: where whose rows are, and the caller's own number.
+
+        The others get no rows.
+        """
+        size = _rows(values)
+        with self._changed:
+            batch, place = self._joined(values, size)
+            if place:
+                context.wait(self._changed, lambda: not batch.open, closed, "a batch of calls")
+                return [value[:0] for value in values], np.zeros([0, 3], np.int64), batch.numbers[place]
+            self._gather(batch, context, closed)
+            self._batches.remove(batch)
+            self._changed.notify_all()
+        ends = np.cumsum([len(task[0]) for task in batch.tasks])
+        starts = np.array([0, *ends[:-1]])
+        return self._padded(batch), np.stack([batch.numbers, starts, ends], 1), batch.numbers[0]
+
     def _joined(self, values: Sequence[Any], size: int) -> tuple[_Batch, int]:
         batch = next((b for b in self._batches if b.open and b.size + size <= self._most), None)
         if batch is None:
@@ -75,6 +99,7 @@ class Batcher:
             batch = _Batch()
             self._batches.append(batch)
         batch.tasks.append(values)
+        batch.numbers.append(next(_numbers))
         batch.size += size
         self._changed.notify_all()
         return batch, len(batch.tasks) - 1
@@ -100,9 +125,9 @@ class Batcher:
     def _padded(self, batch: _Batch) -> list[Any]:
         """The rows of all calls, and the first one again until there is an allowed number of them."""
         wanted = next((n for n in self._allowed if n >= batch.size), batch.size)
-        joined = [_concatenated(parts) for parts in zip(*batch.tasks, strict=True)]
+        joined = [concatenated(parts) for parts in zip(*batch.tasks, strict=True)]
         more = wanted - batch.size
-        return [_concatenated([x, *[x[:1]] * more]) if more and batch.size else x for x in joined]
+        return [concatenated([x, *[x[:1]] * more]) if more and batch.size else x for x in joined]
 
     def _shared(self, batch: _Batch, outputs: Sequence[Any]) -> list[Sequence[Any]]:
         wanted = next((n for n in self._allowed if n >= batch.size), batch.size)
@@ -116,6 +141,33 @@ class Batcher:
         return [[value[a:b] for value in outputs] for a, b in itertools.pairwise(starts)]
 
 
+class Parts:
+    """Values that steps leave for each other, by the numbers of their calls."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._values: dict[int, Any] = {}
+
+    def leave(self, values: dict[int, Any]) -> None:
+        """Keeps values until they are taken."""
+        with self._changed:
+            self._values.update(values)
+            self._changed.notify_all()
+
+    def take(
+        self, numbers: Sequence[int], context: StepContext, closed: Any, seconds: float | None
+    ) -> list[Any]:
+        """The values of some calls, when all are there; DeadlineExceededError after some seconds."""
+        end = math.inf if seconds is None else time.monotonic() + seconds
+        with self._changed:
+            while not all(number in self._values for number in numbers):
+                left = end - time.monotonic()
+                if left <= 0:
+                    raise errors.deadline_exceeded("Batched data did not arrive within timeout window.")
+                self._changed.wait(min(left, context.time_left(closed, "rows of a batch")))
+            return [self._values.pop(number) for number in numbers]
+
+
 def _rows(values: Sequence[Any]) -> int:
     if any(not value.ndim for value in values):
         raise errors.invalid_argument("Batching input tensors must have at least one dimension")
@@ -126,7 +178,7 @@ def _rows(values: Sequence[Any]) -> int:
     return len(values[0])
 
 
-def _concatenated(parts: Sequence[Any]) -> Any:
+def concatenated(parts: Sequence[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
     return torch.cat(tuple(parts)) if isinstance(parts[0], torch.Tensor) else np.concatenate(parts)

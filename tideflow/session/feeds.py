@@ -147,8 +147,8 @@ def _as_array(value: Any, tensor: Tensor, dtype: DType, numpy_dtype: np.dtype[An
 def _too_large(value: Any, tensor: Tensor, dtype: DType) -> TypeError:
     return TypeError(
         f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type "
-        f"{dtype.as_numpy_dtype} of {tensor.name!r}. Try explicitly setting the type of the feed tensor to a "
-        "larger type (e.g. int64)."
+        f"{dtype.as_numpy_dtype}. Try explicitly setting the type of the feed tensor to a "
+        f"larger type (e.g. int64). The tensor is {tensor.name!r}."
     )
 
 

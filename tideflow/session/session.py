@@ -315,6 +315,8 @@ class BaseSession:
         self._check_open()
         tensors = [tensor for key in feeds or () for tensor in resolve_feed(self._graph, key)]
         request, _ = self._request(fetches, tensors)
+        if not request.fetches and not request.targets:
+            raise errors.invalid_argument("Must specify at least one target to fetch or execute.")
         run = PartialRun(self._executor, request, self._timeout or None)
         self._partial_runs[run.handle] = run
         return run.handle

@@ -11,6 +11,11 @@ from tideflow.graph.composite import IndexedSlices, SparseTensor
 
 expose(nest.is_nested, "contrib.framework.nest.is_nested")
 
+SHALLOW_TREE_HAS_INVALID_KEYS = (
+    "The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the following "
+    "keys that are not in the input_tree: {}."
+)
+
 
 @export("contrib.framework.nest.is_sequence_or_composite")
 def is_sequence_or_composite(o: Any) -> bool:
@@ -65,9 +70,7 @@ def assert_shallow_structure(
             f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
         )
     if both_are_dicts and set(shallow_tree) - set(input_tree):
-        raise ValueError(
-            "The two structures don't have the same keys: " + str(set(shallow_tree) - set(input_tree))
-        )
+        raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(set(shallow_tree) - set(input_tree))))
     inputs = dict(_children(input_tree))
     for key, child in _children(shallow_tree):
         assert_shallow_structure(child, inputs[key], check_types, expand_composites, check_subtrees_length)
@@ -288,7 +291,8 @@ def flatten_dict_items(dictionary: Mapping) -> dict[Any, Any]:
         )
         if len(keys) != len(values):
             raise ValueError(
-                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)}."
+                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} "
+                f"elements. Key: {keys}, value: {values}."
             )
         for each, own in zip(keys, values):
             if each in flat:

@@ -12,6 +12,7 @@ from typing import Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.graph import functions
+from tideflow.graph.device import DeviceSpec
 from tideflow.graph.graph_def import attr_from_proto, attr_proto
 from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.operation import Operation
@@ -101,6 +102,27 @@ stateful_partitioned_call_op.shape(lambda inputs, *, Tout: [None] * len(Tout))
 stateful_partitioned_call_op.kernel(_written_out)
 stateful_partitioned_call_op.gradient(_call_gradient)
 stateful_partitioned_call_op.samples(covered_by=_TESTS)
+
+remote_call_op = Op(
+    "RemoteCall",
+    "target: string, args: Tin -> output: Tout",
+    stateful=True,
+    on_host=True,
+    f=attr("func"),
+    **_TYPES,
+)
+remote_call_op.shape(lambda target, inputs, *, Tout: [None] * len(Tout))
+
+
+@remote_call_op.kernel
+def _remote_call_kernel(target, args, *, planned, context):
+    """Runs the function here: the devices of one process see the same memory of the host."""
+    DeviceSpec.from_string(target.item().decode())  # a name that is none is refused
+    return list(planned("f", [])(context, *args))
+
+
+remote_call_op.gradient(undefined_gradient)
+remote_call_op.samples(covered_by=_TESTS)
 
 _BRANCHES = {"then_branch": attr("func"), "else_branch": attr("func")}
 

@@ -296,7 +296,7 @@ def _checked_pairs(pairs: Any, exclusive: bool, name: str) -> list[tuple[Tensor,
             raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
         pred, action = pair
         if not isinstance(pred, Tensor):
-            raise TypeError(f"pred must be a Tensor, got {pred!r}")
+            raise TypeError(f"pred must be a Tensor, got: {pred!r}")
         if pred.dtype.base_dtype is not dtypes.bool:
             raise TypeError(f"pred must be Tensor of type bool: {_label(pred)}")
         if not callable(action):
@@ -367,7 +367,7 @@ def switch_case(
     if not isinstance(branch_index, Tensor):
         raise TypeError(f"branch_index must a Tensor, got {type(branch_index)}")
     if not branch_index.dtype.is_integer:
-        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype.name}")
+        raise TypeError(f"branch_index must an integer Tensor, got {branch_index.dtype!r}")
     by_index = _indexed_functions(branch_fns)
     branches = [by_index[i] for i in sorted(by_index)] + ([] if default is None else [default])
     with name_scope(name, "switch_case", [branch_index]):
@@ -383,7 +383,7 @@ def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
     elif isinstance(branch_fns, (list, tuple)):
         pairs = list(enumerate(branch_fns) if all(map(callable, branch_fns)) else branch_fns)
     else:
-        raise TypeError(f"branch_fns must be a dict or list, but got {type(branch_fns)}")
+        raise TypeError(f"branch_fns must be a list, tuple, or dict, but got {type(branch_fns)}")
     if not pairs:
         raise ValueError("Must provide at least one item in branch_fns")
     for pair in pairs:
@@ -393,7 +393,7 @@ def _indexed_functions(branch_fns: Any) -> dict[int, Callable]:
         if not isinstance(index, int):
             raise TypeError(f"branch index must be a Python `int`, got {type(index)} {index!r}")
         if not callable(fn):
-            raise TypeError(f"fn for branch {index} must be callable.")
+            raise TypeError(f"fn for key {index} must be callable.")
     by_index = dict(pairs)
     if sorted(by_index) != list(range(len(pairs))):
         raise ValueError(

@@ -226,6 +226,8 @@ ref_merge_op.samples(covered_by=_TESTS)
 
 def merge(inputs: list[Any], name: str | None = None) -> Any:
     """Whichever of `inputs` is there, and its position. Where some are sparse rows, all are made to be."""
+    if any(x is None for x in inputs):
+        raise ValueError(f"At least one of the merge inputs is None: {inputs}")
     if any(isinstance(x, IndexedSlices) for x in inputs):
         with name_scope(name, "Merge", inputs):
             rows = _with_one_index_type([_as_rows(x) for x in inputs])

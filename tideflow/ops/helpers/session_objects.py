@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tideflow.graph import errors
+from tideflow.graph.dtypes import DType
+from tideflow.graph.op_errors import type_word
+from tideflow.graph.shapes import TensorShape, brackets
 
 REFERENCE, RESOURCE = "Ref(string)", "resource"
 NAMED = {"container": "", "shared_name": ""}
@@ -29,10 +32,20 @@ def found(
     has, asked = alike(there), alike(make(name))
     for what, value in asked.items():
         if has[what] != value:
+            verb = "were" if what.endswith("s") else "was"
             raise errors.invalid_argument(
-                f"Shared {kind} '{name}' has {what} {has[what]} but requested {what} was {value}",
+                f"Shared {kind} '{name}' has {what} {has[what]} but requested {what} {verb} {value}",
             )
     return there
+
+
+def component_facts(types: Sequence[DType], shapes: Sequence[TensorShape]) -> dict[str, str]:
+    """What objects of one name have in common that keep tuples of tensors, as TensorFlow writes it."""
+    written = ", ".join("?" if shape.tuple is None else brackets(shape.tuple) for shape in shapes)
+    return {
+        "component types": ", ".join(type_word(dtype) for dtype in types),
+        "component shapes": f"[{written}]",
+    }
 
 
 def held(handle: Any) -> Any:

@@ -47,11 +47,13 @@ def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: A
     return result.scatter_reduce(0, where, data, how, include_self=True)
 
 
-def sorted_count(ids: torch.Tensor) -> int:
-    """The number of segments of ids that must not decrease."""
+def sorted_count(ids: torch.Tensor, order_first: bool = False) -> int:
+    """The number of segments of ids that must not decrease; `order_first`: that fault is told first."""
     if not ids.numel():
         return 0
     count = int(ids[-1]) + 1
+    if order_first and bool((ids[1:] < ids[:-1]).any()):
+        raise ShapeError("segment ids are not increasing")
     if count <= 0:
         raise ShapeError("segment ids must be >= 0")
     if bool((ids[1:] < ids[:-1]).any()):

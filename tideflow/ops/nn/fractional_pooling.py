@@ -410,7 +410,10 @@ fractional_avg_pool_grad_op = Op(
 def _fractional_avg_pool_grad_shape(
     orig_input_tensor_shape, out_backprop, row_pooling_sequence, col_pooling_sequence
 ):
-    return of_rank(as_shape(as_sizes(orig_input_tensor_shape)), 4)
+    sizes = (
+        "original input tensor shape must be1-dimensional and 4 elements"  # TensorFlow's, without the space
+    )
+    return of_rank(as_shape(as_sizes(orig_input_tensor_shape, sizes)), 4, sizes)
 
 
 def _handed_out(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tideflow.export import export
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import as_shape
+from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import shapes
 from tideflow.ops.arrays.constants import stop_gradient
 from tideflow.ops.helpers import flops
@@ -66,14 +66,23 @@ def _mean_gradient(op: Operation, grad: Tensor, back: Op) -> Tensor:
     return back(shapes.shape(op.inputs[0]), grad, **geometry(op, back))
 
 
+def _image_shape(sizes: Any, rank: int) -> TensorShape:
+    """The shape that a vector of sizes tells."""
+    words = f"{'out_backprop' if rank == 4 else 'tensor_in'} must be 1-dimensional and {rank} elements"
+    return of_rank(as_shape(as_sizes(sizes, words)), rank, words)
+
+
 def _mean_grad_shape(orig_input_shape, grad, *, ksize, strides, padding, data_format):
-    image = of_rank(as_shape(as_sizes(orig_input_shape)), len(data_format))
+    rank = len(data_format)
+    image = _image_shape(orig_input_shape, rank)
+    of_rank(grad, rank, f"out_backprop must be {rank}-dimensional")
     merged(as_shape(pooled_shape(image, ksize, strides, padding, data_format)), grad)
     return image
 
 
 def _mean_grad(orig_input_shape, grad, *, ksize, strides, padding, data_format):
-    expected = pooled_shape(as_shape(orig_input_shape), ksize, strides, padding, data_format)
+    image = _image_shape(orig_input_shape, len(data_format))
+    expected = pooled_shape(image, ksize, strides, padding, data_format)
     if list(grad.shape) != expected:
         raise ShapeError(f"Expected grad shape to be {expected}, but got {list(grad.shape)}")
     if not grad.numel():

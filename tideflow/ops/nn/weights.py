@@ -13,7 +13,7 @@ from tideflow.ops.control_flow import conditionals, debugging
 from tideflow.ops.math import binary, confusion
 from tideflow.ops.sparse import sets
 
-_COMPLAINT = "weights can not be broadcast to values."
+_ASSERT_BROADCASTABLE_ERROR_PREFIX = "weights can not be broadcast to values."
 
 
 def assert_broadcastable(weights: Any, values: Any) -> Operation:
@@ -31,7 +31,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
             lambda: _same_rank_and_sizes(weights_rank, weights_shape, values_rank, values_shape),
             name="is_valid_shape",
         )
-        data = [_COMPLAINT, "weights.shape=", weights.name, weights_shape]
+        data = [_ASSERT_BROADCASTABLE_ERROR_PREFIX, "weights.shape=", weights.name, weights_shape]
         data += ["values.shape=", values.name, values_shape, "is_scalar=", is_scalar]
         return debugging.Assert(is_valid, data, name=scope)
 
@@ -51,7 +51,7 @@ def _static_verdict(weights: TensorShape, values: TensorShape) -> str | None:
         return "static_scalar_check_success"
     if weights.ndims != values.ndims:
         raise ValueError(
-            f"{_COMPLAINT} values.rank={values.ndims}. weights.rank={weights.ndims}. "
+            f"{_ASSERT_BROADCASTABLE_ERROR_PREFIX} values.rank={values.ndims}. weights.rank={weights.ndims}. "
             f"values.shape={values}. weights.shape={weights}."
         )
     if not (weights.is_fully_defined() and values.is_fully_defined()):
@@ -59,7 +59,8 @@ def _static_verdict(weights: TensorShape, values: TensorShape) -> str | None:
     for axis, (size, wanted) in enumerate(zip(weights.tuple, values.tuple, strict=True)):
         if size not in (1, wanted):
             raise ValueError(
-                f"{_COMPLAINT} Mismatch at dim {axis}. values.shape={values} weights.shape={weights}."
+                f"{_ASSERT_BROADCASTABLE_ERROR_PREFIX} Mismatch at dim {axis}. values.shape={values} "
+                f"weights.shape={weights}."
             )
     return "static_dims_check_success"
 

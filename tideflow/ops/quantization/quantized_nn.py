@@ -15,7 +15,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.axes import brackets, of_rank, same_size
 from tideflow.ops.helpers.samples import quantized
 from tideflow.ops.helpers.types import QUANTIZED
 from tideflow.ops.nn import conv_kernels, convolution, mean_pooling, pooling
@@ -358,12 +358,10 @@ def _quantized_batch_norm_shape(
     t, t_min, t_max, m, m_min, m_max, v, v_min, v_max, beta, beta_min, beta_max, gamma, gamma_min, gamma_max
 ):
     check_scalars(t_min, t_max, m_min, m_max, v_min, v_max, beta_min, beta_max, gamma_min, gamma_max)
-    image = list(of_rank(t, 4).tuple)
-    vectors = merged(merged(of_rank(m, 1), of_rank(v, 1)), merged(of_rank(beta, 1), of_rank(gamma, 1)))
-    (depth,) = vectors.tuple
-    if None not in (depth, image[3]) and depth != image[3]:
-        raise ShapeError(f"Dimensions must be equal, but are {image[3]} and {depth}: channels of t and m")
-    image[3] = depth if image[3] is None else image[3]
+    image = list(of_rank(t, 4, f"input must be 4-dimensional{brackets(t.tuple or ())}").tuple)
+    for name, vector in (("mean", m), ("var", v), ("beta", beta), ("gamma", gamma)):
+        (depth,) = of_rank(vector, 1, f"{name} must be 1-dimensional{brackets(vector.tuple or ())}").tuple
+        image[3] = same_size(image[3], depth)
     return [image, [], []]
 
 

@@ -7,7 +7,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, found, held
+from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, component_facts, found, held
 from tideflow.runtime.barriers import Barrier
 
 barrier_op = Op(
@@ -31,10 +31,7 @@ def _barrier_kernel(*, component_types, shapes, resources, node):
         lambda name: Barrier(name, component_types, shapes, resources.store.is_closed),
         resources,
         node,
-        lambda made: {
-            "component types": [t.name for t in made.dtypes],
-            "component shapes": [str(s) for s in made.shapes],
-        },
+        lambda made: component_facts(made.dtypes, made.shapes),
     )
 
 

@@ -15,7 +15,7 @@ from tideflow.graph import dtypes, errors
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
-from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, RESOURCE, found, held
+from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, RESOURCE, component_facts, found, held
 from tideflow.runtime.queues import PaddingQueue, PriorityQueue, Queue, RandomShuffleQueue
 
 _QUEUE = {
@@ -31,8 +31,7 @@ def _alike(queue: Queue) -> dict[str, Any]:
     return {
         "type": queue.kind,
         "capacity": queue.capacity,
-        "component types": [t.name for t in queue.dtypes],
-        "component shapes": [str(s) for s in queue.shapes],
+        **component_facts(queue.dtypes, queue.shapes),
     }
 
 

@@ -69,11 +69,14 @@ ragged_range_op = Op(
 @ragged_range_op.shape
 def _ragged_range_shape(starts, limits, deltas):
     rows = 1
-    for shape in (starts, limits, deltas):
+    for name, shape in (("starts", starts), ("limits", limits), ("deltas", deltas)):
         if shape.ndims is None:
             rows = None if rows == 1 else rows
         elif shape.ndims > 1:
-            raise ShapeError(f"Shape must be at most rank 1 but is rank {shape.ndims}")
+            raise ShapeError(
+                f"Shape must be at most rank 1 but is rank {shape.ndims}",
+                f"{name} must be a scalar or vector",
+            )
     given = [shape.tuple[0] for shape in (starts, limits, deltas) if shape.ndims == 1]
     known = {size for size in given if size is not None}
     if len(known) > 1:
@@ -144,7 +147,7 @@ def _ragged_gather_shape(params_nested_splits, params_dense_values, indices, *, 
     for shape in params_nested_splits:
         of_rank(shape, 1)
     of_rank(indices, OUTPUT_RAGGED_RANK - len(params_nested_splits) + 1)
-    values = of_rank_at_least(params_dense_values, 1)
+    values = of_rank_at_least(params_dense_values, 1, "params.rank must be nonzero")
     rows = None if values.ndims is None else [None, *values.tuple[1:]]
     return [[None]] * OUTPUT_RAGGED_RANK + [rows]
 
@@ -256,9 +259,10 @@ ragged_tensor_to_sparse_op = Op(
 
 @ragged_tensor_to_sparse_op.shape
 def _ragged_tensor_to_sparse_shape(rt_nested_splits, rt_dense_values):
+    last = "Final value of ragged splits must match the length the corresponding ragged values."
     for shape in rt_nested_splits:
-        of_rank(shape, 1)
-    sizes = of_rank_at_least(rt_dense_values, 1).tuple
+        of_rank(shape, 1, last)
+    sizes = of_rank_at_least(rt_dense_values, 1, last).tuple
     if sizes is None:
         return [[None, None], [None], [None]]
     rank = len(rt_nested_splits) + len(sizes)

@@ -16,7 +16,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays import indexing, shapes
 from tideflow.ops.helpers import unsigned
-from tideflow.ops.helpers.axes import merged, of_rank
+from tideflow.ops.helpers.axes import merged, of_rank, scalar
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS, INDICES, REAL
@@ -52,8 +52,9 @@ def _segments_kernel(divisor: Callable | None) -> Callable:
     def _kernel(data, indices, segment_ids, num_segments=None):
         ids, indices = _checked_ids(indices, segment_ids), indices.long()
         _check_range(indices, data.shape[0])
-        count = segments.sorted_count(ids)
-        if num_segments is not None:
+        counted = num_segments is not None
+        count = segments.sorted_count(ids, order_first=counted)
+        if counted:
             if count > _segment_count(num_segments):
                 raise ShapeError(
                     f"segment ids must be < num_segments, but are up to {count - 1} of {num_segments}"
@@ -137,6 +138,13 @@ def _counted_shape(data, indices, segment_ids, num_segments):
     return segments.with_rows(_segment_count(num_segments), data)
 
 
+def _gradient_shape(grad, indices, segment_ids, output_dim0):
+    merged(of_rank(indices, 1), segment_ids, "segment_ids should be a vector.")
+    if scalar(output_dim0, "output_dim0 should be a scalar, not shape ") is not None and output_dim0 < 0:
+        raise ShapeError("Cannot specify a negative value for output_dim0")
+    return segments.with_rows(output_dim0, grad)
+
+
 def _counted_op(
     name: str, allowed: tuple, divisor: Callable | None, gradient: Callable, numpy_divisor: Callable
 ) -> Op:
@@ -174,11 +182,13 @@ def _gradient_op(name: str, divisor: Callable, gradient: Callable, numpy_divisor
         Tsegmentids=INDEX,
         host="output_dim0",
     )
-    op.shape(_counted_shape)
+    op.shape(_gradient_shape)
 
     @op.kernel
     def _kernel(grad, indices, segment_ids, output_dim0):
         ids, indices = _checked_ids(indices, segment_ids), indices.long()
+        if len(ids) and int(ids[-1]) >= grad.shape[0]:
+            raise ShapeError(f"Invalid number of segments: the last id is {int(ids[-1])} of {grad.shape[0]}")
         _check_range(indices, output_dim0, "Index {index}")
         _check_range(ids, grad.shape[0], "Segment id {index}")
         counts = segments.row_counts(ids, grad.shape[0], grad).to(grad.dtype)

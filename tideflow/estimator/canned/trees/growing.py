@@ -102,7 +102,7 @@ class Grower(abc.ABC):
     def _center(self, is_needed: Any, mean_gradients: Tensor, mean_hessians: Tensor) -> Operation:
         settings = self._settings
         go_on = ensembles.center_bias_op(
-            self._ensemble.handle, mean_gradients, mean_hessians, settings.l1, settings.l2
+            self._ensemble.resource_handle, mean_gradients, mean_hessians, settings.l1, settings.l2
         )
         return is_needed.assign(go_on).op
 
@@ -122,7 +122,7 @@ class Grower(abc.ABC):
             for column, part in zip(found, best, strict=True):
                 column += part
         return ensembles.update_ensemble_op(
-            self._ensemble.handle,
+            self._ensemble.resource_handle,
             [feature for _, ids in self._groups for feature in ids],
             *found,
             settings.max_depth,

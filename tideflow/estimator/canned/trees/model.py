@@ -52,7 +52,7 @@ class _Columns:
         if self.floats:
             count = len(feature_names(self.floats))
             self.quantiles = QuantileAccumulator(epsilon, count, self.num_quantiles, _QUANTILES)
-            self.boundaries = boundaries_by_column(self.floats, self.quantiles.bucket_boundaries())
+            self.boundaries = boundaries_by_column(self.floats, self.quantiles.get_bucket_boundaries())
 
 
 class _VariableCache:
@@ -175,7 +175,9 @@ def boosted_trees_model_fn(
         transformed = Transformed(features)
         if mode != ModeKeys.TRAIN:
             buckets = transformed.buckets(columns.all, columns.boundaries)
-            logits = ensembles.predict_op(ensemble.handle, buckets, logits_dimension=head.logits_dimension)
+            logits = ensembles.predict_op(
+                ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
+            )
             return head.create_estimator_spec(
                 features, mode, logits, labels, train_op_fn=lambda loss: tf.no_op()
             )
@@ -193,9 +195,9 @@ def boosted_trees_model_fn(
             trees, nodes, known = _nothing_cached(batch_size, head.logits_dimension)
         own, reloaded = _task_ensemble(ensemble, name, config)
         with tf.control_dependencies(reloaded):
-            stamp, num_trees, num_finalized, num_attempted, last_layer = own.states()
+            stamp, num_trees, num_finalized, num_attempted, last_layer = own.get_states()
             partial, tree_ids, node_ids = ensembles.training_predict_op(
-                own.handle, trees, nodes, buckets, logits_dimension=head.logits_dimension
+                own.resource_handle, trees, nodes, buckets, logits_dimension=head.logits_dimension
             )
         logits = known + partial
         common = (ensemble, columns.quantiles, settings, groups)
@@ -293,9 +295,11 @@ def explanations_model_fn(
         ensemble = TreeEnsemble(name)
         columns = _Columns(feature_columns, epsilon)
         buckets = Transformed(features).buckets(columns.all, columns.boundaries)
-        logits = ensembles.predict_op(ensemble.handle, buckets, logits_dimension=head.logits_dimension)
+        logits = ensembles.predict_op(
+            ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
+        )
         spec = head.create_estimator_spec(features, ModeKeys.PREDICT, logits)
         spec.predictions[DEBUG_OUTPUTS] = ensembles.example_debug_outputs_op(
-            ensemble.handle, buckets, logits_dimension=head.logits_dimension
+            ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
         )
         return spec
