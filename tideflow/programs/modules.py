@@ -381,6 +381,7 @@ _MODULES: dict[str, str] = {
     "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
     "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
     "python.ops.sets_impl": "tf.sets",
+    "python.ops.state_ops": "tf tideflow.programs.state_names",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names",
     "python.ops.variables": "tideflow.programs.variable_names tf tideflow.variables.base "
     "tideflow.variables.partitioned tideflow.variables.reference tideflow.programs.inner_names",
@@ -399,6 +400,7 @@ _MODULES: dict[str, str] = {
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",
+    "python.tools.optimize_for_inference_lib": "tideflow.programs.inference_graphs",
     "python.tools.saved_model_utils": "tideflow.programs.tools",
     "python.tools.strip_unused_lib": "tideflow.programs.tools",
     "python.ops.resources": "tideflow.train.resource_registry",

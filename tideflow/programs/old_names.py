@@ -85,6 +85,10 @@ _OF_NUMPY = {
 }
 
 
+# `numpy.lib` showed the functions of its parts; programs called these there.
+_OF_NUMPY_LIB = "pad tile unique interp meshgrid median percentile rot90 flip nanmean iscomplexobj".split()
+
+
 # Modules beside NumPy, and the names that took the place of those they had. They are looked at when imported.
 _RENAMED = {
     "PIL.Image": {"ANTIALIAS": "LANCZOS", "CUBIC": "BICUBIC", "LINEAR": "BILINEAR"},
@@ -162,6 +166,8 @@ def restore() -> None:
     _put(time, "clock", time.perf_counter)
     for name, value in _OF_NUMPY.items():
         _put(np, name, value)
+    for name in _OF_NUMPY_LIB:
+        _put(np.lib, name, getattr(np, name))
 
 
 def _put(module: Any, name: str, value: Any) -> None:
