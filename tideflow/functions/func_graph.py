@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.autodiff.custom import variable_of
-from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of
+from tideflow.graph.functions import FunctionBody, WaitingGraph, effects_of
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys
@@ -23,7 +23,7 @@ SHARED = (
 )
 
 
-class FuncGraph(FunctionGraph):
+class FuncGraph(WaitingGraph):
     """A traced function. It has a library of its own, which goes with it into the graphs that call it."""
 
     captures_through_outer = False
@@ -37,6 +37,7 @@ class FuncGraph(FunctionGraph):
         self.outputs: list[Tensor] = []
         self.structured_input_signature: Any = None
         self.structured_outputs: Any = None
+        self.declared_outputs: Any = None  # of a loaded function, as the SavedModel describes them
         self.control_outputs: list[Operation] = []
         self.held_variables: list[Any] = []  # of a loaded function, which keeps them
         self.unused_arguments: set[int] = (
@@ -50,6 +51,11 @@ class FuncGraph(FunctionGraph):
     def outer_graph(self) -> Graph:
         """The graph in which the function was traced."""
         return self.outer
+
+    @property
+    def control_captures(self) -> set[Operation]:
+        """The operations outside that the function's body asked to wait for."""
+        return set(self.outside_controls)
 
     @property
     def captures(self) -> list[tuple[Tensor, Tensor]]:

@@ -338,7 +338,8 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
-    "python.ops.distributions.util": "tf.contrib.distributions",
+    "python.ops.distributions.util": "tf.contrib.distributions tideflow.programs.distribution_names "
+    "tideflow.contrib.distributions.tools",
     "python.module": "tf",
     "python.module.module": "tf",
     "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
@@ -531,10 +532,14 @@ def _if_there(name: str) -> tuple[str, ...] | None:
     return (name,)
 
 
+def shows_functions(module: str) -> bool:
+    """Whether a package of TensorFlow's shows functions where it has modules of the same names."""
+    return module.startswith("contrib.framework.")  # by `import *`
+
+
 def look_up(module: str, name: str) -> Any:
     """What a module of TensorFlow has under a name; Missing where it has nothing, or only another module."""
-    shows_functions = module.startswith("contrib.framework.")  # by `import *`, over its modules
-    if "python" in module.split(".") and _has_module(module, name) and not shows_functions:
+    if "python" in module.split(".") and _has_module(module, name) and not shows_functions(module):
         raise Missing(name)  # python.ops.variable_scope is the module, not the function of that name
     asked = [name, *_public_names(name)] if module.startswith("python.") else [name]
     for place, each in itertools.product(places(module) or (), asked):

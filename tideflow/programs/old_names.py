@@ -148,9 +148,24 @@ def _allow_needless_copies() -> None:
     np.array = array  # type: ignore[assignment]
 
 
+def _take_kinds_of_numbers() -> None:
+    """Gives `np.issubdtype(dtype, float)` its old meaning: any float is one, not those of 64 bits alone."""
+    known = np.issubdtype
+    if hasattr(known, "__wrapped__"):
+        return
+    kinds = {int: np.signedinteger, float: np.floating, complex: np.complexfloating}
+
+    @functools.wraps(known)
+    def issubdtype(arg1: Any, arg2: Any) -> bool:
+        return known(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
+
+    np.issubdtype = issubdtype
+
+
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
     _allow_needless_copies()
+    _take_kinds_of_numbers()
     for name in _RENAMED:
         if name in sys.modules:
             _rename_back(sys.modules[name])

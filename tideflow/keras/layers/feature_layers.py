@@ -150,6 +150,28 @@ class DenseFeatures(_Features):
         return self._joined(tensors)
 
 
+class NamedDenseFeatures(DenseFeatures):
+    """The layer as TensorFlow 2 has it: each one makes variables of its own, in name scopes alone."""
+
+    def build(self, input_shape: Any) -> None:
+        weights, tables = Weights.of_model(None, self.trainable), {}
+        for column in self._feature_columns:
+            if hasattr(column, "table"):
+                with tf.name_scope(column.name):
+                    tables[column] = self.add_weight(
+                        "embedding_weights",
+                        (column.categorical_column.num_buckets, column.dimension),
+                        tf.float32,
+                        column.initializer,
+                        trainable=self.trainable and column.trainable,
+                    )
+        self.__dict__["_weights_of_columns"] = weights._replace(tables=tables)
+        self.built = True
+
+
+NamedDenseFeatures.__name__ = NamedDenseFeatures.__qualname__ = "DenseFeatures"
+
+
 @export("keras.experimental.SequenceFeatures")
 @described(
     "A layer that makes one dense tensor, and the lengths, of sequences that its columns describe.", **_WORDS
