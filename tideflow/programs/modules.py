@@ -354,6 +354,8 @@ _MODULES: dict[str, str] = {
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers",
     "python.ops.inplace_ops": "tideflow.programs.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
+    "python.ops.linalg.linear_operator_util": "tf.linalg tideflow.programs.linalg_names",
+    "python.ops.random_ops": "tf tf.random tideflow.programs.random_names",
     "python.ops.losses.util": "tf.losses",
     "python.ops.list_ops": "tideflow.programs.list_names gen",
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf",
@@ -397,7 +399,8 @@ _MODULES: dict[str, str] = {
     "python.profiler.option_builder": "tf.profiler",
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
-    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names",
+    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names "
+    "tideflow.programs.tensor_utilities",
     "python.tools": "",
     "python.tools.freeze_graph": "tideflow.programs.tools",
     "python.tools.inspect_checkpoint": "tideflow.programs.tools",

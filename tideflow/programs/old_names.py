@@ -45,7 +45,7 @@ _OF_NUMPY = {
     "NINF": -np.inf,
     "AxisError": np.exceptions.AxisError,
     "ComplexWarning": np.exceptions.ComplexWarning,
-    "RankWarning": np.exceptions.RankWarning,
+    "RankWarning": getattr(np.exceptions, "RankWarning", None),  # NumPy 1 has the name itself
     "VisibleDeprecationWarning": np.exceptions.VisibleDeprecationWarning,
     "alltrue": np.all,
     "asfarray": lambda a, dtype=np.float64: np.asarray(

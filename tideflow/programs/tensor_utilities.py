@@ -11,7 +11,7 @@ from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.partial import constant_value_as_shape
+from tideflow.graph.partial import constant_value_as_shape, fully_known, partial_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
 
@@ -44,3 +44,17 @@ def shape_tensor(shape: Any) -> Tensor:
         large = any(isinstance(size, int) and size > np.iinfo(np.int32).max for size in sizes)
         return convert_to_tensor(sizes, dtypes.int64 if large else dtypes.int32, name="shape")
     return convert_to_tensor(shape, name="shape")
+
+
+def TF_TryEvaluateConstant_wrapper(graph: Any, output: Any) -> np.ndarray | None:
+    """The value of a tensor, if it follows from the graph alone.
+
+    Args:
+      graph: The tensor's graph, as `Graph._c_graph` gives it.
+      output: The tensor, as `Tensor._as_tf_output` gives it.
+
+    Returns:
+      An array, or None.
+    """
+    value = partial_value(output)
+    return np.array(value, output.dtype.as_numpy_dtype) if fully_known(value) else None

@@ -131,3 +131,101 @@ def a_head_by_its_older_name(tf, np):
         raises(lambda: labels.create_model_fn_ops(**options)),
         sorted(n for n in dir(_module(tf, "contrib.batching.python.ops.batch_ops")) if n == "batch_function"),
     )
+
+
+# ------------------------------------------------------------------------- what TensorFlow Probability takes
+
+
+def sizes_are_known_inside_loops_and_branches(tf, np):
+    outer = tf.concat([[3], tf.shape(tf.zeros([2]))], axis=0)
+    part = tf.concat([tf.reshape(tf.constant(3), [1]), tf.placeholder(tf.int32, [1])], axis=0)
+    found = []
+
+    def made():
+        return [
+            tf.random.uniform(outer),
+            tf.random_normal(part),
+            tf.zeros(outer),
+            tf.fill(part, 1.0),
+            tf.reshape(tf.range(6), outer),
+            tf.broadcast_to(1.0, outer),
+            tf.random_gamma(outer, 1.0),
+            tf.tile([[1.0]], part),
+        ]
+
+    def shapes():
+        found.append([str(x.shape) for x in made()])
+
+    tf.while_loop(lambda i: i < 3, lambda i: (shapes(), i + 1)[1], [0])
+    tf.cond(tf.placeholder(tf.bool, []), lambda: (shapes(), tf.constant(1))[1], lambda: tf.constant(2))
+    kept = tf.while_loop(
+        lambda i, x: i < 3, lambda i, x: [i + 1, tf.random.uniform(outer)], [0, tf.zeros(outer)]
+    )
+    return found, kept
+
+
+def arrays_prefer_their_own_type(tf, np):
+    rows = np.array([1, 2, 3])
+    arrays = [tf.TensorArray(tf.int32, 3), tf.TensorArray(tf.float32, 3), tf.TensorArray(tf.float32, 3)]
+    made = [arrays[0].unstack(rows), arrays[1].unstack([1, 2, 3]), arrays[2].scatter([0, 1, 2], [1, 2, 3])]
+    wrong = tf.TensorArray(tf.int32, 3)
+    with tf.Session() as sess:
+        return sess.run([array.stack() for array in made]), raises(lambda: wrong.unstack(tf.constant([1.5])))
+
+
+def anything_with_a_type_is_checked(tf, np):
+    normal = tf.distributions.Normal(0.0, 1.0)
+    check = tf.debugging.assert_same_float_dtype
+    return (
+        check([normal, tf.constant(1.0)]).name,
+        raises(lambda: check([normal, tf.constant(1.0, tf.float64)])),
+        raises(lambda: check([tf.constant(1.0, tf.float64), normal])),
+    )
+
+
+def constants_are_evaluated(tf, np):
+    wrap = _module(tf, "python.pywrap_tensorflow")
+    graph = tf.get_default_graph()
+    tensors = [
+        tf.constant([1, 2]) + 1,
+        tf.shape(tf.zeros([2, 3]))[1],
+        tf.placeholder(tf.int32, [2]),
+        tf.shape(tf.placeholder(tf.float32, [2, None])),
+    ]
+    return [wrap.TF_TryEvaluateConstant_wrapper(graph._c_graph, x._as_tf_output()) for x in tensors]
+
+
+@cases({"lower": {}, "adjoint": {"adjoint": True}, "upper": {"lower": False}})
+def triangles_are_solved_in_broadcast_batches(tf, np, options):
+    util = _module(tf, "python.ops.linalg.linear_operator_util")
+    matrix = np.tril(np.arange(1.0, 10.0).reshape(3, 3)) + np.triu(np.ones([3, 3]), 1)
+    sides = np.linspace(-1, 1, 12).reshape(2, 3, 2)
+    free = tf.placeholder_with_default(sides, None) if not options else tf.constant(sides)
+    found = [util.matrix_triangular_solve_with_broadcast(tf.constant(matrix), free, **options)]
+    if not options:
+        found += [
+            util.matrix_solve_with_broadcast(tf.constant(matrix), sides),
+            util.cholesky_solve_with_broadcast(tf.constant(np.tril(matrix)), sides),
+        ]
+    else:
+        found += util.broadcast_matrix_batch_dims([tf.constant(matrix), tf.constant(sides)])
+    with tf.Session() as sess:
+        return [Close(value, 1e-8, 1e-10) for value in sess.run(found)], [
+            x.shape.as_list() for x in found[1:]
+        ]
+
+
+def normals_between_bounds(tf, np):
+    random_ops = _module(tf, "python.ops.random_ops")
+    found = [
+        random_ops.parameterized_truncated_normal([2, 5], seed=3),
+        random_ops.parameterized_truncated_normal(
+            shape=[2, 50], means=[0.0, 9.0], stddevs=[1.0, 2.0], minvals=[-1.0, 8.0], maxvals=[1.0, 12.0]
+        ),
+    ]
+    with tf.Session() as sess:
+        first, values = sess.run(found)
+    inside = (
+        (values[0] > -1).all() and (values[0] < 1).all() and (values[1] > 8).all() and (values[1] < 12).all()
+    )
+    return bool(inside), bool((abs(first) < 2).all()), found
