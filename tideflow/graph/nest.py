@@ -50,7 +50,7 @@ def keyed_children(structure: Any) -> list[tuple[Any, Any]]:
     return list(enumerate(children))
 
 
-def leaves_with_paths(structure: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+def leaves_with_paths(structure: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """The leaves of a structure, each with the keys that lead to it."""
     if not is_nested(structure):
         yield path, structure

@@ -229,3 +229,16 @@ def normals_between_bounds(tf, np):
         (values[0] > -1).all() and (values[0] < 1).all() and (values[1] > 8).all() and (values[1] < 12).all()
     )
     return bool(inside), bool((abs(first) < 2).all()), found
+
+
+def properties_may_be_set_to_what_they_are(tf, np):
+    class Fixed(tf.Module):
+        found = tf.TensorShape([2])
+
+        @property
+        def shape(self):
+            return self.found
+
+    fixed = Fixed()
+    fixed.shape = fixed.found
+    return raises(lambda: setattr(fixed, "shape", tf.TensorShape([2]))), fixed.shape.as_list()
