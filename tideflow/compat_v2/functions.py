@@ -11,6 +11,8 @@ import numpy as np
 import tideflow as tf
 from tideflow.feature_column.shared import shared_embeddings
 from tideflow.image.resizing import resized, resized_with_pad
+from tideflow.keras.layers.feature_layers import NamedDenseFeatures
+from tideflow.variables.second_form import Variable
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -258,12 +260,14 @@ def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: s
 
 
 NAMES = {
+    "Variable": Variable,
     "feature_column.shared_embeddings": shared_embeddings,
     "image.ResizeMethod": ResizeMethod,
     "image.resize": resize,
     "image.resize_with_pad": resize_with_pad,
     "image.extract_glimpse": extract_glimpse,
     "io.decode_raw": decode_raw,
+    "keras.layers.DenseFeatures": NamedDenseFeatures,
     "sparse.reduce_max": _reduction("reduce_max", "reduce_max_sparse"),
     "sparse.reduce_sum": _reduction("reduce_sum", "reduce_sum_sparse"),
     "strings.split": split,

@@ -96,7 +96,7 @@ summed_rows_op = Op(
 
 @summed_rows_op.shape
 def _summed_rows_shape(data: TensorShape, indices: TensorShape) -> list[Any]:
-    return [[None, *data.tuple[1:]], [None]]
+    return [TensorShape([None]).concatenate(data[1:]), [None]]
 
 
 @summed_rows_op.kernel
@@ -126,9 +126,9 @@ def sum_of_equal_rows(node: Node, sweep: Sweep) -> Any:
     indices = unique.inputs[0]
     if (
         indices.dtype not in (dtypes.int32, dtypes.int64)
-        or data.shape.ndims is None
-        or data.shape.tuple[:1] != indices.shape.tuple
-        or None in indices.shape.tuple
+        or not indices.shape.is_fully_defined()
+        or not data.shape.ndims
+        or data.shape[:1].as_list() != indices.shape.as_list()
         or {unique.device, node.device} != {CPU}
         or unique.guards != node.guards
     ):

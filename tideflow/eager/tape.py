@@ -209,9 +209,11 @@ class GradientTape:
                 if variable is not None and variable.trainable:
                     found.setdefault(id(variable.handle), variable)
             for graph in {graph: None for graph, _, _ in self._made}:
+                inputs = graph.captured if graph.building_function else {}
                 for variable in graph.get_collection(GraphKeys.TRAINABLE_VARIABLES):
-                    if id(getattr(variable, "handle", None)) in handles:
-                        found.setdefault(id(variable.handle), variable)
+                    handle = getattr(variable, "handle", None)
+                    if id(handle) in handles or id(inputs.get(handle, handle)) in handles:
+                        found.setdefault(id(handle), variable)
         return tuple(found.values())
 
     # ---------------------------------------------------------------------------------- gradients

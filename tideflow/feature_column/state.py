@@ -65,10 +65,10 @@ class LayerState(StateManager):
         use_resource: bool = True,
         initializer: Any = None,
     ) -> Any:
-        """Makes a variable in the current scope; partitioners of scopes apply."""
+        """Makes a variable of a column, which must not have one of that name yet."""
         if name in self._variables[feature_column]:
             raise ValueError("Variable already exists.")
-        variable = get_variable(
+        variable = self._made(
             name,
             shape=shape,
             dtype=dtype,
@@ -76,9 +76,14 @@ class LayerState(StateManager):
             trainable=self._trainable and trainable,
             use_resource=use_resource,
         )
+        self._variables[feature_column][name] = variable
+        return variable
+
+    def _made(self, name: str, **arguments: Any) -> Any:
+        """A variable in the current scope; partitioners of scopes apply."""
+        variable = get_variable(name, **arguments)
         self._layer._track(variable)
         self._layer._weights_by_name[name] = variable
-        self._variables[feature_column][name] = variable
         return variable
 
     def get_variable(self, feature_column: Any, name: str) -> Any:
@@ -86,3 +91,10 @@ class LayerState(StateManager):
         if name not in self._variables[feature_column]:
             raise ValueError("Variable does not exist.")
         return self._variables[feature_column][name]
+
+
+class NamedLayerState(LayerState):
+    """The same as TensorFlow 2 has it: scopes of variables do not matter, each layer has its own."""
+
+    def _made(self, name: str, **arguments: Any) -> Any:
+        return self._layer.add_weight(name, **arguments)

@@ -18,7 +18,7 @@ from tideflow.graph.composite import is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import control_dependencies, get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.variables.resource import BaseResourceVariable
@@ -98,8 +98,9 @@ class ConcreteFunction:
 
     @property
     def structured_outputs(self) -> Any:
-        """What the Python function returned, made of tensors of the graph."""
-        return self._func_graph.structured_outputs
+        """What the Python function returned, made of tensors of the graph; of specs, if it was loaded."""
+        declared = self._func_graph.declared_outputs
+        return self._func_graph.structured_outputs if declared is None else declared
 
     @property
     def output_dtypes(self) -> Any:
@@ -252,5 +253,5 @@ class ConcreteFunction:
                     "called get_concrete_function, you may need to pass a tf.TensorSpec(..., shape=...) with "
                     "a less specific shape, having None on axes which can vary."
                 )
-        with get_default_graph().control_dependencies(self._func_graph.control_captures):
+        with control_dependencies(self._func_graph.outside_controls):
             return function_gradients.call_node(self._name, self._body, tensors)

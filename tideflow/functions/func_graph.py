@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from tideflow.autodiff.custom import variable_of
-from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of
+from tideflow.graph.functions import FunctionBody, WaitingGraph, effects_of
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys
@@ -24,7 +23,7 @@ SHARED = (
 )
 
 
-class FuncGraph(FunctionGraph):
+class FuncGraph(WaitingGraph):
     """A traced function. It has a library of its own, which goes with it into the graphs that call it."""
 
     captures_through_outer = False
@@ -38,8 +37,8 @@ class FuncGraph(FunctionGraph):
         self.outputs: list[Tensor] = []
         self.structured_input_signature: Any = None
         self.structured_outputs: Any = None
+        self.declared_outputs: Any = None  # of a loaded function, as the SavedModel describes them
         self.control_outputs: list[Operation] = []
-        self.control_captures: list[Operation] = []  # operations outside that a call comes after
         self.held_variables: list[Any] = []  # of a loaded function, which keeps them
         self.unused_arguments: set[int] = (
             set()
@@ -48,21 +47,15 @@ class FuncGraph(FunctionGraph):
         creators = creators_of(self)
         creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]
 
-    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
-        """What an operation of the function comes after. Operations outside come before the whole call."""
-        own = []
-        for item in control_inputs:
-            op = item if isinstance(item, Operation) else getattr(item, "op", None)
-            if isinstance(op, Operation) and op.graph is not self:
-                self.control_captures.append(op)
-            else:
-                own.append(item)
-        return super()._control_operations(own)
-
     @property
     def outer_graph(self) -> Graph:
         """The graph in which the function was traced."""
         return self.outer
+
+    @property
+    def control_captures(self) -> set[Operation]:
+        """The operations outside that the function's body asked to wait for."""
+        return set(self.outside_controls)
 
     @property
     def captures(self) -> list[tuple[Tensor, Tensor]]:

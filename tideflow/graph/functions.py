@@ -114,6 +114,24 @@ class FunctionGraph(Graph):
         return self.captured[tensor]
 
 
+class WaitingGraph(FunctionGraph):
+    """A function whose body may name operations of outside to wait for: its call, as a whole, does."""
+
+    def __init__(self, outer: Graph) -> None:
+        super().__init__(outer)
+        self.outside_controls: list[Operation] = []
+
+    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
+        own = []
+        for item in control_inputs:
+            op = item if isinstance(item, Operation) else getattr(item, "op", None)
+            if isinstance(op, Operation) and op.graph is not self:
+                self.outside_controls.append(op)
+            else:
+                own.append(item)
+        return super()._control_operations(own)
+
+
 def copy_by_value(
     tensor: Tensor,
     body: FunctionGraph,

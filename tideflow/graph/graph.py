@@ -208,6 +208,11 @@ class Graph(InnerNames):
         with self._local.block(name_stack=full):
             yield f"{full}/" if full else ""
 
+    @property
+    def _c_graph(self) -> Graph:
+        """What libraries give to functions of TensorFlow's C interface in the place of the graph."""
+        return self
+
     def get_name_scope(self) -> str:
         """The current name scope, without a slash at its end."""
         return self._local.name_stack

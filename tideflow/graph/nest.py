@@ -38,6 +38,27 @@ def _children(structure: Any) -> list[Any]:
     return list(structure)
 
 
+def keyed_children(structure: Any) -> list[tuple[Any, Any]]:
+    """The parts of a container in their order, each with its key, its field's name or its place."""
+    children = _children(structure)
+    if isinstance(structure, Mapping):
+        return list(zip(_sorted_keys(structure), children, strict=True))
+    if hasattr(type(structure), "__attrs_attrs__"):
+        return [(a.name, child) for a, child in zip(type(structure).__attrs_attrs__, children, strict=True)]
+    if hasattr(structure, "_fields"):
+        return list(zip(structure._fields, children, strict=False))
+    return list(enumerate(children))
+
+
+def leaves_with_paths(structure: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    """The leaves of a structure, each with the keys that lead to it."""
+    if not is_nested(structure):
+        yield path, structure
+        return
+    for key, child in keyed_children(structure):
+        yield from leaves_with_paths(child, (*path, key))
+
+
 def _sorted_keys(mapping: Mapping[Any, Any]) -> list[Any]:
     try:
         return sorted(mapping)

@@ -387,6 +387,10 @@ class Tensor:
     def _rank(self) -> int | None:
         return self._shape.ndims
 
+    def _as_tf_output(self) -> Tensor:
+        """What libraries give to functions of TensorFlow's C interface in the place of the tensor."""
+        return self
+
     def consumers(self) -> list[Operation]:
         """The operations that have this tensor as an input."""
         return list(dict.fromkeys(self._consumers))

@@ -70,3 +70,13 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
 
 default_graphs: Stack[Graph] = Stack()
 default_sessions: Stack[Any] = Stack()
+
+
+class _Summaries(threading.local):
+    """What this thread builds summaries for: a writer, and the condition under which they are written."""
+
+    writer: Any = None
+    condition: Any = None
+
+
+summaries = _Summaries()

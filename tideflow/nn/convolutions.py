@@ -280,15 +280,24 @@ class Convolution:
         self.data_format = data_format
         self.name = name
         self.strides, self.dilation_rate = strides_and_rates(rank - 2, strides, dilation_rate)
+        self._is_dilated = any(rate > 1 for rate in self.dilation_rate)
+        self._was_called = False
 
     def __call__(self, inp: TensorLike, filter: TensorLike) -> Tensor:
+        if not self._is_dilated:
+            if not self._was_called:  # TensorFlow has this constant once, however often a layer is called
+                convert_to_tensor(self.dilation_rate, dtype=int32, name="dilation_rate")
+                self._was_called = True
+            images = convert_to_tensor(inp, name="input")
+            _spatial_axes(len(self.dilation_rate), None, images.shape, self.data_format)
+            return self.undilated(images, filter, self.padding)
         sizes = self.filter_shape.as_list() if self.filter_shape.is_fully_defined() else shapes.shape(filter)
         return with_space_to_batch(
             inp,
             self.dilation_rate,
             self.padding,
             lambda images, _, padding: self.undilated(images, filter, padding),
-            filter_shape=sizes if any(rate > 1 for rate in self.dilation_rate) else None,
+            filter_shape=sizes,
             data_format=self.data_format,
         )
 

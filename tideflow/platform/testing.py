@@ -33,7 +33,7 @@ from tideflow.graph.scopes import (
     reset_default_graph,
     set_random_seed,
 )
-from tideflow.graph.stacks import default_graphs
+from tideflow.graph.stacks import default_graphs, summaries
 from tideflow.ops.state.lookup_tables import hash_table_v2_op
 from tideflow.platform import app, benchmarking, gradient_checker  # noqa: F401 - the rest of `tf.test`
 from tideflow.platform.assertions import Assertions
@@ -192,6 +192,7 @@ class TestCase(Assertions):
         if executing_eagerly() and left and not left[-1].is_eager:
             default_graphs.items = left[-1:]  # an eager program is in graph mode until the `with` ends
         set_random_seed(DEFAULT_GRAPH_SEED)
+        summaries.writer = None  # another test's may be left
         if self.id().endswith(".test_session"):  # its name makes it look like a test
             self.skipTest("Not a test.")
 

@@ -11,6 +11,7 @@ _OPS = "python.ops"  # where most parts of contrib keep their functions
 
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
+    ("batching", _OPS, ".", "batch_ops"),
     ("bayesflow", _OPS, "tf.contrib.bayesflow.monte_carlo", "monte_carlo monte_carlo_impl"),
     ("checkpoint", "python", ".", "containers python_state split_dependency visualize"),
     (

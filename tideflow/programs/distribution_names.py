@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any
 
 import tideflow as tf
@@ -33,3 +34,19 @@ def move_dimension(x: Any, source_idx: Any, dest_idx: Any) -> Any:
         return x if source == target else tf.transpose(x, perm=order)
     rest = tf.concat([tf.range(source), tf.range(source + 1, rank)], axis=0)
     return tf.transpose(x, perm=tf.concat([rest[:target], [source], rest[target:]], axis=0))
+
+
+def gen_new_seed(seed: int | None, salt: str) -> int | None:
+    """A seed made of another one and a word, so that parts of a sampler draw different numbers.
+
+    Args:
+      seed: The seed; None stays None.
+      salt: The word.
+
+    Returns:
+      A number below 2**31.
+    """
+    if seed is None:
+        return None
+    digest = hashlib.md5(f"{seed}{salt}".encode(), usedforsecurity=False)
+    return int(digest.hexdigest()[:8], 16) & 0x7FFFFFFF

@@ -55,6 +55,9 @@ class Facade(types.ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Programs set switches of modules: the module that is behind the facade has them."""
+        if isinstance(value, Facade) and modules.shows_functions(_path(self.__name__)):
+            shown = _look_up(self.__name__, name)  # the import of a module sets it on its package
+            value = value if shown is _NOTHING else shown
         super().__setattr__(name, value)
         modules.pass_on(_path(self.__name__), name, value)
 

@@ -331,7 +331,8 @@ _MODULES: dict[str, str] = {
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
-    "python.ops.distributions.util": "tf.contrib.distributions tideflow.programs.distribution_utilities tf",
+    "python.ops.distributions.util": "tf.contrib.distributions tideflow.programs.distribution_utilities "
+    "tideflow.programs.distribution_names tideflow.contrib.distributions.tools tf",
     "python.module": "tf",
     "python.module.module": "tf tideflow.programs.keras_layer_names",
     "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
@@ -347,6 +348,7 @@ _MODULES: dict[str, str] = {
     "tideflow.programs.arithmetic_names",
     "python.ops.inplace_ops": "tideflow.programs.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
+    "python.ops.random_ops": "tf tf.random tideflow.programs.random_op_names",
     "python.ops.losses.util": "tf.losses tideflow.programs.keras_loss_names",
     "python.ops.list_ops": "tideflow.programs.list_names gen",
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
@@ -389,7 +391,7 @@ _MODULES: dict[str, str] = {
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names "
-    "tideflow.programs.version_names",
+    "tideflow.programs.version_names tideflow.programs.tensor_utilities",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers tideflow.programs.inner_names",
@@ -584,10 +586,14 @@ def _if_there(name: str) -> tuple[str, ...] | None:
     return (name,)
 
 
+def shows_functions(module: str) -> bool:
+    """Whether a package of TensorFlow's shows functions where it has modules of the same names."""
+    return module.startswith("contrib.framework.")  # by `import *`
+
+
 def look_up(module: str, name: str) -> Any:
     """What a module of TensorFlow has under a name; Missing where it has nothing, or only another module."""
-    shows_functions = module.startswith("contrib.framework.")  # by `import *`, over its modules
-    if "python" in module.split(".") and _has_module(module, name) and not shows_functions:
+    if "python" in module.split(".") and _has_module(module, name) and not shows_functions(module):
         raise Missing(name)  # python.ops.variable_scope is the module, not the function of that name
     asked = [name, *_public_names(name)] if module.startswith("python.") else [name]
     for place, each in itertools.product(places(module) or (), asked):

@@ -45,7 +45,7 @@ _OF_NUMPY = {
     "NINF": -np.inf,
     "AxisError": np.exceptions.AxisError,
     "ComplexWarning": np.exceptions.ComplexWarning,
-    "RankWarning": np.exceptions.RankWarning,
+    "RankWarning": getattr(np.exceptions, "RankWarning", None),  # NumPy 1 has the name itself
     "VisibleDeprecationWarning": np.exceptions.VisibleDeprecationWarning,
     "alltrue": np.all,
     "asfarray": lambda a, dtype=np.float64: np.asarray(
@@ -83,6 +83,10 @@ _OF_NUMPY = {
     "typeDict": np.sctypeDict,
     "unicode_": np.str_,
 }
+
+
+# `numpy.lib` showed the functions of its parts; programs called these there.
+_OF_NUMPY_LIB = "pad tile unique interp meshgrid median percentile rot90 flip nanmean iscomplexobj".split()
 
 
 # Modules beside NumPy, and the names that took the place of those they had. They are looked at when imported.
@@ -204,9 +208,24 @@ def _allow_needless_copies() -> None:
     np.array = array  # type: ignore[assignment]
 
 
+def _take_kinds_of_numbers() -> None:
+    """Gives `np.issubdtype(dtype, float)` its old meaning: any float is one, not those of 64 bits alone."""
+    known = np.issubdtype
+    if hasattr(known, "__wrapped__"):
+        return
+    kinds = {int: np.signedinteger, float: np.floating, complex: np.complexfloating}
+
+    @functools.wraps(known)
+    def issubdtype(arg1: Any, arg2: Any) -> bool:
+        return known(arg1, kinds.get(arg2, arg2) if isinstance(arg2, type) else arg2)
+
+    np.issubdtype = issubdtype
+
+
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
     _allow_needless_copies()
+    _take_kinds_of_numbers()
     for name in (*_RENAMED, *_MENDED):
         if name in sys.modules:
             _make_old(sys.modules[name])
@@ -222,6 +241,8 @@ def restore() -> None:
     _put(time, "clock", time.perf_counter)
     for name, value in _OF_NUMPY.items():
         _put(np, name, value)
+    for name in _OF_NUMPY_LIB:
+        _put(np.lib, name, getattr(np, name))
 
 
 def _put(module: Any, name: str, value: Any) -> None:

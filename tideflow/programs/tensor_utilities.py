@@ -13,7 +13,7 @@ from tideflow.graph.composite import SparseTensor, SparseTensorValue
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op_registry import role_of
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.partial import constant_value_as_shape
+from tideflow.graph.partial import constant_value_as_shape, fully_known, partial_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray
 
@@ -64,3 +64,17 @@ def is_constant(tensor_or_op: Tensor | Operation) -> bool:
         return True
     op = tensor_or_op if isinstance(tensor_or_op, Operation) else tensor_or_op.op
     return role_of(op.type) == "constant"
+
+
+def TF_TryEvaluateConstant_wrapper(graph: Any, output: Any) -> np.ndarray | None:
+    """The value of a tensor, if it follows from the graph alone.
+
+    Args:
+      graph: The tensor's graph, as `Graph._c_graph` gives it.
+      output: The tensor, as `Tensor._as_tf_output` gives it.
+
+    Returns:
+      An array, or None.
+    """
+    value = partial_value(output)
+    return np.array(value, output.dtype.as_numpy_dtype) if fully_known(value) else None

@@ -35,6 +35,11 @@ def _brackets(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
+def _cells(dtype: DType) -> Any:
+    """The NumPy type in which values are kept; lists of tensors and other variants are objects."""
+    return object if dtype is dtypes.variant else dtype.as_numpy_dtype
+
+
 class Table:
     """A table that steps insert into and remove from."""
 
@@ -58,7 +63,7 @@ class Table:
 
     def _forget(self) -> None:
         self._rows: dict[Any, int] = {}
-        self._values = np.empty((_SMALLEST, *self.value_shape), self.value_dtype.as_numpy_dtype)
+        self._values = np.empty((_SMALLEST, *self.value_shape), _cells(self.value_dtype))
         self._used = 0  # rows, including those of removed keys
         self._index: Callable[[np.ndarray], np.ndarray] | None = None
         self._looked_up = 0  # keys, since the table last changed

@@ -129,13 +129,16 @@ def _describe_trace(message: Any, function: ConcreteFunction, captures: dict[int
             )
         message.bound_inputs.append(captures[id(tensor)])
     message.canonicalized_input_signature.CopyFrom(encoded(function.structured_input_signature))
-    message.output_signature.CopyFrom(encoded(_specs_of(function.structured_outputs)))
+    message.output_signature.CopyFrom(encoded(_specs_of(function.graph.structured_outputs)))
 
 
 def _specs_of(structure: Any) -> Any:
-    def spec(leaf: Any) -> Any:
+    """A structure with a spec in the place of each tensor, named by the keys that lead there."""
+
+    def spec(path: tuple, leaf: Any) -> Any:
         if isinstance(leaf, Tensor):
-            return TensorSpec(leaf.shape, leaf.dtype)
+            return TensorSpec(leaf.shape, leaf.dtype, "/".join(map(str, path)))
         return leaf._type_spec if is_value_of_tensors(leaf) else leaf
 
-    return nest.map_structure(spec, structure) if nest.is_nested(structure) else spec(structure)
+    specs = [spec(path, leaf) for path, leaf in nest.leaves_with_paths(structure)]
+    return nest.pack_sequence_as(structure, specs) if nest.is_nested(structure) else specs[0]

@@ -147,7 +147,8 @@ class FunctionLibrary:
             )
         body = fill_body(graph, message, inputs)
         graph.outputs = body.outputs
-        graph.structured_outputs = _packed(decoded(saved.output_signature), body.outputs, name)
+        graph.declared_outputs = decoded(saved.output_signature)
+        graph.structured_outputs = _packed(graph.declared_outputs, body.outputs, name)
         graph.control_outputs = body.targets
         for number in saved.bound_inputs:
             variable = self._variable_of(number)

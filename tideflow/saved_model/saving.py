@@ -144,7 +144,7 @@ def _can_be_signature(concrete: ConcreteFunction | None) -> bool:
     if concrete is None or not concrete.outputs:
         return False
     try:
-        _outputs_by_name(concrete.structured_outputs, "unused", "unused")
+        _outputs_by_name(concrete.graph.structured_outputs, "unused", "unused")
     except ValueError:
         return False
     return True
@@ -357,7 +357,7 @@ class _Exported:
             name: constant_ops.placeholder(tensor.dtype, tensor.shape, name=f"{key}_{name}")
             for name, tensor in zip(names, function.inputs, strict=False)
         }
-        outputs = packer(function.structured_outputs)(self._called(function, list(given.values())))
+        outputs = packer(function.graph.structured_outputs)(self._called(function, list(given.values())))
         takes, gives = (
             {name: build_tensor_info(tensor) for name, tensor in tensors.items()}
             for tensors in (given, outputs)

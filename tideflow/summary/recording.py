@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from tideflow.graph.scopes import (
     get_default_session,
     name_scope,
 )
-from tideflow.graph.stacks import replaced
+from tideflow.graph.stacks import replaced, summaries
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.files import summary_writers as ops
@@ -37,16 +36,6 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import SessionLike, TensorLike
 
 _INITIALIZERS = "_SUMMARY_WRITER_V2"
-
-
-class _Recording(threading.local):
-    """What this thread builds summaries for: a writer, and the condition under which they are written."""
-
-    writer: Any = None
-    condition: Any = None
-
-
-_recording = _Recording()
 
 # ------------------------------------------------------------------------------------------------- writers
 
@@ -82,11 +71,11 @@ class ResourceSummaryWriter(SummaryWriter):
         add_to_collection(_INITIALIZERS, open_op(self._resource))
 
     def set_as_default(self) -> None:
-        _recording.writer = self
+        summaries.writer = self
 
     @contextlib.contextmanager
     def as_default(self) -> Iterator[SummaryWriter]:
-        with replaced(_recording, "writer", self):
+        with replaced(summaries, "writer", self):
             yield self
             self.flush()
 
@@ -156,7 +145,7 @@ def initialize(graph: Graph | GraphDef | None = None, session: SessionLike | Non
     Raises:
       ValueError: If there is no session.
     """
-    if _recording.writer is None:
+    if summaries.writer is None:
         raise RuntimeError("No default tf.contrib.summary.SummaryWriter found")
     session = session or get_default_session()
     if session is None:
@@ -179,7 +168,7 @@ def flush(writer: SummaryWriter | None = None, name: str | None = None) -> Opera
     Returns:
       The operation.
     """
-    writer = _recording.writer if writer is None else writer
+    writer = summaries.writer if writer is None else writer
     if writer is None:
         return constants.no_op()
     with device("cpu:0"):
@@ -205,7 +194,7 @@ def eval_dir(model_dir: str, name: str | None = None) -> str:
 
 @contextlib.contextmanager
 def record_if(condition: Any) -> Iterator[None]:
-    with replaced(_recording, "condition", condition):
+    with replaced(summaries, "condition", condition):
         yield
 
 
@@ -244,7 +233,7 @@ def should_record_summaries() -> Tensor:
     Returns:
       A bool or a bool tensor; False by default.
     """
-    condition = False if _recording.condition is None else _recording.condition
+    condition = False if summaries.condition is None else summaries.condition
     return binary.logical_and(True, condition)
 
 
@@ -255,7 +244,7 @@ expose(all_v2_summary_ops, "contrib.summary.all_summary_ops")
 
 def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, str], Operation]) -> Any:
     """The operation that writes a summary where that is wanted; it is among the graph's V2 summaries."""
-    if _recording.writer is None:
+    if summaries.writer is None:
         return constants.no_op()
     around = get_default_graph().get_name_scope()
 
@@ -269,10 +258,10 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, 
 
     with device("cpu:0"):
         wanted = should_record_summaries()
-        if isinstance(_recording.condition, Tensor):
+        if isinstance(summaries.condition, Tensor):
             done = conditionals.cond(wanted, record, nothing, name="")
         else:
-            done = record() if _recording.condition else nothing()
+            done = record() if summaries.condition else nothing()
         add_to_collection(V2_SUMMARIES, done)
     return done
 
@@ -283,17 +272,17 @@ def write_tensor(tag: str, tensor: TensorLike, step: TensorLike, metadata: Summa
     Returns:
       Whether it was written.
     """
-    if _recording.writer is None:
+    if summaries.writer is None:
         return constants.constant(False)
 
     def record() -> Tensor:
         told = constants.constant("" if metadata is None else metadata.SerializeToString())
         at, value = _step(step), constants.identity(tensor)
-        with control_dependencies([ops.write_summary_op(_recording.writer._resource, at, value, tag, told)]):
+        with control_dependencies([ops.write_summary_op(summaries.writer._resource, at, value, tag, told)]):
             return constants.constant(True)
 
     with device("cpu:0"):
-        condition = True if _recording.condition is None else _recording.condition
+        condition = True if summaries.condition is None else summaries.condition
         if callable(condition):
             condition = condition()
         if isinstance(condition, Tensor):
@@ -306,9 +295,9 @@ def write_tensor(tag: str, tensor: TensorLike, step: TensorLike, metadata: Summa
 
 def write_message(message: bytes | TensorLike, step: TensorLike) -> Operation:
     """Writes a serialized Summary message."""
-    if _recording.writer is None:
+    if summaries.writer is None:
         return constants.no_op()
-    return ops.write_raw_proto_summary_op(_recording.writer._resource, _step(step), message)
+    return ops.write_raw_proto_summary_op(summaries.writer._resource, _step(step), message)
 
 
 def _step(step: Any) -> Any:
@@ -332,7 +321,7 @@ def scalar(name: str, tensor: TensorLike, family: str | None = None, step: Tenso
     """
 
     def write(tag: str, scope: str) -> Operation:
-        writer = _recording.writer._resource
+        writer = summaries.writer._resource
         return ops.write_scalar_summary_op(writer, _step(step), tag, constants.identity(tensor), name=scope)
 
     return _recorded(name, tensor, family, write)
@@ -355,7 +344,7 @@ def histogram(
     """
 
     def write(tag: str, scope: str) -> Operation:
-        writer, values = _recording.writer._resource, constants.identity(tensor)
+        writer, values = summaries.writer._resource, constants.identity(tensor)
         return ops.write_histogram_summary_op(writer, _step(step), tag, values, name=scope)
 
     return _recorded(name, tensor, family, write)
@@ -386,7 +375,7 @@ def image(
 
     def write(tag: str, scope: str) -> Operation:
         color = constants.constant([255, 0, 0, 255], dtypes.uint8) if bad_color is None else bad_color
-        writer, at, pictures = _recording.writer._resource, _step(step), constants.identity(tensor)
+        writer, at, pictures = summaries.writer._resource, _step(step), constants.identity(tensor)
         return ops.write_image_summary_op(writer, at, tag, pictures, color, max_images=max_images, name=scope)
 
     return _recorded(name, tensor, family, write)
@@ -416,7 +405,7 @@ def audio(
     """
 
     def write(tag: str, scope: str) -> Operation:
-        writer, at, sounds = _recording.writer._resource, _step(step), constants.identity(tensor)
+        writer, at, sounds = summaries.writer._resource, _step(step), constants.identity(tensor)
         return ops.write_audio_summary_op(
             writer, at, tag, sounds, sample_rate, max_outputs=max_outputs, name=scope
         )
@@ -449,7 +438,7 @@ def generic(
         told = constants.constant("") if metadata is None else metadata
         if hasattr(told, "SerializeToString"):
             told = constants.constant(told.SerializeToString())
-        writer, at, value = _recording.writer._resource, _step(step), constants.identity(tensor)
+        writer, at, value = summaries.writer._resource, _step(step), constants.identity(tensor)
         return ops.write_summary_op(writer, at, value, tag, told, name=scope)
 
     return _recorded(name, tensor, family, write)
@@ -471,7 +460,7 @@ def write_graph(param: Tensor, step: TensorLike | None = None, name: str | None 
         raise TypeError(
             f"graph() needs a tf.Tensor (e.g. tf.placeholder) in graph mode, but was: {type(param)}"
         )
-    writer = _recording.writer
+    writer = summaries.writer
     if writer is None:
         return constants.no_op()
     with device("cpu:0"):
@@ -490,4 +479,4 @@ def import_event(tensor: TensorLike, name: str | None = None) -> Operation:
     Returns:
       The operation.
     """
-    return ops.import_event_op(_recording.writer._resource, tensor, name=name)
+    return ops.import_event_op(summaries.writer._resource, tensor, name=name)

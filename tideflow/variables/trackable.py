@@ -83,6 +83,8 @@ class AutoTrackable(Trackable):
     _untracked: frozenset[str] = frozenset()  # attributes that do not count
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(getattr(type(self), name, None), property) and getattr(self, name, None) is value:
+            return  # libraries set properties, which have no setter, to what they are
         object.__setattr__(self, name, unwrapped(self, name, value))
         if _waiting and is_trackable(value) and executing_eagerly():
             objects_made()

@@ -71,20 +71,9 @@ def assert_shallow_structure(
         )
     if both_are_dicts and set(shallow_tree) - set(input_tree):
         raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(set(shallow_tree) - set(input_tree))))
-    inputs = dict(_children(input_tree))
-    for key, child in _children(shallow_tree):
+    inputs = dict(nest.keyed_children(input_tree))
+    for key, child in nest.keyed_children(shallow_tree):
         assert_shallow_structure(child, inputs[key], check_types, expand_composites, check_subtrees_length)
-
-
-def _children(structure: Any) -> list[tuple[Any, Any]]:
-    """The parts of a container in their order, each with its key, its field's name or its place."""
-    if isinstance(structure, Mapping):
-        return [(key, structure[key]) for key in sorted(structure)]
-    if hasattr(type(structure), "__attrs_attrs__"):
-        return [(a.name, getattr(structure, a.name)) for a in type(structure).__attrs_attrs__]
-    if hasattr(structure, "_fields"):
-        return list(zip(structure._fields, structure))
-    return list(enumerate(structure))
 
 
 def _up_to(shallow: Any, structure: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
@@ -92,8 +81,8 @@ def _up_to(shallow: Any, structure: Any, path: tuple = ()) -> Iterator[tuple[tup
     if not nest.is_nested(shallow):
         yield path, structure
         return
-    parts = dict(_children(structure))
-    for key, child in _children(shallow):
+    parts = dict(nest.keyed_children(structure))
+    for key, child in nest.keyed_children(shallow):
         yield from _up_to(child, parts[key], (*path, key))
 
 

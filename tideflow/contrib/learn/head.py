@@ -255,6 +255,8 @@ class MultiLabelHead(SingleHead):
 
     def _transformed(self, labels: Any) -> Any:
         if isinstance(labels, SparseTensor):
+            if self._logits_dimension < 2:
+                raise ValueError("Must set num_classes >= 2 when passing labels as a SparseTensor.")
             return tf.cast(tf.sparse_to_indicator(labels, self._logits_dimension), tf.int64)
         return labels
 
@@ -392,6 +394,9 @@ def multi_class_head(
     if label_keys:
         raise ValueError("label_keys is not supported for n_classes=2.")
     return BinaryLogisticHead(*shared, thresholds)
+
+
+_multi_class_head = multi_class_head  # programs from before it was public call it so
 
 
 @export("contrib.learn.binary_svm_head", "contrib.learn.head.binary_svm_head")

@@ -15,7 +15,7 @@ from tideflow.feature_column.base import (
     check_batch_sizes,
 )
 from tideflow.feature_column.serialization import deserialize_feature_columns, serialize_feature_columns
-from tideflow.feature_column.state import LayerState
+from tideflow.feature_column.state import LayerState, NamedLayerState
 from tideflow.layers.argument_docs import described
 from tideflow.layers.base import Layer
 
@@ -93,6 +93,20 @@ class DenseFeatures(_Features):
             if cols_to_output_tensors is not None:
                 cols_to_output_tensors[column] = tensors[-1]
         return self._joined(tensors)
+
+
+class NamedDenseFeatures(DenseFeatures):
+    """The layer as TensorFlow 2 has it: each one makes variables of its own, in name scopes alone."""
+
+    def build(self, input_shape: Any) -> None:
+        self._state_manager = NamedLayerState(self, self.trainable)
+        for column in self._feature_columns:
+            with tf.name_scope(column.name):
+                column.create_state(self._state_manager)
+        self.built = True
+
+
+NamedDenseFeatures.__name__ = NamedDenseFeatures.__qualname__ = "DenseFeatures"
 
 
 @export("keras.experimental.SequenceFeatures")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
@@ -17,7 +17,7 @@ from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tideflow.graph import dtypes, functions, nest
 from tideflow.graph.composite import components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.functions import FunctionBody, WaitingGraph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -26,7 +26,7 @@ from tideflow.ops.arrays import shapes as array_shapes
 from tideflow.ops.control_flow import calls, switches
 
 
-class PartGraph(FunctionGraph):
+class PartGraph(WaitingGraph):
     """The function of a branch, or of an iteration, while it is made."""
 
     functional_control_flow = True
@@ -36,7 +36,6 @@ class PartGraph(FunctionGraph):
         self.label, self.siblings = label, tuple(siblings)
         self.seed = outer.seed
         self._collections = outer._collections  # what a part adds is seen outside
-        self.outside_controls: list[Operation] = []  # what the part, as a whole, waits for
 
     def capture(self, tensor: Tensor) -> Tensor:
         """The input that stands for a tensor of outside, which another branch is not."""
@@ -44,16 +43,6 @@ class PartGraph(FunctionGraph):
             if not tensor.is_eager and tensor.graph is other:
                 raise ValueError(f"Tensor {tensor.name} in {other.label} is accessed from {self.label}.")
         return super().capture(tensor)
-
-    def _control_operations(self, control_inputs: Iterable[Any]) -> list[Operation]:
-        own = []
-        for item in control_inputs:
-            op = item if isinstance(item, Operation) else getattr(item, "op", None)
-            if isinstance(op, Operation) and op.graph is not self:
-                self.outside_controls.append(op)
-            else:
-                own.append(item)
-        return super()._control_operations(own)
 
     def with_inputs(self, outputs: list[Tensor], order: list[Tensor], first: int = 0) -> FunctionBody:
         """The finished function, whose inputs stand for these tensors from outside, after its `first` own."""

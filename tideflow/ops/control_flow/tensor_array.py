@@ -254,7 +254,6 @@ class TensorArray:
           The array with these elements.
         """
         with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
-            value = convert_to_tensor(value)
             count = shapes.shape(value)[0]
             return self.scatter(creation.range(0, count), value, name=name)
 

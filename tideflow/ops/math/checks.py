@@ -108,8 +108,8 @@ _assert_equal = _comparison("equal", "==", "equal")
 
 
 def _label(tensor: Tensor) -> str:
-    """What messages call a tensor: its name, which in eager mode none has."""
-    return "Tensor" if tensor.is_eager else tensor.name
+    """What messages call a tensor, or what else has a type: its name, which in eager mode none has."""
+    return "Tensor" if getattr(tensor, "is_eager", False) else tensor.name
 
 
 @export("assert_equal", "debugging.assert_equal")

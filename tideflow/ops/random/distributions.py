@@ -118,7 +118,7 @@ def _stateless(name: str, exact: Callable, cumulative: Callable) -> Op:
     return op
 
 
-def _shape_tensor(shape: Any) -> Tensor:
+def shape_tensor(shape: Any) -> Tensor:
     if are_integers(shape) and shape and get_eager_graph() is not None:
         return shape  # type: ignore[no-any-return]  # kernels are found by the sizes
     empty = isinstance(shape, (tuple, list)) and not shape
@@ -148,7 +148,7 @@ stateless_normal_op = _stateless("StatelessRandomNormal", distributions.standard
 
 def _normal_inputs(shape: Any, mean: Any, stddev: Any, dtype: Any) -> tuple[Tensor, Tensor, Tensor]:
     return (
-        _shape_tensor(shape),
+        shape_tensor(shape),
         convert_to_tensor(mean, dtype=dtype, name="mean"),
         convert_to_tensor(stddev, dtype=dtype, name="stddev"),
     )
@@ -375,7 +375,7 @@ def random_uniform(
     """
     dtype = _uniform_type(dtype, maxval)
     with name_scope(name, "random_uniform", [shape, minval, maxval]) as name:
-        shape = _shape_tensor(shape)
+        shape = shape_tensor(shape)
         low, high = _bounds(minval, maxval, dtype)
         if dtype.is_integer:
             return uniform_int_op(shape, low, high, **seed_attrs(seed), name=name)
@@ -457,7 +457,7 @@ def stateless_random_uniform(
     """
     dtype = _uniform_type(dtype, maxval)
     with name_scope(name, "stateless_random_uniform", [shape, seed, minval, maxval]) as name:
-        shape = _shape_tensor(shape)
+        shape = shape_tensor(shape)
         low, high = _bounds(minval, maxval, dtype)
         if dtype.is_integer:
             return stateless_uniform_int_op(shape, seed, low, high, name=name)
