@@ -90,8 +90,8 @@ def transform_blocks(
 
     Args:
       sources: What is read.
-      function: Of a block, a block; or blocks by the name of the folder in `write_to` they belong in. It is
-        pickled, so it is no lambda.
+      function: Of a block, a block of as many rows; or blocks by the name of the folder in `write_to` they
+        belong in, of as many together. It is pickled, so it is no lambda.
       write_to: The folder.
       format: "tfrecord" (Examples, compressed by GZIP), "arrow" or "parquet".
       workers: As for `accumulate`.
@@ -102,19 +102,25 @@ def transform_blocks(
 
     Returns:
       By folder ("" for `write_to` itself), how many rows were written.
+
+    Raises:
+      InternalError: If rows were lost between reading and writing.
     """
     write = partial(_written, function, os.fspath(write_to), format, file_name, len(sources))
     while True:
         counts: dict[str, int] = {}
-        found = Faults()
+        found, read = Faults(), 0
         try:
             for part in _each(write, list(enumerate(sources)), workers, ray, progress):
                 for name, rows in part.state.items():
                     counts[name] = counts.get(name, 0) + rows
+                read += part.rows
                 found.merge([part.faults])
             break
         except WiderTypes as wider:
             sources = [source.widened(wider.types) for source in sources]
+    if sum(counts.values()) != read:
+        raise errors.internal(f"Of {read} rows that were read, {sum(counts.values())} were written")
     _hand_over(found, faults)
     return counts
 
@@ -146,13 +152,14 @@ def _written(
     numbered: tuple[int, Source],
 ) -> _Part:
     number, source = numbered
-    faults = Faults()
+    rows_read, faults = 0, Faults()
     with FileSet(folder, format, f"{file_name}-{number:05d}-of-{count:05d}") as files:
         for block in source.blocks(faults):
+            rows_read += block.num_rows
             made = function(block)
             for name, rows in made.items() if isinstance(made, Mapping) else [("", made)]:
                 files.write(name, rows)
-    return _Part(files.rows, sum(files.rows.values()), faults)
+    return _Part(files.rows, rows_read, faults)
 
 
 def _each(
