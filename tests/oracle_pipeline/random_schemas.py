@@ -63,7 +63,9 @@ def _source(chance, measure):
     return chance.choice(("", "", "source { type: STANDARD }", "source { type: QUANTILES }"))
 
 
-def _domain(chance):
+def _domain(chance, kind):
+    # Named truth values of numbers are BOOL_TYPE_INVALID_CONFIG here alone, on purpose.
+    truth = _some(chance, TRUTH) if kind == "BYTES" else ""
     return chance.choice(
         (
             lambda: f"int_domain {{ {_bounds(chance, INTEGERS)} {_some(chance, ['is_categorical: true'])} }}",
@@ -74,7 +76,7 @@ def _domain(chance):
             lambda: f"string_domain {{ {_values(chance)} }}",
             lambda: 'domain: "shared"',
             lambda: 'domain: "nowhere"',
-            lambda: f"bool_domain {{ {_some(chance, TRUTH)} }}",
+            lambda: f"bool_domain {{ {truth} }}",
             lambda: "url_domain {}",
             lambda: "mid_domain {}",
             lambda: 'time_domain { string_format: "%Y-%m-%d" }',
@@ -110,7 +112,7 @@ def _feature(chance, name, kind):
             )
         )
     if chance.random() < 0.6:
-        chosen.append(_domain(chance))
+        chosen.append(_domain(chance, kind))
     if chance.random() < 0.1:
         chosen.append(chance.choice(("deprecated: true", f"lifecycle_stage: {chance.choice(STAGES)}")))
     return f"feature {{ name: {_text(name.encode())} type: {kind} {' '.join(chosen)} }}"
