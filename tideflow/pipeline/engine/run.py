@@ -17,7 +17,7 @@ from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.sources import Source, WiderTypes
 from tideflow.pipeline.data.writing import FileSet
 from tideflow.pipeline.engine.accumulators import Accumulator, Rows, Together
-from tideflow.pipeline.engine.workers import by_processes, by_ray, by_threads
+from tideflow.pipeline.engine.workers import by_processes, by_ray, by_threads, threads_at_hand
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,8 @@ def accumulate(
         except WiderTypes as wider:
             sources = [source.widened(wider.types) for source in sources]
             found = Faults()
-    results = together.extract(state)
+    with threads_at_hand(workers or _cores()):
+        results = together.extract(state)
     if results.pop(_ROWS) != read:
         raise errors.internal(f"Of {read} rows that were read, not all were added")
     _hand_over(found, faults)
@@ -180,7 +181,7 @@ def _each(
         size = sum((source[1] if isinstance(source, tuple) else source).size for source in sources)
         is_small = size < _SMALL
         if workers is None:
-            workers = 1 if is_small and not threaded else len(os.sched_getaffinity(0))
+            workers = 1 if is_small and not threaded else _cores()
         workers = min(workers, len(sources))
         several = by_threads if threaded or is_small else by_processes
         results = map(task, sources) if workers <= 1 else several(task, sources, workers)
@@ -191,6 +192,10 @@ def _each(
         yield result
     if done != len(sources):
         raise errors.internal(f"Of {len(sources)} parts only {done} were done")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _hand_over(found: Faults, faults: Faults | None) -> None:
