@@ -210,6 +210,17 @@ def test_a_reader_that_leaves_is_no_error(tmp_path, unbuffered):
     assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
 
 
+def test_an_interrupt_is_one_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tideflow.pipeline.statistics.stats_command.generate_statistics", interrupted)
+    assert main(["stats", str(tmp_path / "in.csv")]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "tideflow: stats was interrupted\n"
+
+
 def test_coverage_of_a_name(capsys):
     assert main(["coverage", "tf.nn.relu", "nn.elu"]) == 0
     assert capsys.readouterr().out == "tf.nn.relu is there\ntf.nn.elu is there\n"

@@ -327,6 +327,9 @@ def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
         return _refuse(f"tideflow {name} needs {error.name}: pip install 'tideflow[{extra}]'")
     try:
         return command.main(arguments.arguments)
+    except KeyboardInterrupt:
+        print(f"tideflow: {name} was interrupted", file=sys.stderr)
+        return 128 + signal.SIGINT
     except BrokenPipeError:  # `main` knows whose pipe it is
         raise
     except OSError as error:
