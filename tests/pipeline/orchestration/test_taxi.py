@@ -32,7 +32,7 @@ def test_trips_become_a_pushed_model_and_a_broken_week_does_not(tmp_path):
     assert code == 0 and set(states.values()) == {"done"} and len(states) == 9
     version = tmp_path / "serving" / "taxi" / "1"
     saved = (version / "saved_model.pb").read_bytes()
-    assert b"company" in saved and bytes(tmp_path) not in saved, "trained elsewhere, it is the same"
+    assert b"company" in saved and bytes(tmp_path) not in saved, "it says nothing of where it was trained"
     assert sorted(path.name for path in (version / "assets").iterdir()) == ["company", "payment_type"]
 
     code, states = run(tmp_path)

@@ -154,7 +154,8 @@ def _largest(values: pa.Array, among: np.ndarray, most: int) -> np.ndarray:
         if len(places) <= most:
             return places
         table = pa.table({"value": values.take(pa.array(places))})
-        return places[pc.select_k_unstable(table, most, [("value", "descending")]).to_numpy()]
+        largest: np.ndarray = places[pc.select_k_unstable(table, most, [("value", "descending")]).to_numpy()]
+        return largest
 
     def of_part(begin: int) -> np.ndarray:
         here = np.flatnonzero(among[begin : begin + _AT_ONCE])
