@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import signal
 import struct
 import subprocess
@@ -196,6 +197,29 @@ def test_a_mistake_is_answered_in_one_sentence(arguments, sentence, tmp_path, mo
     monkeypatch.setattr(sys, "meta_path", list(sys.meta_path))
     assert main(arguments) == 2
     assert capsys.readouterr() == ("", f"tideflow: {sentence}\n")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])  # a short output in a buffer is written at the end
+def test_a_reader_that_leaves_is_no_error(tmp_path, unbuffered):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+    read, write = os.pipe()
+    os.close(read)
+    with os.fdopen(write, "w") as gone:
+        command = [sys.executable, "-m", "tideflow", "stats", str(tmp_path / "in.csv")]
+        env = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        done = subprocess.run(command, stdout=gone, stderr=subprocess.PIPE, text=True, env=env)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+def test_an_interrupt_is_one_sentence(tmp_path, monkeypatch, capsys):
+    (tmp_path / "in.csv").write_text("a,b\n1,2\n")
+
+    def interrupted(*given, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tideflow.pipeline.statistics.stats_command.generate_statistics", interrupted)
+    assert main(["stats", str(tmp_path / "in.csv")]) == 128 + signal.SIGINT
+    assert capsys.readouterr().err == "tideflow: stats was interrupted\n"
 
 
 def test_coverage_of_a_name(capsys):

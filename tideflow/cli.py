@@ -9,6 +9,7 @@ import argparse
 import contextlib
 import importlib
 import os
+import select
 import signal
 import sys
 import threading
@@ -31,7 +32,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     for add in COMMANDS:
         add(commands)
     arguments = parser.parse_args(argv)
-    return arguments.command(arguments)
+    try:
+        status = arguments.command(arguments)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError as error:
+        if not _reader_left():
+            return _refuse(str(error))
+        return 128 + signal.SIGPIPE  # as the shell says of a program that ends by it
+
+
+def _reader_left() -> bool:
+    """Whether whoever read the output does not any more, as with `| head`. What is left of it is dropped."""
+    output = select.poll()
+    output.register(sys.stdout.fileno(), 0)
+    if not output.poll(0):
+        return False
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return True
 
 
 Commands = Any  # what `add_subparsers` gives
@@ -236,10 +254,7 @@ def _inspect(arguments: argparse.Namespace) -> int:
             report = report_of(arguments.path, arguments.tensor, not arguments.quick)
     except OpError as error:
         return _refuse(error.message)
-    try:
-        show(report)
-    except BrokenPipeError:  # as with `| head`
-        sys.stderr.close()
+    show(report)
     return 0
 
 
@@ -331,14 +346,17 @@ def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
         return _refuse(f"tideflow {name} needs {error.name}: pip install 'tideflow[{extra}]'")
     try:
         return command.main(arguments.arguments)
+    except KeyboardInterrupt:
+        print(f"tideflow: {name} was interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `main` knows whose pipe it is
+        raise
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:
         return _refuse(str(error))
     except OpError as error:
         return _refuse(error.message)
-    except KeyboardInterrupt:
-        return INTERRUPTED
 
 
 def _refuse(message: str) -> int:

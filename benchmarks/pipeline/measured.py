@@ -31,6 +31,24 @@ def tideflow_statistics(path: str, workers: str) -> Callable[[], Any]:
     return lambda: generate_statistics(path, workers=int(workers))
 
 
+def tideflow_statistics_twice(path: str) -> Callable[[], Any]:
+    """The same by two processes at once, which share nothing but the machine: its limit for two threads."""
+    from tideflow.pipeline.statistics import generate_statistics
+
+    def work() -> None:
+        children = []
+        for _ in range(2):
+            child = os.fork()
+            if not child:
+                generate_statistics(path, workers=1)
+                os._exit(0)
+            children.append(child)
+        for child in children:
+            os.waitpid(child, 0)
+
+    return work
+
+
 def tideflow_statistics_by_ray(path: str, cpus: str) -> Callable[[], Any]:
     import ray
 

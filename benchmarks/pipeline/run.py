@@ -47,6 +47,9 @@ PARTS: dict[str, tuple[str, dict[str, Row]]] = {
         {
             "tideflow": Row("Tideflow, one thread", OURS, "tideflow_statistics", MILLION, ("1",)),
             "tideflow-2": Row("Tideflow, two threads", OURS, "tideflow_statistics", MILLION, ("2",)),
+            "twice": Row(
+                "Tideflow, two processes, each all rows", OURS, "tideflow_statistics_twice", MILLION
+            ),
             "tfdv-frame": Row(
                 "TFDV from a DataFrame (counts by sketches)", ORIGINALS, "tfdv_from_dataframe", MILLION
             ),
@@ -267,6 +270,9 @@ def _ratios(found: dict[str, Any], rows: dict[str, Row]) -> list[str]:
         f"{found[one]['wall'] / found[two]['wall']:.2f}"
         for one, two in measured
     ]
+    if "wall" in found.get("twice", {}) and "wall" in found.get("tideflow", {}):
+        limit = 2 * found["tideflow"]["wall"] / found["twice"]["wall"]
+        words.append(f"two processes that share nothing but the machine: {limit:.2f}")
     return [f"Two against one, times as fast: {'; '.join(words)}."] if words else []
 
 

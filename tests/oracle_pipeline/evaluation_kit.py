@@ -40,6 +40,9 @@ def _answers(metrics, plots, attributions, validation):
         },
         "validation": {
             **fields(validation),
+            "validation_details": sorted(  # TFMA's come in the order in which Beam had the slices
+                map(fields, validation.validation_details.slicing_details), key=str
+            ),
             "metric_validations_per_slice": {
                 slice_of(each): sorted(map(fields, each.failures), key=_identity)
                 for each in validation.metric_validations_per_slice

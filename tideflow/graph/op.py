@@ -48,7 +48,7 @@ from tideflow.graph.op_registry import definitions as definitions
 from tideflow.graph.op_registry import register
 from tideflow.graph.op_registry import role_of as role_of
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.partial import value_for_shapes
+from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
 from tideflow.graph.scopes import Global, executing_eagerly, get_default_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
@@ -726,7 +726,7 @@ class Op:
 
     @staticmethod
     def _partial_values(value: Any) -> Any:
-        return [value_for_shapes(v) for v in value] if isinstance(value, list) else value_for_shapes(value)
+        return [partial_value(v) for v in value] if isinstance(value, list) else partial_value(value)
 
     def _result_packer(self) -> Callable[[Operation], Any]:
         if not self.outputs:

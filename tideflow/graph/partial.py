@@ -51,18 +51,6 @@ def partial_value(tensor: Any) -> Any:
     return _answers.found[tensor]
 
 
-def value_for_shapes(tensor: Any) -> Any:
-    """What a shape rule knows of an input: its partial value, or that of a constant that enters a loop here.
-
-    Beyond the operation that takes it, TensorFlow does not follow a constant into a loop.
-    """
-    if not tensor.is_eager and tensor.op.attrs.get("is_constant"):
-        outside = partial_value(tensor.op.inputs[0])
-        if fully_known(outside):
-            return outside
-    return partial_value(tensor)
-
-
 def _by_rule(tensor: Any) -> Any:
     value = None
     if not _has_symbols(tensor.shape.tuple) and (tensor.shape.num_elements() or 0) <= _LARGEST:

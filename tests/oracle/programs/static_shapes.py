@@ -175,6 +175,5 @@ def of_constants_that_enter_loops(tf, np):
         _shape_in_loop(tf, lambda i: tf.range(number)),
         _shape_in_loop(tf, lambda i: tf.fill(several, i)),
         _shape_in_loop(tf, lambda i: tf.reshape(tf.zeros([5]), several)),
-        _shape_in_loop(tf, lambda i: tf.range(sizes[1])),
         _shape_in_loop(tf, lambda i: tf.expand_dims(tf.range(number), 0) < tf.fill([number], i)),
     ]

@@ -18,7 +18,7 @@ from tideflow.pipeline.data.examples import (
     serialize_examples,
 )
 from tideflow.pipeline.data.faults import Faults
-from tideflow.pipeline.data.sources import find_sources
+from tideflow.pipeline.data.sources import files_of, find_sources
 from tideflow.pipeline.data.writing import write_blocks
 
 
@@ -220,3 +220,14 @@ def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
     os.mkfifo(tmp_path / "data.csv")
     with pytest.raises(InvalidArgumentError, match="is no regular file"):
         find_sources(tmp_path / "data.csv")
+
+
+def test_folders_that_link_to_each_other_have_each_file_once(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "in.csv").write_text("x\n1\n")
+    (tmp_path / "a" / "same.csv").symlink_to("in.csv")  # a file by another name is another file
+    (tmp_path / "a" / "up").symlink_to("..")
+    (tmp_path / "b").symlink_to("a")
+    names = [str(tmp_path / "a" / name) for name in ("in.csv", "same.csv")]
+    assert files_of(tmp_path / "a" / "**" / "*.csv") == names
+    assert files_of([tmp_path / "b" / "*.csv", tmp_path / "a"]) == names

@@ -6,7 +6,7 @@ import stat
 import pytest
 
 from tideflow.pipeline.data.faults import Fault
-from tideflow.pipeline.data.whole_files import printable, write_whole, written_whole
+from tideflow.pipeline.data.whole_files import printable, write_new, write_whole, written_whole
 
 
 def test_a_failure_leaves_the_old_file(tmp_path):
@@ -49,3 +49,24 @@ def test_data_do_not_command_the_terminal():
     assert printable("a\x1b[2Jb\r\u202ec") == "a\\x1b[2Jb\\r\\u202ec"
     assert printable("two\nlines\x07", "\n") == "two\nlines\\x07"
     assert str(Fault("in.csv", 3, "2 fields", "\x1b]0;title\x07")) == "in.csv:3: 2 fields: \\x1b]0;title\\x07"
+
+
+@pytest.mark.parametrize("has_links", [True, False])
+def test_a_new_file_replaces_none(tmp_path, monkeypatch, has_links):
+    def refuse(*paths):
+        raise PermissionError("no links here")
+
+    if not has_links:
+        monkeypatch.setattr(os, "link", refuse)
+    path = tmp_path / "schema.pbtxt"
+    assert write_new(path, "draft") and not write_new(path, "other")
+    assert path.read_text() == "draft" and os.listdir(tmp_path) == ["schema.pbtxt"]
+    (tmp_path / "dangling").symlink_to("nowhere")
+    assert not write_new(tmp_path / "dangling", "draft")
+
+
+def test_of_two_who_write_a_new_file_at_once_one_does(tmp_path, monkeypatch):
+    path = tmp_path / "schema.pbtxt"
+    monkeypatch.setattr(os.path, "lexists", lambda name: False)  # both looked before either wrote
+    assert write_new(path, "first") and not write_new(path, "second")
+    assert path.read_text() == "first" and os.listdir(tmp_path) == ["schema.pbtxt"]

@@ -83,6 +83,29 @@ def test_what_a_bad_model_does(tried, tmp_path, save_linear):
     assert not result.ok and "took more than 0.5 seconds" in result.failures[0]
 
 
+def keeping(bytes_a_request, most):
+    """A model that keeps memory of its requests, up to so many pieces of it."""
+
+    def function(x):
+        kept = tf.FIFOQueue(most, [tf.float32], name="kept")
+        piece = tf.fill([bytes_a_request // 4], x[0, 0])
+        is_full = kept.size() >= most
+        keep = tf.cond(is_full, lambda: tf.no_op(), lambda: kept.enqueue([piece]))
+        with tf.control_dependencies([keep]):
+            return tf.identity(x)
+
+    return function
+
+
+def test_a_leak_is_told_from_a_cache(tried, tmp_path):
+    rows = pa.RecordBatch.from_arrays([pa.array([[1.0, 2.0, 3.0]] * 40)], names=["x"])
+    leaks = tried(save(tmp_path / "leaks", keeping(1 << 20, 1000)), rows=rows, leak_bytes=16 << 20)
+    assert not leaks.ok and "when the same 41 requests were sent once more; 16777216 are" in leaks.failures[0]
+    caches = tried(save(tmp_path / "caches", keeping(1 << 20, 30)), rows=rows, leak_bytes=16 << 20)
+    assert caches.ok and caches.answered == 82, "it grew, so it was asked twice"
+    assert tried(save(tmp_path / "any", keeping(1 << 20, 1000)), rows=rows, leak_bytes=None).ok
+
+
 class Killed(Trial):
     """A model whose process is killed while it answers."""
 

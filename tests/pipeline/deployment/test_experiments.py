@@ -20,6 +20,11 @@ def test_users_are_divided_among_two_models(serving_loop, workers, tmp_path, sav
     def experiment(address):
         url = f"http://{address}"
         options = {"share": 0.5, "input_type": "doubles", "latency_slo_micros": 20_000_000}
+        start_experiment(url, "odd", "taxi", "new", folders["new"], output_name="z", **options)
+        _, body = ask(address, "POST", "/odd/predict", {"input": [1.0, 1.0, 1.0], "uid": 1})
+        assert "has no output z" in json.loads(body)["default_explanation"]
+        stop_experiment(url, "odd", "new", 1)
+        options["output_name"] = "y"
         start_experiment(url, "ab", "taxi", "new", folders["new"], **options)
         said = {}
         for user in range(40):

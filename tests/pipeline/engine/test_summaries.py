@@ -14,6 +14,7 @@ from tideflow.pipeline.engine import value_counts
 from tideflow.pipeline.engine.moments import Moments
 from tideflow.pipeline.engine.quantiles import Quantiles
 from tideflow.pipeline.engine.value_counts import ValueCounts
+from tideflow.pipeline.engine.workers import at_once, threads_at_hand
 
 NUMBERS = st.lists(st.floats(allow_nan=False) | st.integers(-5, 5).map(float), min_size=1, max_size=60)
 
@@ -121,7 +122,8 @@ def test_values_that_nearly_all_differ_are_counted_by_their_hashes(width, monkey
     assert asked
 
 
-def test_parts_whose_values_all_differ_are_joined_by_their_hashes(monkeypatch):
+@pytest.mark.parametrize("threads", [1, 3])
+def test_parts_whose_values_all_differ_are_joined_by_their_hashes(monkeypatch, threads):
     monkeypatch.setattr(value_counts, "_SAMPLE", 1 << 6)
     monkeypatch.setattr(value_counts, "_AT_ONCE", 300)
     random = np.random.default_rng(5)
@@ -138,8 +140,9 @@ def test_parts_whose_values_all_differ_are_joined_by_their_hashes(monkeypatch):
             counts.merge([other])
         expected = collections.Counter(values + values[::3] * len(extra))
         ranked = sorted(expected.items(), key=lambda pair: (pair[1], pair[0]), reverse=True)
-        for most in (1, 7, len(ranked) - 1, len(ranked) + 1):
-            assert counts.top(most) == ranked[:most]
+        with threads_at_hand(threads):
+            for most in (1, 7, len(ranked) - 1, len(ranked) + 1):
+                assert counts.top(most) == ranked[:most]
         assert (counts._parts[0].hashes is not None) == (not extra)
 
 
@@ -174,3 +177,11 @@ def test_the_hash_of_a_string_is_its_own():
     together = value_counts.hashes_of(pa.array(texts)).tolist()
     assert together == [value_counts.hashes_of(pa.array([text])).item() for text in texts]
     assert len(set(together)) == len(texts)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_what_is_done_at_once_keeps_its_order_and_its_errors(threads):
+    with threads_at_hand(threads):
+        assert at_once(lambda number: number * number, range(50)) == [number**2 for number in range(50)]
+        with pytest.raises(ZeroDivisionError):
+            at_once(lambda number: 1 / number, [1, 0])

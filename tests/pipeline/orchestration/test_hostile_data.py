@@ -7,12 +7,14 @@ import tempfile
 import pytest
 
 import tideflow as tf
+from tideflow.pipeline.engine import splitting
 from tideflow.pipeline.orchestration import (
     ExampleGen,
     ExampleValidator,
     Pipeline,
     SchemaGen,
     StatisticsGen,
+    data_components,
     runner,
 )
 
@@ -81,6 +83,44 @@ def test_broken_spans_stop_what_comes_after(tmp_path, name, data, reason):
     (words,) = result.reasons["ExampleGen"]
     assert re.search(reason, words), words
     assert "Traceback" not in words
+
+
+def test_rows_that_are_lost_on_the_way_are_noticed(tmp_path, monkeypatch):
+    span = tmp_path / "data" / "1"
+    span.mkdir(parents=True)
+    for number in range(4):
+        (span / f"{number}.csv").write_text("a\n" + "".join(f"{row}\n" for row in range(50)))
+    split = splitting.split_block
+    monkeypatch.setattr(splitting, "split_block", lambda *given: split(*given) | {"eval": given[0].slice(9)})
+    result, _, _ = ingest(tmp_path / "written", tmp_path / "data")
+    assert re.search(r"InternalError: Of 200 rows that were read, \d+ were written", str(result.reasons))
+    monkeypatch.undo()
+    result, _, examples = ingest(tmp_path / "read", tmp_path / "data")
+    assert result.state == "complete" and sum(examples.properties["rows"].values()) == 200
+    whole = data_components.split_sources
+    monkeypatch.setattr(data_components, "split_sources", lambda *given: whole(*given)[1:])
+    result, _, _ = ingest(tmp_path / "lost", tmp_path / "data")
+    assert re.search(r"DataLossError: Of \d+ rows of the split train, \d+ were read", str(result.reasons))
+
+
+def test_the_draft_of_a_schema_is_not_new_to_the_next_run_and_is_written_again_where_it_went(tmp_path):
+    span, draft = tmp_path / "data" / "1", tmp_path / "people" / "taxi.pbtxt"
+    span.mkdir(parents=True)
+    (span / "in.csv").write_text("a,b\n" + "".join(f"{number},x\n" for number in range(60)))
+
+    def states():
+        gen = ExampleGen(input=str(tmp_path / "data" / "{SPAN}" / "*"))
+        statistics = StatisticsGen(examples=gen.outputs["examples"])
+        schema = SchemaGen(statistics=statistics.outputs["statistics"], file=str(draft))
+        return runner.run(Pipeline("drafts", tmp_path / "root", [gen, statistics, schema], workers=1)).states
+
+    assert set(states().values()) == {"complete"}
+    assert set(states().values()) == {"cached"}, "the draft is the pipeline's own"
+    draft.write_text(draft.read_text() + "# looked at\n")
+    assert states()["SchemaGen"] == "complete"
+    draft.unlink()
+    assert states()["SchemaGen"] == "complete" and draft.exists()
+    assert states()["SchemaGen"] == "cached"
 
 
 def test_a_validator_says_once_what_is_wrong_with_all_splits(tmp_path):

@@ -58,6 +58,7 @@ def test_run_list_and_show(program, tmp_path, capsys):
     "arguments, message",
     [
         (["run", "none.py"], "there is no file none.py"),
+        (["run", "/etc/hostname"], "/etc/hostname is no program: its name does not end with .py"),
         (["list", "nowhere"], "there is no metadata.db in nowhere"),
         (["run", "{program}"], "missing a required argument: 'folder'"),
         (["run", "{program}", "--set", "folder=x", "--force", "Nobody"], "fake has no component Nobody"),

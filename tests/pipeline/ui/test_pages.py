@@ -183,6 +183,8 @@ def test_a_person_sees_why_and_accepts(browser, server, made):
     assert count(browser, "#graph g") == 6 and count(browser, "#graph g.refused") == 2
     assert count(browser, "#slices circle") == 8 and count(browser, "#slices line.error") == 8
     assert count(browser, ".plots svg") == 3 and count(browser, ".feature") == 2
+    strange = browser.find_element("css selector", ".anomaly b").text
+    assert browser.find_element("css selector", ".feature b").text == strange, "it is looked at first"
     axis = browser.execute_script(
         "return [...document.querySelectorAll('#slices .axis')].map(each => each.textContent)"
     )

@@ -17,6 +17,7 @@ from tideflow.graph.composite import IndexedSlices, components
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape, brackets
@@ -159,8 +160,18 @@ def _loop_switch_gradient(op: Operation, grad_exit: Any, grad_body: Any) -> Any:
     return merged
 
 
+def _passed_value(op: Any) -> Any:
+    """What a branch or a loop takes in from outside is known in the graph as it is there. A plan does not
+    ask: what is computed under a condition, or in a loop, stays there.
+    """
+    if not isinstance(op, Operation) or op.attrs.get("is_constant") is False:
+        return None
+    return [partial_value(op.inputs[0])] * 2 if len(op.outputs) == 2 else partial_value(op.inputs[0])
+
+
 switch_op = Op("Switch", "data: T, pred: bool -> output_false: T, output_true: T", has_numeric_gradient=False)
 switch_op.shape(_switch_shape)
+switch_op.value(_passed_value)
 switch_op.kernel(_switch_kernel)
 switch_op.gradient(_switch_gradient)
 switch_op.samples(covered_by=_TESTS)
@@ -285,6 +296,7 @@ enter_op = Op(
 )
 
 enter_op.shape(lambda data, *, is_constant: data if is_constant else None)
+enter_op.value(_passed_value)
 enter_op.kernel(_passed)
 enter_op.gradient(_enter_gradient)
 enter_op.samples(covered_by=_TESTS)

@@ -48,7 +48,11 @@ class ArrowSource(Source):
                     return
                 yield as_block(self._without_large(batch, first, faults))
         except (pa.ArrowInvalid, OSError) as error:
-            faults.add(self.path, read + 1 if read else 0, f"is no {self.kind} file, or is damaged: {error}")
+            faults.add(
+                self.path,
+                read + 1 if read else 0,
+                f"is no {self.kind} file, or is damaged: {str(error).strip()}",
+            )
 
     def _without_large(self, batch: pa.RecordBatch, first: int, faults: Faults) -> pa.RecordBatch:
         """The rows whose integers have a sign and 64 bits; unsigned ones may be larger."""

@@ -119,7 +119,7 @@ def find_sources(
 def files_of(data: PathLike | Sequence[PathLike]) -> list[str]:
     """The files that a path, a folder, a pattern or a list of these names, sorted."""
     given = [data] if isinstance(data, (str, os.PathLike)) else list(data)
-    files: set[str] = set()
+    files: dict[str, str] = {}  # by the folder itself, whatever links lead there: a loop of them has no end
     for each in [os.fspath(path) for path in given]:
         if os.path.isdir(each):
             found = [os.path.join(each, name) for name in os.listdir(each) if name[0] not in "_."]
@@ -131,11 +131,35 @@ def files_of(data: PathLike | Sequence[PathLike]) -> list[str]:
                 f"{each} is no regular file: data are read more than once, so write them to a file first"
             )
         else:
-            found = [path for path in glob.glob(each, recursive=True) if os.path.isfile(path)]
+            found = [path for path in matching(each) if os.path.isfile(path)]
         if not found:
             raise errors.not_found(f"No data at {each}: there is no such file, or no file of a known kind")
-        files.update(found)
-    return sorted(files)
+        for path in sorted(found, key=len, reverse=True):
+            folder, name = os.path.split(path)
+            files[os.path.join(os.path.realpath(folder), name)] = path
+    return sorted(files.values())
+
+
+def matching(pattern: str) -> Iterator[str]:
+    """The paths that match a pattern. `**` stands for folders within folders, each of which is entered once.
+
+    `glob` would follow links that lead back up again and again.
+    """
+    before, stars, after = pattern.partition(f"**{os.sep}")
+    if not stars:
+        yield from glob.glob(pattern)
+        return
+    seen: set[str] = set()
+    for top in sorted(glob.glob(before)) if before else [os.curdir]:
+        for folder, folders, _ in os.walk(top, followlinks=True):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            real = os.path.realpath(folder)
+            if real in seen:
+                folders.clear()
+                continue
+            seen.add(real)
+            inside = glob.escape(os.path.normpath(folder))
+            yield from matching(after if inside == os.curdir else os.path.join(inside, after))
 
 
 def _suffix(path: str) -> str:

@@ -7,13 +7,13 @@ counted from 1970-01-01 as TensorFlow Extended counts them. A width may be said:
 from __future__ import annotations
 
 import datetime
-import glob
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tideflow.graph import errors
+from tideflow.pipeline.data.sources import matching
 
 _FIELD = re.compile(r"\{(SPAN|VERSION|YYYY|MM|DD)(?::(\d+))?\}")
 _WIDTHS = {"YYYY": 4, "MM": 2, "DD": 2}
@@ -73,7 +73,7 @@ def _check(pattern: str, fields: list[str]) -> None:
 
 
 def _paths(pattern: str) -> Iterator[str]:
-    for path in glob.iglob(_FIELD.sub("*", pattern), recursive=True):
+    for path in matching(_FIELD.sub("*", pattern)):
         if os.path.isdir(path):
             yield from (os.path.join(path, name) for name in os.listdir(path) if name[0] not in "._")
         else:

@@ -50,6 +50,31 @@ def write_whole(path: str | os.PathLike[str], data: str | bytes) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
+def write_new(path: str | os.PathLike[str], data: str | bytes) -> bool:
+    """Writes a file that is not there yet, whole or not at all; whether it did.
+
+    Args:
+      path: The file. One that is there stays as it is.
+      data: Its contents; text is encoded in UTF-8.
+    """
+    if os.path.lexists(path):
+        return False
+    folder, name = os.path.split(os.path.abspath(path))
+    beside = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(4)}")
+    try:
+        write_whole(beside, data)
+        try:
+            os.link(beside, path)  # unlike a rename, it replaces nothing
+        except FileExistsError:
+            return False
+        except OSError:  # there are file systems without links
+            os.rename(beside, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(beside)
+    return True
+
+
 def printable(text: str, kept: str = "") -> str:
     """Text of data as a terminal may get it: escaped where it would command the terminal or break a line.
 

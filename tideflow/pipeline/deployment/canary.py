@@ -1,8 +1,8 @@
 """The canary: a model's first requests, in a worker process of its own, before any client meets it.
 
 The process is one of those that serve (`serving/worker_process.py`). It loads the model and answers requests
-that a server logged, or rows of data. A model that crashes, hangs, takes too much memory or too long, or
-answers NaN, fails here.
+that a server logged, or rows of data. A model that crashes, hangs, takes too much memory or ever more of it,
+takes too long, or answers NaN, fails here.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from tideflow.serving.worker_process import Starter, WorkerProcess, Workers
 
 PathLike = str | os.PathLike[str]
 _LOOK_SECONDS = 0.05  # how often the process's memory is looked at
+_NOW, _MOST = "VmRSS:", "VmHWM:"  # lines of a process's status: the memory that it has, and has had
 _MOST_FAILURES = 20  # after so many the model is known to be bad
 
 
@@ -54,6 +55,8 @@ class Limits:
       request_seconds: How long a single request may take.
       p99_seconds: How long 99 of 100 requests may take; None for any time.
       memory_bytes: How much memory the process may have; None for any.
+      leak_bytes: How much the process may grow when the same requests are sent once more; None for any. They
+        are only where it has grown by more than that the first time, which filled its caches.
       most_requests: How many logged requests are replayed at most.
     """
 
@@ -61,6 +64,7 @@ class Limits:
     request_seconds: float = 30.0
     p99_seconds: float | None = None
     memory_bytes: int | None = None
+    leak_bytes: int | None = 64 << 20
     most_requests: int = 1000
 
 
@@ -186,19 +190,16 @@ class Trial:
         seconds: list[float] = []
         try:
             loaded = await self._load(process)
-            for number, request in enumerate(self._requests(loaded), 1):
-                seconds.append(await self._ask(process, number, *request))
-                result.answered += 1
-                if len(result.failures) >= _MOST_FAILURES:
-                    break
+            grown = await self._growth(process, loaded, seconds)
             self._check(seconds)
+            await self._check_growth(process, loaded, grown)
         except _Failed:
             pass
         except OpError as error:
             result.failures.append(f"a logged request is none of this model: {error.message}")
         finally:
             watch.cancel()
-            result.memory_bytes = max(result.memory_bytes, _peak_bytes(process.pid))
+            result.memory_bytes = max(result.memory_bytes, _memory_bytes(process.pid, _MOST))
             process.stop()
         limit = self._limits.memory_bytes
         if (
@@ -209,6 +210,32 @@ class Trial:
             result.failures.append(f"the process took {result.memory_bytes} bytes; {limit} are allowed")
         result.ok = not result.failures
         return result
+
+    async def _growth(self, process: WorkerProcess, signatures: dict[str, Any], seconds: list[float]) -> int:
+        """Sends the requests; by how many bytes the process has grown since the first was answered."""
+        first = 0
+        for number, request in enumerate(self._requests(signatures), 1):
+            seconds.append(await self._ask(process, number, *request))
+            self.result.answered += 1
+            first = first or _memory_bytes(process.pid, _NOW)
+            if len(self.result.failures) >= _MOST_FAILURES:
+                break
+        return _memory_bytes(process.pid, _NOW) - first
+
+    async def _check_growth(self, process: WorkerProcess, signatures: dict[str, Any], grown: int) -> None:
+        """Tells memory that is kept for reuse from memory that leaks: only the latter grows again."""
+        limit = self._limits.leak_bytes
+        if limit is None or self.result.failures or grown <= limit:
+            return
+        before = _memory_bytes(process.pid, _NOW)
+        answered = self.result.answered
+        await self._growth(process, signatures, [])
+        grown = _memory_bytes(process.pid, _NOW) - before
+        if grown > limit:
+            self.result.failures.append(
+                f"the process grew by {grown} bytes when the same {answered} requests were sent once more; "
+                f"{limit} are allowed"
+            )
 
     async def _load(self, process: WorkerProcess) -> dict[str, Any]:
         message = LoadModel(name="canary", version=1, path=self._path)
@@ -309,7 +336,7 @@ class Trial:
         limit = self._limits.memory_bytes
         while True:
             await asyncio.sleep(_LOOK_SECONDS)
-            self.result.memory_bytes = max(self.result.memory_bytes, _peak_bytes(process.pid))
+            self.result.memory_bytes = max(self.result.memory_bytes, _memory_bytes(process.pid, _MOST))
             if limit is not None and self.result.memory_bytes > limit:
                 process.stop()
                 return
@@ -345,11 +372,11 @@ def _how(code: int) -> str:
     return f"by signal {code - 128}"
 
 
-def _peak_bytes(pid: int) -> int:
-    """The most memory that a process has had, as far as the system tells."""
+def _memory_bytes(pid: int, which: str) -> int:
+    """The memory that a process has, or the most that it has had, as far as the system tells."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         with open(f"/proc/{pid}/status") as file:
             for line in file:
-                if line.startswith("VmHWM:"):
+                if line.startswith(which):
                     return int(line.split()[1]) << 10
     return 0

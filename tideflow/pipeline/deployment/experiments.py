@@ -21,6 +21,7 @@ def start_experiment(
     *,
     share: float = 0.1,
     input_type: str = "strings",
+    output_name: str = "",
     default_output: Any = None,
     latency_slo_micros: int = 100_000,
     policy: Mapping[str, Any] | None = None,
@@ -39,6 +40,8 @@ def start_experiment(
       candidate_dir: The folder of the candidate's version, with a number for its name.
       share: The share of users that the candidate answers.
       input_type: What queries are: "integers", "floats", "doubles", "strings" or "bytes".
+      output_name: The output of the models that answers, such as "scores" of a classifier; their first one
+        if empty.
       default_output: The answer when no model answers in time.
       latency_slo_micros: How long a query may take.
       policy: Another selection policy than shares, such as `{"name": "exp3"}`, which learns from feedback.
@@ -56,6 +59,7 @@ def start_experiment(
         "input_type": input_type,
         "default_output": default_output,
         "latency_slo_micros": latency_slo_micros,
+        "output_name": output_name,
         "policy": dict(policy) if policy is not None else shares,
     }
     _ask(url, "add_model", model, timeout)

@@ -17,7 +17,7 @@ from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.sources import Source, WiderTypes
 from tideflow.pipeline.data.writing import FileSet
 from tideflow.pipeline.engine.accumulators import Accumulator, Rows, Together
-from tideflow.pipeline.engine.workers import by_processes, by_ray, by_threads
+from tideflow.pipeline.engine.workers import by_processes, by_ray, by_threads, threads_at_hand
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -68,7 +68,8 @@ def accumulate(
         except WiderTypes as wider:
             sources = [source.widened(wider.types) for source in sources]
             found = Faults()
-    results = together.extract(state)
+    with threads_at_hand(workers or _cores()):
+        results = together.extract(state)
     if results.pop(_ROWS) != read:
         raise errors.internal(f"Of {read} rows that were read, not all were added")
     _hand_over(found, faults)
@@ -90,8 +91,8 @@ def transform_blocks(
 
     Args:
       sources: What is read.
-      function: Of a block, a block; or blocks by the name of the folder in `write_to` they belong in. It is
-        pickled, so it is no lambda.
+      function: Of a block, a block of as many rows; or blocks by the name of the folder in `write_to` they
+        belong in, of as many together. It is pickled, so it is no lambda.
       write_to: The folder.
       format: "tfrecord" (Examples, compressed by GZIP), "arrow" or "parquet".
       workers: As for `accumulate`.
@@ -102,19 +103,25 @@ def transform_blocks(
 
     Returns:
       By folder ("" for `write_to` itself), how many rows were written.
+
+    Raises:
+      InternalError: If rows were lost between reading and writing.
     """
     write = partial(_written, function, os.fspath(write_to), format, file_name, len(sources))
     while True:
         counts: dict[str, int] = {}
-        found = Faults()
+        found, read = Faults(), 0
         try:
             for part in _each(write, list(enumerate(sources)), workers, ray, progress):
                 for name, rows in part.state.items():
                     counts[name] = counts.get(name, 0) + rows
+                read += part.rows
                 found.merge([part.faults])
             break
         except WiderTypes as wider:
             sources = [source.widened(wider.types) for source in sources]
+    if sum(counts.values()) != read:
+        raise errors.internal(f"Of {read} rows that were read, {sum(counts.values())} were written")
     _hand_over(found, faults)
     return counts
 
@@ -146,13 +153,14 @@ def _written(
     numbered: tuple[int, Source],
 ) -> _Part:
     number, source = numbered
-    faults = Faults()
+    rows_read, faults = 0, Faults()
     with FileSet(folder, format, f"{file_name}-{number:05d}-of-{count:05d}") as files:
         for block in source.blocks(faults):
+            rows_read += block.num_rows
             made = function(block)
             for name, rows in made.items() if isinstance(made, Mapping) else [("", made)]:
                 files.write(name, rows)
-    return _Part(files.rows, sum(files.rows.values()), faults)
+    return _Part(files.rows, rows_read, faults)
 
 
 def _each(
@@ -173,7 +181,7 @@ def _each(
         size = sum((source[1] if isinstance(source, tuple) else source).size for source in sources)
         is_small = size < _SMALL
         if workers is None:
-            workers = 1 if is_small and not threaded else len(os.sched_getaffinity(0))
+            workers = 1 if is_small and not threaded else _cores()
         workers = min(workers, len(sources))
         several = by_threads if threaded or is_small else by_processes
         results = map(task, sources) if workers <= 1 else several(task, sources, workers)
@@ -184,6 +192,10 @@ def _each(
         yield result
     if done != len(sources):
         raise errors.internal(f"Of {len(sources)} parts only {done} were done")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))
 
 
 def _hand_over(found: Faults, faults: Faults | None) -> None:

@@ -10,6 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tideflow.pipeline.engine.workers import at_once
+
 _PENDING_VALUES = 1 << 20
 _PENDING_BYTES = 1 << 26
 _MOST_HASHES = 1 << 21  # that are kept: beyond it memory is dearer than the time to make them again
@@ -18,6 +20,8 @@ _MANY_BYTES = 64  # mean bytes of a value from which on Arrow hashes them faster
 _LONG = 256  # bytes of a string, up to which many are hashed at once, eight bytes at a time
 _AT_ONCE = 1 << 18  # values, among which the largest are looked for
 _AT_A_TIME = 1 << 14  # values; what is computed of them stays in a processor's cache
+_RANGE_BITS = 3  # of hashes: so many ranges are merged at once
+_RANGES = 1 << _RANGE_BITS
 _ODD, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)
 
 
@@ -119,28 +123,49 @@ def _joined(parts: list[_Values]) -> _Values:
     if parts[0].weights is not None:
         weights = np.concatenate([part.weights for part in parts])
     hashes = None
-    if all(part.hashes is not None for part in parts) and len(values) <= _MOST_HASHES:
-        hashes = np.concatenate([part.hashes for part in parts])
-        hashes.sort(kind="stable")  # merges what is sorted already
-        hashes = hashes if (hashes[1:] != hashes[:-1]).all() else None
+    if len(values) <= _MOST_HASHES:
+        hashes = _all_different([part.hashes for part in parts])
     parts.clear()
     return _counted(values, counts, weights) if hashes is None else _Values(values, counts, weights, hashes)
 
 
+def _all_different(parts: Sequence[np.ndarray | None]) -> np.ndarray | None:
+    """All hashes, rising, if there are some of each part and all are different."""
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    # Each range of hashes is a slice of every part: ranges are merged by several threads at once.
+    bounds = np.arange(1, _RANGES, dtype=np.uint64) << np.uint64(64 - _RANGE_BITS)
+    ends = [[0, *np.searchsorted(part, bounds).tolist(), len(part)] for part in known]
+
+    def merged(at: int) -> np.ndarray | None:
+        rising = np.concatenate([part[end[at] : end[at + 1]] for part, end in zip(known, ends)])
+        rising.sort(kind="stable")  # merges what is sorted already
+        return rising if (rising[1:] != rising[:-1]).all() else None
+
+    ranges = [each for each in at_once(merged, range(_RANGES)) if each is not None]
+    return np.concatenate(ranges) if len(ranges) == _RANGES else None
+
+
 def _largest(values: pa.Array, among: np.ndarray, most: int) -> np.ndarray:
     """The places of the largest of some values, in no order. Of many values it takes little memory."""
-    places = np.zeros(0, np.int64)
-    for begin in range(0, len(values), _AT_ONCE):
+
+    def chosen(places: np.ndarray) -> np.ndarray:
+        if len(places) <= most:
+            return places
+        table = pa.table({"value": values.take(pa.array(places))})
+        largest: np.ndarray = places[pc.select_k_unstable(table, most, [("value", "descending")]).to_numpy()]
+        return largest
+
+    def of_part(begin: int) -> np.ndarray:
         here = np.flatnonzero(among[begin : begin + _AT_ONCE])
-        part = values.slice(begin, _AT_ONCE)
         if len(here) > most and pa.types.is_binary(values.type):
-            first = _first_bytes(part)[here]
+            first = _first_bytes(values.slice(begin, _AT_ONCE))[here]
             here = here[first >= np.partition(first, len(first) - most)[len(first) - most]]
-        places = np.concatenate([places, begin + here])
-        if len(places) > most:
-            table = pa.table({"value": values.take(pa.array(places))})
-            places = places[pc.select_k_unstable(table, most, [("value", "descending")]).to_numpy()]
-    return places
+        return chosen(begin + here)
+
+    parts = at_once(of_part, range(0, len(values), _AT_ONCE))
+    return chosen(np.concatenate(parts)) if parts else np.zeros(0, np.int64)
 
 
 def _first_bytes(values: pa.Array) -> np.ndarray:

@@ -15,19 +15,21 @@ import socket
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
 from typing import Any
 
 from tideflow.graph import errors
 
 _MOST_LOST = 3  # times that a part may lose its worker
-_AHEAD = 2  # parts for each worker that are begun before the first of them is taken
+_AHEAD = 4  # parts for each worker that are begun before the first of them is taken: merging may take long
 _REACHED_IN = 10.0  # seconds
 _MAIN = b"__main__"
 _starting = threading.Lock()
+_pool: ContextVar[ThreadPoolExecutor | None] = ContextVar("pool", default=None)
 _GUARD = (
     "Is there too little memory? Or has the program no `if __name__ == '__main__':`? Workers import it, for "
     "a function or class that is defined in it."
@@ -49,6 +51,29 @@ def by_threads(task: Callable[[Any], Any], parts: Sequence[Any], workers: int) -
             yield result
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+@contextmanager
+def threads_at_hand(count: int) -> Iterator[None]:
+    """Lets `at_once` use so many threads within."""
+    if count <= 1:
+        yield
+        return
+    with ThreadPoolExecutor(count, "pipeline-extract") as pool:
+        token = _pool.set(pool)
+        try:
+            yield
+        finally:
+            _pool.reset(token)
+
+
+def at_once(function: Callable[[Any], Any], items: Iterable[Any]) -> list[Any]:
+    """The results of a function for each item, in their order, by the threads that are at hand.
+
+    The function must not call `at_once` itself: all threads might wait for others then.
+    """
+    pool = _pool.get()
+    return list(map(function, items) if pool is None else pool.map(function, items))
 
 
 def by_processes(task: Callable[[Any], Any], parts: Sequence[Any], workers: int) -> Iterator[Any]:

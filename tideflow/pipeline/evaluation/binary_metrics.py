@@ -363,12 +363,14 @@ def _auc_precision_recall(view: View, name: str, **arguments: Any) -> Sequence[M
 
 
 def _best_under(constrained: np.ndarray, dependent: np.ndarray, bounds: Any, *, at_most: bool = False) -> Any:
-    """The largest dependent value where the constrained one reaches the bound; 0 where it nowhere does."""
+    """The largest dependent value where the constrained one reaches the bound; 0 where it nowhere does.
+
+    It is NaN where there is none, as a recall where no label is positive.
+    """
     values = []
     for bound in as_list(bounds) or ():
         feasible = dependent[constrained <= bound if at_most else constrained >= bound]
-        feasible = feasible[~np.isnan(feasible)]
-        values.append(float(feasible.max()) if feasible.size else 0.0)
+        values.append(float(np.fmax.reduce(feasible)) if feasible.size else 0.0)
     return values[0] if isinstance(bounds, (int, float)) else np.array(values)
 
 

@@ -169,8 +169,8 @@ def _row_values(view: View, batch: Batch, kind: str, options: tuple[tuple[str, A
     label, prediction, weight = arrays
     with np.errstate(divide="ignore", invalid="ignore"):
         value = _ROW_VALUES[kind](label, prediction, **dict(options))
-    weight = weight.sum(1) if weight.ndim == 2 else weight
-    return np.stack([value * weight, weight], axis=1)
+        weight = weight.sum(1) if weight.ndim == 2 else weight
+        return np.stack([value * weight, weight], axis=1)
 
 
 def _smoothed(label: np.ndarray, smoothing: float, share: float) -> np.ndarray:

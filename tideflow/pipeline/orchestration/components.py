@@ -32,7 +32,8 @@ class Context:
     """What a component may ask of the run that it is part of.
 
     Attributes:
-        files: what the component's `reads` found.
+        files: what the component's `reads` found. A component that writes such a file itself sets here what
+            is found from now on, so that its own file is not new to the next run.
         work: a folder that outlives a kill: the next attempt at the same work finds what was left there.
         workers: how many processes the engine may use; None for as many as there are cores.
         ray: the address of a Ray cluster for the engine, or None.

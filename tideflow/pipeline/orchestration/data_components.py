@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from tideflow.graph import errors
 from tideflow.pipeline.data.faults import Faults
 from tideflow.pipeline.data.sources import Source, find_sources
 from tideflow.pipeline.data.spans import find_spans
+from tideflow.pipeline.data.whole_files import write_new
 from tideflow.pipeline.engine.splitting import write_splits
 from tideflow.pipeline.messages import anomalies as anomaly_messages
 from tideflow.pipeline.messages import schema as schema_messages
@@ -114,6 +114,13 @@ def split_sources(examples: Examples, split: str) -> list[Source]:
     return find_sources(examples.split(split))
 
 
+def _check_rows(examples: Examples, split: str, found: int) -> None:
+    """Sees that a split still has the rows that were written to it, whoever made the examples."""
+    written = examples.properties.get("rows", {}).get(split, found)
+    if found != written:
+        raise errors.data_loss(f"Of {written} rows of the split {split}, {found} were read: {examples.uri}")
+
+
 # --------------------------------------------------------------------------------- statistics, schema, checks
 
 
@@ -147,6 +154,8 @@ def StatisticsGen(
             ray=context.ray,
             progress=lambda done, total: context.progress(done, total, "parts"),
         )
+        if options.sample_rate is None:
+            _check_rows(examples, split, found.datasets[0].num_examples)
         statistics.split(split).mkdir()
         (statistics.split(split) / STATISTICS).write_bytes(found.SerializeToString())
     statistics.properties["splits"] = examples.splits
@@ -192,8 +201,9 @@ def SchemaGen(
     )
     if file is not None:
         Path(file).parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileExistsError), open(file, "x") as draft:  # a person's file stays as it is
-            draft.write(place.read_text())
+        if write_new(file, place.read_bytes()):  # a person's file stays as it is
+            context.files = [context.work / Path(file).name]
+            context.files[0].write_bytes(place.read_bytes())
 
 
 @component
@@ -264,6 +274,7 @@ def Transform(
     """
     from tideflow.pipeline.transform.run import analyze_and_transform  # loaded when asked for
 
+    rows: dict[str, int] = {}
     analyze_and_transform(
         {split: split_sources(examples, split) for split in examples.splits},
         load_schema(schema),
@@ -274,8 +285,11 @@ def Transform(
         workers=context.workers,
         ray=context.ray,
         progress=lambda done, total: context.progress(done, total, "parts"),
+        rows=rows,
     )
-    transformed_examples.properties["splits"] = examples.splits
+    for split in examples.splits:
+        _check_rows(examples, split, rows[split])
+    transformed_examples.properties |= {"splits": examples.splits, "rows": rows}
 
 
 # ------------------------------------------------------------------------------------------ reading artifacts

@@ -233,6 +233,16 @@ class Metadata:
             parameters=dict(parameters),
         )
 
+    def set_key(self, execution: int, key: str) -> None:
+        """Notes that the result of an execution is that of another key.
+
+        Args:
+            execution: its number.
+            key: the digest of all that its result depends on.
+        """
+        with self.engine.begin() as connection:
+            connection.execute(sql.update(_executions).where(_executions.c.id == execution).values(key=key))
+
     def publish(
         self,
         execution: int,

@@ -64,6 +64,7 @@ def Trainer(
     """
     from tideflow.pipeline.trainer.arguments import FnArgs  # loaded when asked for
     from tideflow.pipeline.trainer.run import run_trainer  # loaded when asked for
+    from tideflow.pipeline.transform.output import forget_asset_paths  # loaded when asked for
 
     def files(split: str) -> list[str]:
         return [str(path) for path in sorted(examples.split(split).iterdir())]
@@ -83,7 +84,7 @@ def Trainer(
         custom_config=dict(custom_config),
     )
     run_trainer(run_fn, arguments, cluster)
-    saved_model_of(model)
+    forget_asset_paths(str(saved_model_of(model)))
     if continues:
         shutil.copytree(run_dir, model_run.uri, dirs_exist_ok=True)
 

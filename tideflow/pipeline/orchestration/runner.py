@@ -294,6 +294,8 @@ class _Run:
             context.progress, context.say = self._progress_of(node), self._say_of(node)
             try:
                 node.component.function(context, **_given(node, inputs), **outputs, **node.parameters)
+                if context.files is not files:
+                    self.store.set_key(execution, self._key(node, inputs, context.files))
                 published = self._publish(execution, token, inputs, outputs, context.refusals, folder)
                 shutil.rmtree(partial, ignore_errors=True)
                 shutil.rmtree(work, ignore_errors=True)

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from tideflow.pipeline.engine.quantiles import Quantiles
 from tideflow.pipeline.engine.value_counts import ValueCounts
+from tideflow.pipeline.engine.workers import at_once
 from tideflow.pipeline.messages import statistics as messages
 from tideflow.pipeline.statistics.domains import fill_domain
 from tideflow.pipeline.statistics.features import BYTES, FLOAT, INT, STRING, STRUCT, Feature, Level, Numbers
@@ -24,6 +25,7 @@ from tideflow.pipeline.statistics.histograms import (
 from tideflow.pipeline.statistics.language import fill_language
 from tideflow.pipeline.statistics.options import StatsOptions
 
+_AT_ONCE = 1 << 18  # values that one thread looks at
 NOT_UTF8 = "__BYTES_VALUE__"  # stands for a value that is not text
 
 
@@ -206,16 +208,21 @@ def _fill_string(message: Any, feature: Feature, options: StatsOptions, has_weig
 
 def _lengths_and_invalid(values: pa.Array, times: np.ndarray) -> tuple[int, int]:
     """The bytes of all values, each as often as it occurs, and how many are not UTF-8."""
-    if pa.types.is_integer(values.type):
-        return int(np.dot([len(str(value)) for value in values.to_pylist()], times)), 0
-    total = int(np.dot(pc.binary_length(values).to_numpy(), times))
-    try:
-        values.cast(pa.string())
-    except pa.ArrowInvalid:
-        return total, int(
-            sum(count for value, count in zip(values.to_pylist(), times.tolist()) if not _is_text(value))
-        )
-    return total, 0
+
+    def of_part(begin: int) -> tuple[int, int]:
+        part, its_times = values.slice(begin, _AT_ONCE), times[begin : begin + _AT_ONCE]
+        if pa.types.is_integer(values.type):
+            return int(np.dot([len(str(value)) for value in part.to_pylist()], its_times)), 0
+        total = int(np.dot(pc.binary_length(part).to_numpy(), its_times))
+        try:
+            part.cast(pa.string())
+        except pa.ArrowInvalid:
+            pairs = zip(part.to_pylist(), its_times.tolist())
+            return total, sum(count for value, count in pairs if not _is_text(value))
+        return total, 0
+
+    parts = at_once(of_part, range(0, len(values), _AT_ONCE))
+    return sum(total for total, _ in parts), sum(invalid for _, invalid in parts)
 
 
 def _is_text(value: bytes) -> bool:

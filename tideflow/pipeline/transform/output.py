@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tideflow as tf
-from tideflow.io.saved_models import read_saved_model, write_saved_model
+from tideflow.io.saved_models import SAVED_MODEL_FILENAME_PB, read_saved_model, write_saved_model
 from tideflow.pipeline.messages import schema as messages
 from tideflow.pipeline.schema.editing import load_schema_text, write_schema_text
 from tideflow.pipeline.transform.analyze import Results, resolved_graph
@@ -58,7 +58,7 @@ def write_output(folder: str, traced: Trace, results: Results, raw_schema: Any) 
             main_op=tf.tables_initializer(),
         )
         builder.save()
-    _forget_temporary_files(os.path.join(folder, TFTransformOutput.TRANSFORM_FN_DIR))
+    forget_asset_paths(os.path.join(folder, TFTransformOutput.TRANSFORM_FN_DIR))
     metadata = os.path.join(folder, TFTransformOutput.TRANSFORMED_METADATA_DIR)
     os.makedirs(metadata)
     write_schema_text(schema, os.path.join(metadata, _SCHEMA))
@@ -70,18 +70,26 @@ def write_output(folder: str, traced: Trace, results: Results, raw_schema: Any) 
     write_schema_text(raw_schema, os.path.join(raw_metadata, _SCHEMA))
 
 
-def _forget_temporary_files(folder: str) -> None:
-    """Names assets in the graph by their names alone: whoever loads it puts their paths in.
+def forget_asset_paths(folder: str) -> None:
+    """Names a SavedModel's assets in its graph by their names alone: whoever loads it puts their paths in.
 
-    They were written to a folder with a random name, and the same transform is to be the same bytes.
+    They came from folders with random names, and the same transform or training is to be the same bytes.
+
+    Args:
+      folder: The SavedModel's.
     """
     message = read_saved_model(folder)
+    renamed = False
     for meta_graph in message.meta_graphs:
-        nodes = {node.name: node for node in meta_graph.graph_def.node}
+        constants = {node.name: node for node in meta_graph.graph_def.node if node.op == "Const"}
         for tensor, path in asset_paths(folder, meta_graph).items():
-            constant = nodes[tensor.partition(":")[0]].attr["value"].tensor
-            constant.string_val[:] = [os.path.basename(path).encode()]
-    write_saved_model(message, folder, as_text=False)
+            node = constants.get(tensor.partition(":")[0])
+            if node is not None:
+                node.attr["value"].tensor.string_val[:] = [os.path.basename(path).encode()]
+                renamed = True
+    if renamed:
+        as_text = not os.path.exists(os.path.join(folder, SAVED_MODEL_FILENAME_PB))
+        write_saved_model(message, folder, as_text)
 
 
 def _same_in(graph: Any, value: Any) -> Any:

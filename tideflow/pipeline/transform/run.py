@@ -65,6 +65,7 @@ def analyze_and_transform(
     workers: int | None = None,
     ray: str | None = None,
     progress: Progress | None = None,
+    rows: dict[str, int] | None = None,
 ) -> TFTransformOutput:
     """Analyzes some splits of the data, writes the transform's graph, and transforms all splits by it.
 
@@ -79,6 +80,7 @@ def analyze_and_transform(
       workers: The number of processes; by default as many as cores.
       ray: The address of a Ray cluster whose tasks do it instead.
       progress: Called with the number of sources that are done and of all, in each pass.
+      rows: Gets the number of transformed rows by split, if there is an `examples_dir`.
 
     Returns:
       The output.
@@ -88,7 +90,7 @@ def analyze_and_transform(
     if examples_dir is not None:
         function = transform_blocks(output, portable=ray is not None)
         for split, sources in sources_by_split.items():
-            engine.transform_blocks(
+            written = engine.transform_blocks(
                 sources,
                 function,
                 os.path.join(examples_dir, f"Split-{split}"),
@@ -97,6 +99,8 @@ def analyze_and_transform(
                 progress=progress,
                 file_name="transformed_examples",
             )
+            if rows is not None:
+                rows[split] = sum(written.values())
     return output
 
 

@@ -70,12 +70,15 @@ def validate_statistics(
 
 def _view(dataset: Any, environment: str | None, *controls: Any | None) -> DatasetView:
     by_weight = DatasetView(dataset).has_weights
-    previous, serving, version = (
-        None
-        if other is None
-        else DatasetView(default_dataset(other), by_weight=by_weight, environment=environment)
-        for other in controls
-    )
+
+    def control(statistics: Any | None) -> DatasetView | None:
+        """Data without rows and columns are nothing to compare with, as if they were not given."""
+        other = None if statistics is None else default_dataset(statistics)
+        if other is None or not other.ByteSize():
+            return None
+        return DatasetView(other, by_weight=by_weight, environment=environment)
+
+    previous, serving, version = map(control, controls)
     return DatasetView(
         dataset,
         by_weight=by_weight,
