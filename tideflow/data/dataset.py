@@ -94,12 +94,7 @@ class Dataset(structure.OfElements):
         if scopes.executing_eagerly():
             return iter(self)
         if self._is_of_other_graph():
-            logging.warn(
-                f"The graph of the iterator is different from the graph the dataset {self} was created in. "
-                "If you are using the Estimator API, make sure that no part of the dataset returned by the "
-                "`input_fn` function is defined outside the `input_fn` function. Please ensure that all "
-                "datasets in the pipeline are created in the iterator's graph."
-            )
+            logging.warn(structure.OF_OTHER_GRAPH.format(self))
         try:
             aggregator = self.options().experimental_stats.aggregator
             if aggregator is not None:
@@ -126,10 +121,7 @@ class Dataset(structure.OfElements):
           The iterator.
         """
         if self._is_of_other_graph():
-            raise ValueError(
-                "An iterator must be from the same graph as its dataset: the dataset's variant tensor "
-                f"{self._variant_tensor.name} is of another one."
-            )
+            raise ValueError(structure.NOT_OF_THIS_GRAPH.format(self._variant_tensor.name))
         variant = self._advised(self._variant_tensor)
         return iterator.initializable(variant, self._element_spec, shared_name or "")
 

@@ -227,6 +227,18 @@ def serialized_rows(*components: Any) -> Any:
     return rows[0] if len(rows) == 1 else tuple(rows)
 
 
+OF_OTHER_GRAPH = (
+    "The graph of the iterator is different from the graph the dataset {} was created in. If you are using "
+    "the Estimator API, make sure that no part of the dataset returned by the `input_fn` function is defined "
+    "outside the `input_fn` function. Please ensure that all datasets in the pipeline are created in the "
+    "iterator's graph."
+)
+NOT_OF_THIS_GRAPH = (
+    "An iterator must be from the same graph as its dataset: the dataset's variant tensor {} is of another "
+    "one."
+)
+
+
 class OfElements:
     """What gives elements, and says of what structure they are."""
 

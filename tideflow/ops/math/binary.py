@@ -18,17 +18,15 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.helpers import cpu_functions, unbroadcast, unsigned
-from tideflow.ops.helpers.axes import brackets, merged
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
 from tideflow.ops.helpers.elementwise import add_binary_samples, binary, of_known_elements, published
 from tideflow.ops.helpers.flops import per_output_element
 from tideflow.ops.helpers.integers import truncated_quotient
-from tideflow.ops.helpers.samples import boolean, f32, i32
+from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import (
     COMPLEX,
     FLOATS,
     FLOATS_COMPLEX,
-    NUMERIC,
     REAL,
     SIGNED,
     UNSIGNED,
@@ -714,36 +712,6 @@ def not_equal(x: TensorOrRagged, y: TensorOrRagged, name: str | None = None) -> 
     """
     return not_equal_op(x, y, name=name)
 
-
-approximate_equal_op = Op(
-    "ApproximateEqual",
-    "x: T, y: T -> z: bool",
-    T=NUMERIC,
-    tolerance=1e-5,
-    commutative=True,
-    differentiable=False,
-)
-approximate_equal_op.shape(merged)
-
-
-@approximate_equal_op.kernel
-def _approximate_equal_kernel(x, y, *, tolerance):
-    if x.shape != y.shape:
-        shapes = f"x shape: {brackets(x.shape)}. y shape: {brackets(y.shape)}"
-        raise ShapeError(f"x and y must be of the same shape. {shapes}")
-    bound = tolerance
-    if is_integer(x):  # TensorFlow takes the tolerance in the type of x
-        limits = torch.iinfo(x.dtype)
-        bound = int(min(max(tolerance, limits.min), limits.max)) if tolerance == tolerance else 0
-    return unsigned.widened(lambda x, y: (x - y).abs() < bound)(x, y)
-
-
-approximate_equal_op.samples(
-    (f32(2, 3), f32(2, 3), {"tolerance": 0.5}),
-    (i32(4), i32(4), {"tolerance": 2.5}),
-    against=lambda x, y, tolerance: abs(x - y) < x.dtype.type(tolerance),
-)
-approximate_equal_op.refuses((f32(2), f32(3)), "Dimension 0 in both shapes must be equal, but are 2 and 3")
 
 # -------------------------------------------------------------------------------- logic
 
