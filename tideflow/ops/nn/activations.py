@@ -471,8 +471,7 @@ def selu(features: TensorLike, name: str | None = None) -> Tensor:
 selu_grad_op = _slope(
     "SeluGrad",
     lambda gradients, outputs: (
-        gradients
-        * cpu_functions.where(outputs < 0, outputs + _SCALED_ALPHA, torch.scalar_tensor(_SCALE).to(outputs))
+        gradients * cpu_functions.where(outputs < 0, outputs + _SCALED_ALPHA, outputs.new_tensor(_SCALE))
     ),
     lambda op, grad: _slope_of_exponential(op, grad, selu_grad_op),
     FLOATS_HALF_FIRST,
