@@ -355,6 +355,10 @@ features = {"prices": tf.SparseTensor([[0, 0], [0, 1]], [1.0, 2.0], [1, 2])}
 inputs, lengths = tf.contrib.feature_column.sequence_input_layer(features, [prices])
 inputs, lengths
 
+# %% tf.contrib.feature_column.concatenate_context_input
+of_each_step = tf.ones([1, 2, 1])
+tf.contrib.feature_column.concatenate_context_input(tf.constant([[7.0]]), of_each_step)
+
 # %% tf.feature_column.sequence_categorical_column_with_identity
 days = tf.feature_column.sequence_categorical_column_with_identity("days", num_buckets=3)
 features = {"days": tf.SparseTensor([[0, 0], [0, 1]], tf.constant([2, 0], tf.int64), [1, 2])}

@@ -31,7 +31,7 @@ import numpy as np
 import tideflow as tf
 from tests.runtime.interrupted_eager import EAGER_KINDS
 from tests.runtime.interrupted_launches import launches
-from tideflow.summary.recording import _recording
+from tideflow.graph.stacks import summaries
 from tideflow.variables.base import creators_of
 
 HANG_SECONDS = 60
@@ -405,7 +405,7 @@ class Scopes(Kind):
                 *(sorted(probe.op.node_def.attr), probe.op.colocation_groups()[1:], probe.op._original_op),
                 *(queue.op.get_attr("container"), scope.name, scope.reuse, scope.partitioner),
                 *(len(tf.contrib.framework.current_arg_scope()), tf.layers.Dense(1)._keras_style),
-                *(_recording.condition, len(creators_of(self.graph))),
+                *(summaries.condition, len(creators_of(self.graph))),
             )
 
     def check(self):

@@ -50,7 +50,7 @@ def current() -> str:
     if executing_eagerly_outside_functions():
         return tf.identity(0).device
     unmade = _UnmadeOperation()
-    graph._apply_device_functions(unmade, graph._local.devices)
+    graph._place_by_scopes(unmade, graph._local.devices)
     return unmade.device
 
 

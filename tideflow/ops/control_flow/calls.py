@@ -109,7 +109,8 @@ remote_call_op = Op(
     stateful=True,
     on_host=True,
     f=attr("func"),
-    **_TYPES,
+    Tin=attr("list(type)", minimum=1),
+    Tout=attr("list(type)", minimum=1),
 )
 remote_call_op.shape(lambda target, inputs, *, Tout: [None] * len(Tout))
 

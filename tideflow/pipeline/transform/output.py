@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import tideflow as tf
+from tideflow.graph.op_registry import role_of
 from tideflow.io.saved_models import SAVED_MODEL_FILENAME_PB, read_saved_model, write_saved_model
 from tideflow.pipeline.messages import schema as messages
 from tideflow.pipeline.schema.editing import load_schema_text, write_schema_text
@@ -81,7 +82,7 @@ def forget_asset_paths(folder: str) -> None:
     message = read_saved_model(folder)
     renamed = False
     for meta_graph in message.meta_graphs:
-        constants = {node.name: node for node in meta_graph.graph_def.node if node.op == "Const"}
+        constants = {node.name: node for node in meta_graph.graph_def.node if role_of(node.op) == "constant"}
         for tensor, path in asset_paths(folder, meta_graph).items():
             node = constants.get(tensor.partition(":")[0])
             if node is not None:
