@@ -53,6 +53,17 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
+class _UnmadeOperation:
+    """What functions of devices see of an operation that is not made."""
+
+    type = name = _device = ""
+    node_def = SimpleNamespace(op="", name="")
+
+    @property
+    def device(self) -> str:
+        return self._device
+
+
 @export("Graph")
 class Graph(InnerNames):
     """A dataflow graph: operations, the tensors between them, and collections of objects that belong to it.
@@ -396,15 +407,12 @@ class Graph(InnerNames):
 
     def _apply_device_functions(self, op: Any) -> None:
         """Tells an object that is no operation, such as Keras's, on which device one would be made now."""
-        node: Any = SimpleNamespace(_device="", device="", name="", type="")
-        for entry in reversed(self._local.devices):
-            if entry is None:
-                break
-            node.device = device_names.canonical_name(entry(node))
-        if node.device:
-            op._set_device_from_string(node.device)
+        unmade = _UnmadeOperation()
+        self._place_by_scopes(unmade, self._local.devices)
+        if unmade.device:
+            op._set_device_from_string(unmade.device)
 
-    def _place_by_scopes(self, op: Operation, devices: tuple[DeviceFunction | None, ...]) -> None:
+    def _place_by_scopes(self, op: Any, devices: tuple[DeviceFunction | None, ...]) -> None:
         for entry in reversed(devices):
             if entry is None:
                 break

@@ -8,17 +8,6 @@ import tideflow as tf
 from tideflow.programs.graph_names import executing_eagerly_outside_functions
 
 
-class _UnmadeOperation:
-    """What functions of devices see of an operation that is not made."""
-
-    type = name = _device = ""
-    node_def = SimpleNamespace(op="", name="")
-
-    @property
-    def device(self) -> str:
-        return self._device
-
-
 def canonicalize(d: str, default: str | None = None) -> str:
     """The full name of a device; what it does not say is the default's, or the first CPU's.
 
@@ -49,9 +38,9 @@ def current() -> str:
     graph = tf.get_default_graph()
     if executing_eagerly_outside_functions():
         return tf.identity(0).device
-    unmade = _UnmadeOperation()
-    graph._place_by_scopes(unmade, graph._local.devices)
-    return unmade.device
+    told = [""]
+    graph._apply_device_functions(SimpleNamespace(_set_device_from_string=told.append))
+    return told[-1]
 
 
 def get_host_for_device(device: str) -> str:
