@@ -4,7 +4,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.feature_column import serialization
-from tideflow.programs import column_names as fc
+from tideflow.programs.inner.train import column_names as fc
 
 
 @pytest.fixture(autouse=True)

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.programs import (
-    bijector_testing,
-    linear_operator_testing,
-    op_def_library_names,
-    parallel_loops,
-    random_names,
-    random_testing,
-    utilities,
-)
 from tideflow.programs.finder import Facade
+from tideflow.programs.inner.graph import op_def_library_names, parallel_loops, random_names
+from tideflow.programs.inner.testing import bijector_testing, linear_operator_testing, random_testing
+from tideflow.programs.inner.util import utilities
 
 
 @pytest.fixture(autouse=True)

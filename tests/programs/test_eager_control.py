@@ -11,14 +11,11 @@ import pytest
 
 import tideflow as tf
 from tideflow.eager import context
-from tideflow.programs import (
-    eager_attributes,
-    eager_control,
-    eager_function_names,
-    eager_names,
-    forward_gradients,
-    tape_names,
-)
+from tideflow.programs.inner.eager import attributes as eager_attributes
+from tideflow.programs.inner.eager import context_names as eager_names
+from tideflow.programs.inner.eager import control as eager_control
+from tideflow.programs.inner.eager import forward_gradients, tape_names
+from tideflow.programs.inner.eager import function_names as eager_function_names
 
 
 @pytest.fixture(autouse=True)

@@ -203,9 +203,9 @@ def _split(path):
 
 def test_every_module_of_the_table_can_be_imported():
     inner = [
-        f"{package}.{name}" for package, (_, names) in modules._PACKAGES.items() for name in names.split()
+        f"{package}.{name}" for package, (_, names) in modules.PACKAGES.items() for name in names.split()
     ]
-    known = list(filter(modules.is_module, [*modules._PACKAGES, *modules._MODULES, *inner]))
+    known = list(filter(modules.is_module, [*modules.PACKAGES, *modules.MODULES, *inner]))
     assert len(known) > 250
     for module in known:
         assert dir(importlib.import_module(f"tensorflow.{module}".rstrip(".")))

@@ -11,19 +11,17 @@ import pytest
 import tideflow as tf
 from tideflow.feature_column.base import DenseColumn
 from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
-from tideflow.programs import (
-    composite_names,
-    documented_names,
-    dtype_names,
-    inspection,
-    monitoring,
-    old_messages,
-    optimizer_names,
-)
+from tideflow.programs import old_messages
 from tideflow.programs.finder import Facade
-from tideflow.programs.keras_names import is_dense_tensor_like, register_dense_tensor_like_type
-from tideflow.programs.structure_coder import StructureCoder
-from tideflow.programs.summary_names import collect, summary_scope
+from tideflow.programs.inner.eager import monitoring
+from tideflow.programs.inner.graph import composite_names, dtype_names, optimizer_names
+from tideflow.programs.inner.keras.standalone_names import (
+    is_dense_tensor_like,
+    register_dense_tensor_like_type,
+)
+from tideflow.programs.inner.train.structure_coder import StructureCoder
+from tideflow.programs.inner.train.summary_names import collect, summary_scope
+from tideflow.programs.inner.util import documented_names, inspection
 from tideflow.session.fetches import register_session_run_conversion_functions
 
 
@@ -173,7 +171,7 @@ def test_a_mesh_of_devices_knows_where_they_stand():
 
 
 def test_lists_of_tensors_take_python_arguments():
-    from tideflow.programs.list_names import empty_tensor_list, tensor_list_stack
+    from tideflow.programs.inner.graph.list_names import empty_tensor_list, tensor_list_stack
 
     made = empty_tensor_list([None, 2], tf.float32)
     pushed = tf.raw_ops.TensorListPushBack(input_handle=made, tensor=tf.ones([3, 2]))
@@ -214,7 +212,7 @@ def test_inner_modules_have_what_is_public(module, name, ours):
 
 
 def test_counts_at_thresholds_have_short_names():
-    from tideflow.programs import metric_names
+    from tideflow.programs.inner.train import metric_names
 
     values, updates = metric_names._confusion_matrix_at_thresholds(
         [True, False, False], [0.3, 0.8, 0.1], [0.2, 0.5], includes=("tp", "fp")

@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.programs import (
+from tideflow.programs.inner.data import device_iterators, option_names, sparse_elements
+from tideflow.programs.inner.tools import inference_graphs, saved_model_commands
+from tideflow.programs.inner.train import (
     checkpoint_names,
     cluster_tasks,
-    device_iterators,
     device_names,
-    inference_graphs,
     model_exports,
-    option_names,
-    saved_model_commands,
     signature_names,
-    sparse_elements,
     tracking_names,
     warm_start_names,
     worker_tasks,

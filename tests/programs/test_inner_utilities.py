@@ -11,17 +11,16 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 import tideflow as tf
 from tideflow.functions.defun import Defun
-from tideflow.programs import (
+from tideflow.programs import modules
+from tideflow.programs.inner.graph import (
     function_names,
-    message_comparison,
     meta_graph_names,
-    modules,
-    object_identity,
     registries,
     shape_functions,
-    small_utilities,
     subscriptions,
 )
+from tideflow.programs.inner.testing import message_comparison
+from tideflow.programs.inner.util import object_identity, small_utilities
 
 
 class Thing:

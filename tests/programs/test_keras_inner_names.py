@@ -6,19 +6,17 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.programs import (
-    convolution_names,
-    estimator_names,
-    keras_aggregators,
-    keras_data_adapters,
-    keras_inner_names,
-    keras_layer_names,
-    keras_metric_names,
-    keras_model_names,
-    keras_saving_names,
-    keras_test_models,
-    keras_training_names,
-)
+from tideflow.programs.inner.keras import aggregators as keras_aggregators
+from tideflow.programs.inner.keras import convolution_names
+from tideflow.programs.inner.keras import data_adapters as keras_data_adapters
+from tideflow.programs.inner.keras import layer_names as keras_layer_names
+from tideflow.programs.inner.keras import metric_names as keras_metric_names
+from tideflow.programs.inner.keras import model_names as keras_model_names
+from tideflow.programs.inner.keras import saving_names as keras_saving_names
+from tideflow.programs.inner.keras import small_names as keras_inner_names
+from tideflow.programs.inner.keras import training_names as keras_training_names
+from tideflow.programs.inner.testing import keras_test_models
+from tideflow.programs.inner.train import estimator_names
 
 X, Y = np.ones((4, 3), "float32"), np.ones((4, 2), "float32")
 

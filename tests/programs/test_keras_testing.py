@@ -7,7 +7,7 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
-from tideflow.programs import keras_modes, keras_testing
+from tideflow.programs.inner.testing import keras_modes, keras_testing
 
 
 def test_data_are_points_with_noise():

@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import tideflow as tf
-from tideflow.programs import keras_names
+from tideflow.programs.inner.keras import standalone_names as keras_names
 
 PROGRAM = """
 import base64, collections, fractions, inspect, threading, time

@@ -7,7 +7,7 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
-from tideflow.programs import (
+from tideflow.programs.inner.testing import (
     dataset_reader_tests,
     dataset_saving_tests,
     dataset_stats_tests,

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.programs import modules, tools
+from tideflow.programs import modules
+from tideflow.programs.inner.tools import graph_tools as tools
 
 
 @pytest.fixture(params=[False, True], ids=["references", "resources"])

@@ -6,18 +6,12 @@ import pytest
 
 import tideflow as tf
 from tideflow.platform import decorators, deprecation, logging
-from tideflow.programs import (
-    dataset_names,
-    dataset_testing,
-    dataset_utilities,
-    default_stacks,
-    layer_lists,
-    ragged_utilities,
-    saveable_names,
-    saver_testing,
-    session_names,
-    shape_functions,
-)
+from tideflow.programs.inner.data import transformation_names as dataset_names
+from tideflow.programs.inner.data import utilities as dataset_utilities
+from tideflow.programs.inner.graph import default_stacks, ragged_utilities, session_names, shape_functions
+from tideflow.programs.inner.keras import layer_lists
+from tideflow.programs.inner.testing import dataset_testing, saver_testing
+from tideflow.programs.inner.train import saveable_names
 from tideflow.summary import plugin_assets
 from tideflow.train import moving_averages
 from tideflow.variables.global_step import increment_global_step

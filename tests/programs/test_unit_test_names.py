@@ -7,15 +7,13 @@ import tideflow as tf
 from tideflow.eager.context import eager_mode
 from tideflow.eager.tensor import EagerTensor
 from tideflow.functions.lifting import UnliftableError
-from tideflow.programs import (
-    eager_names,
-    keras_backend_names,
-    keras_engine_names,
-    keras_testing,
-    keras_training_names,
-    keras_utility_names,
-)
 from tideflow.programs.finder import Facade
+from tideflow.programs.inner.eager import context_names as eager_names
+from tideflow.programs.inner.keras import backend_names as keras_backend_names
+from tideflow.programs.inner.keras import engine_names as keras_engine_names
+from tideflow.programs.inner.keras import training_names as keras_training_names
+from tideflow.programs.inner.keras import utility_names as keras_utility_names
+from tideflow.programs.inner.testing import keras_testing
 
 
 def test_modules_have_the_names_that_tests_import():

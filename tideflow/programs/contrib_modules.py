@@ -195,8 +195,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "losses",
         "python.metric_learning",
-        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning "
-        "tideflow.programs.clustering_names",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names",
         "metric_loss_ops",
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
@@ -204,7 +203,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "metrics",
         _OPS,
-        ". tideflow.programs.metric_names",
+        ". inner.train.metric_names",
         "confusion_matrix_ops histogram_ops metric_ops set_ops",
     ),
     ("mixed_precision", "python", ".", "loss_scale_manager loss_scale_optimizer"),
@@ -236,7 +235,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "predictor",
         "",
-        ". tideflow.contrib.predictor tideflow.programs.tools",
+        ". tideflow.contrib.predictor inner.tools.graph_tools",
         "contrib_estimator_predictor core_estimator_predictor predictor predictor_factories "
         "saved_model_predictor",
     ),
@@ -259,7 +258,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "saved_model",
         "python.saved_model",
-        ". tideflow.programs.tools tideflow.io.saved_models",
+        ". inner.tools.graph_tools tideflow.io.saved_models",
         "keras_saved_model reader",
     ),
     (
@@ -390,9 +389,9 @@ MODULES: dict[str, str] = {
     "contrib.distributions.python.ops.bijectors.weibull": "tideflow.contrib.distributions.bijectors."
     "elementwise",
     "contrib.distributions.python.ops.distribution_util": "tf.contrib.distributions tf.distributions "
-    "tideflow.contrib.distributions.tools tideflow.programs.distribution_names",
-    "contrib.distributions.python.ops.statistical_testing": "tideflow.programs.mean_tests",
-    "contrib.distributions.python.ops.test_util": "tideflow.programs.distribution_checks",
+    "tideflow.contrib.distributions.tools inner.math.distribution_names",
+    "contrib.distributions.python.ops.statistical_testing": "inner.testing.mean_tests",
+    "contrib.distributions.python.ops.test_util": "inner.testing.distribution_checks",
     "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
@@ -415,12 +414,12 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.learn.learn_runner",
     "contrib.learn.python.learn.models": "tf.contrib.learn.models",
     "contrib.learn.python.learn.monitors": "tf.contrib.learn.monitors tideflow.contrib.learn.monitors",
-    "contrib.learn.python.learn.summary_writer_cache": "tideflow.programs.inner_names "
+    "contrib.learn.python.learn.summary_writer_cache": "inner.train.program_names "
     "tf.contrib.learn.graph_actions tideflow.contrib.learn.graph_actions",
     "contrib.learn.python.learn.utils.export": "tideflow.contrib.learn.exports",
     "contrib.learn.python.learn.utils.gc": "tf.contrib.session_bundle.gc",
-    "contrib.learn.python.learn.utils.inspect_checkpoint": "tideflow.programs.tools",
-    "contrib.learn.python.learn.utils.saved_model_export_utils": "tideflow.programs.export_names "
+    "contrib.learn.python.learn.utils.inspect_checkpoint": "inner.tools.graph_tools",
+    "contrib.learn.python.learn.utils.saved_model_export_utils": "inner.train.export_names "
     "tf.contrib.learn.utils",
     "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
     "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
@@ -461,9 +460,9 @@ MODULES: dict[str, str] = {
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
-    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq tideflow.programs.recurrent_names",
+    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names",
     "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling "
-    "tideflow.programs.recurrent_names",
+    "inner.graph.recurrent_names",
 }
 
 

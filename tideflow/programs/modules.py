@@ -1,9 +1,9 @@
 """TensorFlow's modules, as programs import them, and where Tideflow keeps what is in each.
 
 A module is a path below `tensorflow` ("python.ops.array_ops") and the places where its names are looked up,
-in order: public namespaces ("tf", "tf.nn"), or modules of Python ("tideflow.graph.scopes"). TensorFlow's
-inner modules hold, by and large, what its public namespace shows, so most of them are the public namespace
-under another name.
+in order: public namespaces ("tf", "tf.nn"), modules of Python ("tideflow.graph.scopes"), modules beside this
+one ("inner.graph.graph_names"), or the functions of op types ("gen"). TensorFlow's inner modules hold, by and
+large, what its public namespace shows, so most of them are the public namespace under another name.
 """
 
 from __future__ import annotations
@@ -21,519 +21,11 @@ from typing import Any
 
 from tideflow.graph.op import definitions
 from tideflow.graph.wrappers import python_function, python_name
-from tideflow.programs import contrib_modules, keras_modules, library_modules, namespace
+from tideflow.programs import namespace
+from tideflow.programs.core_modules import MODULES, PACKAGES
 from tideflow.programs.namespace import Missing
 from tideflow.programs.refused_names import REFUSED
 from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_types
-
-# Packages: where their modules' names are looked up, and the modules.
-_PACKAGES: dict[str, tuple[str, str]] = {
-    "python": ("tf", ""),
-    "python.client": ("tf", "client_lib session timeline device_lib"),
-    "python.compat": ("tf.compat tf", "compat v2_compat"),
-    "python.autograph": ("tf.autograph tf.autograph.experimental", "converters core impl pyct"),
-    "python.autograph.converters": ("", "break_statements continue_statements return_statements"),
-    "python.autograph.core": ("tideflow.autograph.status", "ag_ctx converter naming"),
-    "python.autograph.pyct": (
-        "tideflow.programs.syntax_trees",
-        "anno common_transformers compiler inspect_utils parser qual_names templates transformer",
-    ),
-    "python.autograph.pyct.common_transformers": ("", "anf"),
-    "python.autograph.impl": ("tf.autograph tf.autograph.experimental", "api"),
-    "python.eager": (
-        "tf tf.contrib.eager tf.test",
-        "backprop cancellation context core def_function execute execution_callbacks executor forwardprop "
-        "function graph_only_ops imperative_grad lift_to_graph memory_tests monitoring profiler "
-        "profiler_client remote tape test wrap_function",
-    ),
-    "python.estimator": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.run_config "
-        "tideflow.programs.estimator_names",
-        "early_stopping estimator estimator_lib exporter extenders gc keras mode_keys model_fn run_config "
-        "tools training util",
-    ),
-    "python.estimator.canned": (
-        "tf.estimator tf.estimator.experimental tideflow.estimator.heads.keys "
-        "tideflow.programs.estimator_names",
-        "baseline boosted_trees boosted_trees_utils dnn dnn_linear_combined head kmeans linear "
-        "linear_optimizer metric_keys optimizers parsing_utils prediction_keys rnn saved_model_estimator "
-        "timeseries",
-    ),
-    "python.estimator.canned.linear_optimizer": ("", "python"),
-    "python.estimator.canned.linear_optimizer.python": ("", "utils"),
-    "python.estimator.canned.linear_optimizer.python.utils": (
-        "tideflow.programs.estimator_names",
-        "sdca_ops sharded_mutable_dense_hashtable",
-    ),
-    "python.estimator.canned.timeseries": (
-        "tf.contrib.timeseries tideflow.contrib.timeseries.keys tideflow.contrib.timeseries.heads "
-        "tideflow.contrib.timeseries.models tideflow.contrib.timeseries.statistics "
-        "tideflow.contrib.timeseries.states tideflow.contrib.timeseries.saved_model_utils "
-        "tideflow.contrib.timeseries.autoregression",
-        "ar_model estimators feature_keys head math_utils model model_utils saved_model_utils "
-        "state_management",
-    ),
-    "python.estimator.export": (
-        "tf.estimator.export tf.estimator.experimental tideflow.programs.estimator_names",
-        "export export_lib export_output",
-    ),
-    "python.estimator.head": (
-        "tf.estimator tideflow.programs.estimator_names",
-        "base_head binary_class_head head_utils multi_class_head multi_head multi_label_head "
-        "regression_head sequential_head",
-    ),
-    "python.estimator.hooks": (
-        "tf.estimator tf.estimator.experimental tideflow.programs.estimator_names",
-        "basic_session_run_hooks fake_summary_writer hooks session_run_hook",
-    ),
-    "python.estimator.inputs": ("tf.estimator.inputs", "inputs numpy_io pandas_io queues"),
-    "python.estimator.inputs.queues": (
-        "tideflow.estimator.inputs.feeding",
-        "feeding_functions feeding_queue_runner",
-    ),
-    "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
-    "python.framework": (
-        "tf tf.errors tf.graph_util tf.dtypes tf.train",
-        "combinations common_shapes composite_tensor config constant_op device device_spec dtypes errors "
-        "errors_impl test_combinations "
-        "framework_lib func_graph function function_def_to_graph graph_io graph_to_function_def graph_util "
-        "graph_util_impl importer indexed_slices load_library meta_graph op_def_registry ops random_seed "
-        "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
-        "tensor_spec tensor_util test_util traceable_stack type_spec versions",
-    ),
-    "python.keras.engine": (
-        "tf.keras tf.keras.layers tf.keras.models",
-        "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
-    ),
-    "python.keras.layers": (
-        "tf.keras.layers tideflow.keras.layers.cells",
-        "advanced_activations convolutional convolutional_recurrent core cudnn_recurrent dense_attention "
-        "embeddings local merge noise normalization pooling recurrent serialization wrappers",
-    ),
-    "python.keras.mixed_precision": ("tf.keras.mixed_precision", ""),
-    "python.keras.mixed_precision.experimental": (
-        "tf.keras.mixed_precision.experimental",
-        "loss_scale_optimizer policy",
-    ),
-    "python.keras.optimizer_v2": (
-        "tf.keras.optimizers tf.keras.optimizers.schedules",
-        "adadelta adagrad adam adamax ftrl gradient_descent learning_rate_schedule nadam optimizer_v2 "
-        "rmsprop",
-    ),
-    "python.keras.saving": (
-        "tf.keras.models tideflow.programs.keras_saving_names",
-        "hdf5_format model_config save",
-    ),
-    "python.keras.utils": (
-        "tf.keras.utils tideflow.programs.keras_names",
-        "conv_utils data_utils generic_utils io_utils layer_utils losses_utils multi_gpu_utils np_utils "
-        "tf_utils vis_utils",
-    ),
-    "python.layers": (
-        "tf.layers tideflow.programs.layer_aliases",
-        "base convolutional core layers normalization pooling utils",
-    ),
-    "python.lib": ("tf", ""),
-    "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
-    "python.ops": (
-        "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
-        "tf.debugging",
-        "array_grad array_ops batch_ops bitwise_ops boosted_trees_ops candidate_sampling_ops check_ops "
-        "clip_ops clustering_ops collective_ops cond_v2 confusion_matrix control_flow_grad "
-        "control_flow_ops control_flow_util control_flow_util_v2 control_flow_v2_toggles "
-        "critical_section_ops ctc_ops custom_gradient data_flow_grad data_flow_ops default_gradient "
-        "embedding_ops functional_ops gradient_checker gradient_checker_v2 gradients gradients_impl "
-        "gradients_util histogram_ops image_grad image_ops image_ops_impl init_ops init_ops_v2 "
-        "initializers_ns inplace_ops io_ops linalg_grad linalg_ops linalg_ops_impl list_ops logging_ops "
-        "lookup_ops manip_grad manip_ops map_fn math_grad math_ops metrics metrics_impl nccl_ops nn "
-        "nn_grad nn_impl nn_ops numerics optional_grad parallel_for parsing_ops partitioned_variables "
-        "proto_ops ragged random_grad random_ops resource_variable_ops rnn rnn_cell rnn_cell_impl "
-        "rnn_cell_wrapper_impl rnn_grad script_ops sdca_ops session_ops sets sets_impl signal sort_ops "
-        "sparse_grad sparse_ops special_math_ops spectral_ops standard_ops state_grad state_ops "
-        "stateful_random_ops stateless_random_ops string_ops summary_op_util template tensor_array_grad "
-        "tensor_array_ops training_ops unconnected_gradients variable_scope variables "
-        "weights_broadcast_ops while_v2",
-    ),
-    "python.ops.distributions": (
-        "tf.distributions",
-        "bernoulli beta categorical dirichlet dirichlet_multinomial distribution distributions "
-        "exponential gamma kullback_leibler laplace multinomial normal student_t uniform util bijector "
-        "bijector_impl identity_bijector special_math transformed_distribution",
-    ),
-    "python.ops.linalg": (
-        "tf.linalg",
-        "linalg linalg_impl linear_operator linear_operator_addition linear_operator_adjoint "
-        "linear_operator_algebra linear_operator_block_diag linear_operator_circulant "
-        "linear_operator_composition linear_operator_diag linear_operator_full_matrix "
-        "linear_operator_householder linear_operator_identity linear_operator_inversion "
-        "linear_operator_kronecker linear_operator_low_rank_update linear_operator_lower_triangular "
-        "linear_operator_toeplitz linear_operator_util linear_operator_zeros",
-    ),
-    "python.ops.losses": ("tf.losses", "loss_reduction losses losses_impl util"),
-    "python.ops.parallel_for": ("tf", "control_flow_ops gradients"),
-    "python.ops.ragged": (
-        "tf.ragged tf.strings tf tideflow.ragged.tensor tideflow.ragged.conversion tideflow.ragged.arrays",
-        "ragged_array_ops ragged_batch_gather_ops ragged_concat_ops ragged_conversion_ops "
-        "ragged_factory_ops ragged_functional_ops ragged_gather_ops ragged_map_ops ragged_math_ops "
-        "ragged_dispatch ragged_getitem ragged_operators ragged_squeeze_op ragged_string_ops ragged_tensor "
-        "ragged_tensor_value ragged_where_op segment_id_ops",
-    ),
-    "python.ops.signal": (
-        "tf.signal",
-        "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal spectral_ops window_ops",
-    ),
-    "python.platform": (
-        "tf.app tf.test tf.sysconfig tf.resource_loader",
-        "app benchmark build_info control_imports flags gfile googletest remote_utils resource_loader "
-        "self_check sysconfig test tf_logging",
-    ),
-    "python.saved_model": (
-        "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
-        "tideflow.saved_model.constants",
-        "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save saved_model signature_constants signature_def_utils signature_def_utils_impl simple_save "
-        "tag_constants utils utils_impl",
-    ),
-    "python.saved_model.model_utils": (
-        "tf.estimator.export tf.estimator",
-        "export_output export_utils mode_keys",
-    ),
-    "python.summary": ("tf.summary tf.train", "plugin_asset summary summary_iterator"),
-    "python.summary.writer": ("tf.summary", "writer writer_cache event_file_writer"),
-    "python.training": (
-        "tf.train tf",
-        "adadelta adagrad adagrad_da adam basic_loops basic_session_run_hooks checkpoint_management "
-        "checkpoint_ops checkpoint_utils coordinator device_setter ftrl gradient_descent input "
-        "evaluation learning_rate_decay momentum monitored_session moving_averages optimizer "
-        "proximal_adagrad proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver "
-        "saver_test_utils server_lib session_manager session_run_hook slot_creator supervisor "
-        "sync_replicas_optimizer training training_ops training_util warm_starting_util",
-    ),
-    "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
-    ),
-    "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
-    "python.training.experimental": (
-        "tf.train.experimental",
-        "loss_scale loss_scale_optimizer mixed_precision",
-    ),
-    "python.training.tracking": (
-        "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
-        "tideflow.variables.trackable tideflow.programs.tracking_names tideflow.programs.checkpoint_names",
-        "base data_structures graph_view python_state tracking util",
-    ),
-    "python.util": (
-        "tf tf.compat tf.nest",
-        "all_util compat compat_internal decorator_utils deprecation dispatch function_utils "
-        "is_in_graph_mode keyword_args lazy_loader lock_util memory nest object_identity protobuf "
-        "serialization tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
-    ),
-    "python.util.protobuf": ("", "compare"),
-    **contrib_modules.PACKAGES,
-    **library_modules.PACKAGES,
-    "examples": ("", ""),
-    "examples.tutorials": ("", ""),
-    "examples.tutorials.mnist": ("", "input_data"),
-}
-
-# Single modules, where they are not what their package is.
-_MODULES: dict[str, str] = {
-    "": "tf",
-    "compat": "tf.compat",
-    "compat.v1": "tf",
-    "compat.v2.compat.v1": "tf",
-    **contrib_modules.MODULES,
-    **library_modules.MODULES,
-    **keras_modules.MODULES,
-    "examples.tutorials.mnist": "tideflow.contrib.learn.digits",
-    "examples.tutorials.mnist.input_data": "tideflow.contrib.learn.digits",
-    "python.client.device_lib": "tideflow.platform.device_lib",
-    "python.client.session": "tf tideflow.session.fetches tideflow.session.session "
-    "tideflow.programs.session_names",
-    "python.client.timeline": "tideflow.session.timeline",
-    "python.framework.errors": "tf.errors tideflow.graph.errors",
-    "python.ops.array_ops": "tf tideflow.programs.operation_names",
-    "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
-    "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
-    "python.framework.errors_impl": "tf.errors tideflow.graph.errors tideflow.programs.error_names",
-    "python.framework.constant_op": "tf tideflow.programs.operation_names tideflow.programs.tensor_utilities",
-    "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
-    "python.framework.combinations": "tideflow.programs.mode_combinations",
-    "python.framework.test_combinations": "tideflow.programs.test_combinations",
-    "python.framework.composite_tensor": "tideflow.programs.composite_names",
-    "python.framework.tensor_spec": "tf tf.contrib.framework",
-    "python.framework.type_spec": "tf tideflow.graph.type_spec",
-    "python.framework.cpp_shape_inference_pb2": "tideflow.graph.shape_inference_proto",
-    "python.framework.dtypes": "tf.dtypes tf tideflow.graph.dtypes tideflow.programs.dtype_names",
-    "python.framework.device": "tf tideflow.graph.device",
-    "python.framework.function": "tideflow.functions.defun tideflow.programs.function_names tf",
-    "python.framework.graph_to_function_def": "tideflow.programs.function_names",
-    "python.ops.sparse_ops": "tf tf.sparse",
-    "python.framework.meta_graph": "tideflow.programs.meta_graph_names tf.train",
-    "python.framework.common_shapes": "tideflow.programs.shape_functions tf",
-    "python.framework.function_def_to_graph": "tideflow.programs.function_names",
-    "python.framework.func_graph": "tideflow.functions.func_graph tideflow.programs.function_names "
-    "tideflow.programs.eager_function_names tf.contrib.framework.nest",
-    "python.framework.registry": "tideflow.programs.registries",
-    "python.framework.subscribe": "tideflow.programs.subscriptions",
-    "python.framework.tensor_like": "tideflow.programs.registries",
-    "python.framework.test_ops": "tideflow.programs.test_op_names tideflow.programs.op_def_library_names",
-    "python.framework.traceable_stack": "tideflow.programs.registries",
-    "python.grappler": "",
-    "python.grappler.tf_optimizer": "tideflow.programs.optimizer_names",
-    "python.platform.build_info": "tideflow.programs.version_names",
-    "python.platform.control_imports": "",
-    "python.platform.remote_utils": "tideflow.programs.version_names",
-    "python.platform.self_check": "tideflow.programs.version_names",
-    "python.framework.graph_util": "tf.graph_util",
-    "python.framework.op_def_registry": "tideflow.programs.utilities",
-    "python.eager.backprop": "tideflow.programs.eager_names tf tf.contrib.eager",
-    "python.eager.cancellation": "tideflow.programs.eager_control",
-    "python.eager.executor": "tideflow.programs.eager_control",
-    "python.eager.forwardprop": "tideflow.programs.forward_gradients",
-    "python.eager.imperative_grad": "tideflow.programs.tape_names",
-    "python.eager.tape": "tideflow.programs.tape_names",
-    "python.eager.context": "tideflow.programs.eager_names tf tf.config.experimental tideflow.eager.context "
-    "tideflow.platform.config",
-    "python.eager.core": "tideflow.programs.eager_names",
-    "python.eager.def_function": "tf tideflow.functions.def_function",
-    "python.eager.execute": "tideflow.programs.eager_names",
-    "python.eager.graph_only_ops": "tideflow.programs.eager_function_names",
-    "python.eager.function": "tideflow.programs.eager_function_names tf tf.contrib.eager "
-    "tideflow.functions.concrete tideflow.functions.def_function tideflow.functions.function_spec "
-    "tideflow.functions.tracing",
-    "python.eager.lift_to_graph": "tideflow.programs.eager_names",
-    "python.eager.monitoring": "tideflow.programs.monitoring",
-    "python.eager.test": "tideflow.programs.eager_testing tf.test",
-    "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
-    "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
-    "tideflow.programs.keras_names tideflow.programs.graph_names tideflow.programs.default_stacks "
-    "tideflow.programs.shape_functions",
-    "python.framework.random_seed": "tf.random tf tideflow.programs.random_names",
-    "python.framework.smart_cond": "tf.contrib.framework",
-    "python.framework.tensor_shape": "tf tideflow.graph.shapes",
-    "python.framework.tensor_util": "tf tf.contrib.util tf.contrib.framework tideflow.graph.tensor_proto "
-    "tideflow.graph.partial tideflow.programs.tensor_utilities",
-    "python.framework.test_util": "tideflow.programs.test_utilities tf.test tideflow.platform.testing tf",
-    "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
-    "python.layers.utils": "tideflow.programs.layer_names tf.contrib.framework tideflow.programs.keras_names",
-    "python.lib.io.file_io": "tideflow.programs.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
-    "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts tideflow.programs.control_flow_names",
-    "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
-    "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
-    "tideflow.queues.record_input",
-    "python.ops.custom_gradient": "tf tideflow.programs.variable_names",
-    "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
-    "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
-    "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
-    "python.ops.distributions.transformed_distribution": "tf.contrib.distributions",
-    "python.ops.distributions.util": "tf.contrib.distributions tideflow.programs.distribution_utilities "
-    "tideflow.programs.distribution_names tideflow.contrib.distributions.tools tf",
-    "python.module": "tf",
-    "python.module.module": "tf tideflow.programs.keras_layer_names",
-    "python.ops.cond_v2": "tideflow.programs.control_flow_v2_names tf",
-    "python.ops.control_flow_util_v2": "tideflow.programs.control_flow_v2_names tf",
-    "python.ops.while_v2": "tideflow.programs.control_flow_v2_names tf",
-    "python.ops.control_flow_util": "tideflow.programs.control_flow_names tf",
-    "python.ops.functional_ops": "tf tideflow.programs.functional_names",
-    "python.ops.gradient_checker": "tf.test",
-    "python.ops.gradient_checker_v2": "tideflow.programs.gradient_checks",
-    "python.ops.stateful_random_ops": "tf.random.experimental tideflow.programs.random_names",
-    "python.ops.stateless_random_ops": "tf.random tf",
-    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers "
-    "tideflow.programs.arithmetic_names",
-    "python.ops.inplace_ops": "tideflow.programs.inplace_names gen",
-    "python.ops.linalg_ops": "tf tf.linalg",
-    "python.ops.random_ops": "tf tf.random tideflow.programs.random_op_names",
-    "python.ops.losses.util": "tf.losses tideflow.programs.keras_loss_names",
-    "python.ops.list_ops": "tideflow.programs.list_names gen",
-    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
-    "python.ops.math_ops": "tf.math tf tideflow.programs.arithmetic_names",
-    "python.ops.metrics": "tf.metrics",
-    "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
-    "tideflow.programs.metric_names",
-    "python.ops.nn": "tf.nn",
-    "python.ops.nn_impl": "tf.nn tideflow.programs.loss_names tf.linalg",
-    "python.ops.nn_ops": "tf.nn",
-    "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
-    "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen tideflow.programs.state_names",
-    "python.ops.rnn": "tf.nn tideflow.rnn.loops tideflow.programs.recurrent_names",
-    "python.ops.op_selector": "tideflow.contrib.graph_editor.select tideflow.contrib.graph_editor.util",
-    "python.ops.ragged.ragged_config": "tideflow.programs.ragged_utilities",
-    "python.ops.ragged.ragged_util": "tideflow.programs.ragged_utilities",
-    "python.ops.rnn_cell": "tf.nn.rnn_cell",
-    "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
-    "python.ops.rnn_cell_impl": "tf.nn.rnn_cell tideflow.rnn.cells tideflow.rnn.wrappers "
-    "tideflow.programs.recurrent_names",
-    "python.ops.sets": "tf.sets",
-    "python.ops.summary_op_util": "tideflow.programs.summary_names",
-    "python.ops.summary_ops_v2": "tf.contrib.summary tideflow.programs.summary_names "
-    "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
-    "python.ops.sets_impl": "tf.sets",
-    "python.ops.variable_scope": "tf tideflow.variables.variable_scope tideflow.programs.inner_names "
-    "tideflow.programs.state_names",
-    "python.ops.variables": "tideflow.programs.variable_names tf tideflow.variables.base "
-    "tideflow.variables.partitioned tideflow.variables.reference tideflow.programs.inner_names",
-    "python.ops.tensor_array_grad": "tideflow.programs.tensor_array_names tf",
-    "python.ops.weights_broadcast_ops": "tideflow.ops.nn.weights",
-    "python.platform.flags": "tideflow.platform.flags",
-    "python.platform.gfile": "tf.gfile",
-    "python.platform.tf_logging": "tf.logging tideflow.platform.logging",
-    "python.platform.googletest": "tf.test tideflow.programs.test_utilities",
-    "python.profiler": "tf.profiler",
-    "python.profiler.model_analyzer": "tf.profiler tideflow.profiler.profiling",
-    "python.profiler.option_builder": "tf.profiler",
-    "python.profiler.profile_context": "tf.contrib.tfprof tideflow.profiler.contexts",
-    "python.profiler.profiler": "tf.profiler",
-    "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
-    "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train tideflow.programs.eager_names "
-    "tideflow.programs.version_names tideflow.programs.tensor_utilities",
-    "python.ops.resources": "tideflow.train.resource_registry",
-    "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
-    "tideflow.train.hook_timers tideflow.programs.inner_names",
-    "python.training.device_setter": "tf.train tideflow.cluster.device_setter",
-    "python.training.evaluation": "tideflow.train.evaluation tideflow.programs.inner_names",
-    "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
-    "python.training.optimizer": "tf.train tideflow.train.optimizer",
-    "python.training.supervisor": "tf.train tideflow.train.supervisor",
-    "python.summary.plugin_asset": "tideflow.summary.plugin_assets",
-    "python.summary.writer.writer": "tf.summary tideflow.summary.writer tideflow.summary.plugin_assets "
-    "tideflow.programs.inner_names",
-    "python.summary.writer.event_file_writer": "tideflow.summary.writer",
-    "python.training.warm_starting_util": "tf.train tideflow.programs.warm_start_names",
-    "python.training.checkpoint_management": "tf.train tideflow.programs.checkpoint_names",
-    "python.training.checkpoint_ops": "tf.train tideflow.programs.checkpoint_names tf",
-    "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
-    "tideflow.programs.checkpoint_names",
-    "python.saved_model.model_utils.export_output": "tideflow.programs.model_exports",
-    "python.saved_model.model_utils.export_utils": "tideflow.programs.model_exports",
-    "python.saved_model.model_utils.mode_keys": "tideflow.programs.model_exports",
-    "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
-    "tideflow.programs.signature_names",
-    "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder "
-    "tideflow.programs.signature_names",
-    "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
-    "tideflow.programs.signature_names",
-    "python.saved_model.signature_constants": "tf.saved_model tideflow.programs.signature_names",
-    "python.saved_model.signature_def_utils_impl": "tf.saved_model tideflow.programs.signature_names",
-    "python.saved_model.utils_impl": "tf.saved_model tideflow.programs.signature_names",
-    "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
-    "python.training.saver": "tf.train tideflow.programs.saver_names tideflow.train.saver "
-    "tideflow.programs.checkpoint_names",
-    "python.training.saver_test_utils": "tideflow.programs.saver_testing",
-    "python.training.slot_creator": "tideflow.train.slot_creator",
-    "python.training.distribute": "tf.distribute",
-    "python.training.distribution_strategy_context": "tf.distribute",
-    "python.training.saving": "",
-    "python.training.saving.saveable_object_util": "tideflow.programs.saveable_names",
-    "python.training.tracking.layer_utils": "tideflow.programs.layer_lists",
-    "python.training.saving.saveable_object": "tideflow.train.saveables",
-    "python.saved_model.nested_structure_coder": "tideflow.programs.structure_coder "
-    "tideflow.saved_model.structured_values",
-    "python.training.tracking.data_structures": "tideflow.variables.trackable tideflow.contrib.checkpoint",
-    "core.protobuf.tpu": "",
-    "core.protobuf.tpu.topology_pb2": "tideflow.contrib.tpu.topology",
-    "python.tf2": "tideflow.programs.version_names",
-    "python.training.summary_io": "tideflow.programs.inner_names tf.train",
-    "python.training.training_ops": "gen",
-    "python.training.training_util": "tf.train tideflow.programs.inner_names",
-    "python.util.all_util": "tideflow.programs.documented_names",
-    "python.util.compat": "tf.compat",
-    "python.util.nest": "tf.contrib.framework.nest tf.nest tideflow.programs.utilities",
-    "python.ops.boosted_trees_ops": "tideflow.programs.tree_names",
-    "core.kernels": "",
-    "core.kernels.boosted_trees": "",
-    "core.kernels.boosted_trees.boosted_trees_pb2": "tideflow.graph.boosted_trees_proto",
-    "python.ops.distributions.special_math": "tideflow.programs.distribution_utilities "
-    "tideflow.distributions.normal_functions",
-    "python.ops.distributions.kullback_leibler": "tf.distributions tideflow.distributions.divergence",
-    "python.ops.distributions.beta": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.exponential": "tf.distributions "
-    "tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.gamma": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.laplace": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.normal": "tf.distributions tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.student_t": "tf.distributions "
-    "tideflow.contrib.distributions.positive_parameters",
-    "python.ops.distributions.bijector_test_util": "tideflow.programs.bijector_testing",
-    "python.ops.linalg.linear_operator_test_util": "tideflow.programs.linear_operator_testing",
-    "python.ops.linalg.linear_operator_algebra": "tideflow.programs.linear_operator_names",
-    "python.ops.linalg.linear_operator_util": "tideflow.programs.linear_operator_names",
-    "python.ops.linalg.linear_operator_addition": "tideflow.programs.operator_sums",
-    "python.ops.linalg.adjoint_registrations": "",
-    "python.ops.linalg.cholesky_registrations": "",
-    "python.ops.linalg.inverse_registrations": "",
-    "python.ops.linalg.matmul_registrations": "",
-    "python.ops.linalg.solve_registrations": "",
-    "python.ops.parallel_for": "tideflow.programs.parallel_loops",
-    "python.ops.parallel_for.control_flow_ops": "tideflow.programs.parallel_loops tf",
-    "python.ops.parallel_for.gradients": "tideflow.programs.parallel_loops tf",
-    "python.ops.parallel_for.test_util": "tideflow.programs.parallel_loops",
-    "python.kernel_tests": "",
-    "python.kernel_tests.random": "",
-    "python.kernel_tests.signal": "",
-    "python.kernel_tests.random.util": "tideflow.programs.random_testing",
-    "python.kernel_tests.signal.test_util": "tideflow.programs.random_testing",
-    "python.ops.spectral_ops_test_util": "tideflow.programs.random_testing",
-    "python.ops.ctc_ops": "tf.nn tideflow.programs.loss_names",
-    "python.ops.state_ops": "tf tideflow.programs.state_names",
-    "python.ops.template": "tf tideflow.programs.state_names",
-    "python.ops.gradients_impl": "tf tideflow.programs.arithmetic_names",
-    "python.ops.image_ops_impl": "tf.image tf tideflow.programs.arithmetic_names",
-    "python.ops.image_ops": "tf.image tf tideflow.programs.arithmetic_names",
-    "python.ops.check_ops": "tf tf.debugging tideflow.programs.arithmetic_names",
-    "python.ops.numerics": "tf tf.debugging tideflow.programs.arithmetic_names",
-    "python.framework.sparse_tensor": "tf tf.sparse tideflow.programs.tensor_utilities",
-    "python.framework.op_def_library": "tideflow.programs.op_def_library_names",
-    "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite "
-    "tideflow.graph.convert tideflow.programs.graph_names",
-    "python.ops.session_ops": "tf tideflow.ops.state.session_handles",
-    "python.platform.parameterized": "absl.testing.parameterized",
-    "python.ops.script_ops": "tf tideflow.programs.functional_names",
-    "user_ops": "tf.user_ops",
-    "core": "",
-    "core.framework": "",
-    "core.lib": "",
-    "core.lib.core": "",
-    "core.lib.core.error_codes_pb2": "tf.errors",
-    "core.protobuf.error_codes_pb2": "tf.errors",
-    "core.protobuf.tensorflow_server_pb2": "tf.train",
-    "core.protobuf": "",
-    "core.util": "",
-    "core.protobuf.control_flow_pb2": "tideflow.graph.control_flow_proto",
-    "core.protobuf.queue_runner_pb2": "tideflow.graph.queue_runner_proto",
-    "core.protobuf.saved_model_pb2": "tideflow.io.saved_models",
-    "core.example": "",
-    "core.profiler": "",
-    "core.profiler.tfprof_log_pb2": "tideflow.profiler.protos",
-    "core.profiler.tfprof_output_pb2": "tideflow.profiler.protos",
-    "core.example.example_pb2": "tf.train",
-    "core.example.feature_pb2": "tf.train",
-    "python.util.compat_internal": "tideflow.programs.small_utilities",
-    "python.util.decorator_utils": "tideflow.platform.decorators",
-    "python.util.deprecation": "tideflow.platform.deprecation",
-    "python.util.dispatch": "tideflow.programs.small_utilities",
-    "python.util.is_in_graph_mode": "tideflow.programs.small_utilities",
-    "python.util.keyword_args": "tideflow.programs.small_utilities",
-    "python.util.lock_util": "tideflow.programs.small_utilities",
-    "python.util.memory": "tideflow.programs.small_utilities",
-    "python.util.object_identity": "tideflow.programs.object_identity",
-    "python.util.protobuf.compare": "tideflow.programs.message_comparison",
-    "python.util.serialization": "tideflow.programs.small_utilities",
-    "python.util.tf_stack": "tideflow.programs.small_utilities",
-    "python.util.function_utils": "tideflow.programs.utilities",
-    "python.util.lazy_loader": "tideflow.programs.utilities",
-    "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
-    "python.util.tf_contextlib": "contextlib",
-    "python.util.tf_decorator": "tideflow.platform.decorators",
-    "python.util.tf_export": "tideflow.programs.export_marks",
-    "python.util.tf_inspect": "tideflow.programs.inspection",
-    "python.util.tf_should_use": "tideflow.programs.utilities",
-}
 
 # Modules that hold, beside their own functions, those of op types.
 _OF_OPS = ("python.ops.", "python.training.training_ops")
@@ -546,21 +38,23 @@ def places(module: str) -> tuple[str, ...] | None:
     if listed and module.startswith(_OF_OPS) and "gen" not in listed:
         listed += ("gen",)
     there = tuple(
-        place for place in listed or () if not place.startswith("tf.") or namespace.is_namespace(place[3:])
+        f"{__package__}.{place}" if place.startswith("inner.") else place
+        for place in listed or ()
+        if not place.startswith("tf.") or namespace.is_namespace(place[3:])
     )
     return None if listed is None or listed and not there else there
 
 
 def _listed(module: str) -> tuple[str, ...] | None:
     package, _, name = module.rpartition(".")
-    if module in _MODULES:
-        return tuple(_MODULES[module].split())
+    if module in MODULES:
+        return tuple(MODULES[module].split())
     if module == "compat.v2" or module.startswith("compat.v2."):
         return _if_there(f"tideflow.{module}")
-    if module in _PACKAGES:
-        return tuple(_PACKAGES[module][0].split())
+    if module in PACKAGES:
+        return tuple(PACKAGES[module][0].split())
     if _has_module(package, name):
-        return tuple(_PACKAGES[package][0].split())
+        return tuple(PACKAGES[package][0].split())
     if re.fullmatch(r"(python\.ops|python\.training|contrib\.[\w.]+)\.gen_\w+", module):
         return ("gen",)
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
@@ -571,7 +65,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
 
 
 def _has_module(package: str, name: str) -> bool:
-    return package in _PACKAGES and name in _PACKAGES[package][1].split()
+    return package in PACKAGES and name in PACKAGES[package][1].split()
 
 
 def _importable(name: str) -> bool:
@@ -697,7 +191,7 @@ def names(module: str) -> list[str]:
             found.update(space for space in inner if is_module(f"{module}.{space}".lstrip(".")))
         else:
             found.update(dir(importlib.import_module(place)))
-    package = _PACKAGES.get(module, ("", ""))[1].split()
+    package = PACKAGES.get(module, ("", ""))[1].split()
     return sorted(name for name in found.union(package) if not name.startswith("_"))
 
 
@@ -707,7 +201,7 @@ def is_module(path: str) -> bool:
 
 
 # Modules whose op types are there only for the programs that import them.
-_REGISTERING = {"python.framework.test_ops": "tideflow.programs.test_op_names"}
+_REGISTERING = {"python.framework.test_ops": "tideflow.programs.inner.testing.test_op_names"}
 
 
 def when_imported(path: str) -> None:
@@ -738,7 +232,7 @@ def _imported() -> dict[str, str]:
     """Modules by the names that modules importing them have them under."""
     found = dict(_CALLED)
     for package in _IMPORTED.split():
-        for name in _PACKAGES[package][1].split():
+        for name in PACKAGES[package][1].split():
             found.setdefault(name, f"{package}.{name}")
     return found
 

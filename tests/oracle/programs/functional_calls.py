@@ -6,7 +6,7 @@ from kit import cases, raises
 def _names(tf):
     if tf.__name__ == "tideflow":
         from tideflow.functions.defun import Defun
-        from tideflow.programs import functional_names, list_names
+        from tideflow.programs.inner.graph import functional_names, list_names
 
         return Defun, functional_names, list_names
     from tensorflow.python.framework.function import Defun

@@ -16,7 +16,7 @@ def _defun(tf, *types, **options):
 
 def _inplace(tf):
     if "tideflow" in tf.__name__:
-        from tideflow.programs import inplace_names
+        from tideflow.programs.inner.graph import inplace_names
 
         return inplace_names
     from tensorflow.python.ops import inplace_ops

@@ -15,7 +15,7 @@ from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.ops.arrays.creation import zeros
 from tideflow.ops.control_flow.tensor_array import TensorArray
 from tideflow.platform.testing import TestCase
-from tideflow.programs.test_combinations import combine
+from tideflow.programs.inner.testing.test_combinations import combine
 from tideflow.ragged.tensor import RaggedTensor, RaggedTensorValue
 
 _SPARSE = (SparseTensor, SparseTensorValue)

@@ -11,7 +11,7 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.platform import logging
-from tideflow.programs.tools import strip_unused
+from tideflow.programs.inner.tools.graph_tools import strip_unused
 
 # Which input of a normalization is which, and where its epsilon is.
 INPUT_ORDER = {

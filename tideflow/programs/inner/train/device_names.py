@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import tideflow as tf
-from tideflow.programs.graph_names import executing_eagerly_outside_functions
+from tideflow.programs.inner.graph.graph_names import executing_eagerly_outside_functions
 
 
 def canonicalize(d: str, default: str | None = None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tideflow as tf
-from tideflow.programs import data_names as nest
+from tideflow.programs.inner.data import data_names as nest
 
 
 def _each(like: Any, function: Callable[..., Any], *structures: Any) -> Any:

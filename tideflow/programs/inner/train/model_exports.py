@@ -18,7 +18,10 @@ from tideflow.estimator.export.outputs import (  # noqa: F401 - looked up by pro
 )
 from tideflow.estimator.export.receivers import SINGLE_RECEIVER_NAME
 from tideflow.estimator.export.signatures import signatures_of, temporary_directory, timestamped_directory
-from tideflow.programs.signature_names import DEFAULT_EVAL_SIGNATURE_DEF_KEY, DEFAULT_TRAIN_SIGNATURE_DEF_KEY
+from tideflow.programs.inner.train.signature_names import (
+    DEFAULT_EVAL_SIGNATURE_DEF_KEY,
+    DEFAULT_TRAIN_SIGNATURE_DEF_KEY,
+)
 from tideflow.saved_model import constants
 
 SINGLE_FEATURE_DEFAULT_NAME = "feature"

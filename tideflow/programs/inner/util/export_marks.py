@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tideflow.platform import decorators
-from tideflow.programs.inspection import getargspec
+from tideflow.programs.inner.util.inspection import getargspec
 
 TENSORFLOW_API_NAME, ESTIMATOR_API_NAME, KERAS_API_NAME = "tensorflow", "estimator", "keras"
 SUBPACKAGE_NAMESPACES = (ESTIMATOR_API_NAME,)

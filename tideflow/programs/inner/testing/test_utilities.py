@@ -30,7 +30,7 @@ from tideflow.ops.arrays import shapes
 from tideflow.ops.control_flow.python_functions import py_func
 from tideflow.platform import logging as tf_logging
 from tideflow.platform import testing
-from tideflow.programs import control_flow_v2_names
+from tideflow.programs.inner.graph import control_flow_v2_names
 from tideflow.session.session import Session
 from tideflow.variables import behavior
 

@@ -28,7 +28,8 @@ from tideflow.graph.stacks import default_graphs, replaced
 from tideflow.graph.tensor_proto import make_tensor_proto
 from tideflow.ops.arrays import creation
 from tideflow.platform import config as device_config
-from tideflow.programs import eager_attributes, eager_control
+from tideflow.programs.inner.eager import attributes as eager_attributes
+from tideflow.programs.inner.eager import control as eager_control
 
 UnliftableError = lifting.UnliftableError
 

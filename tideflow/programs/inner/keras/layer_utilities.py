@@ -9,8 +9,8 @@ from typing import Any
 from tideflow.contrib.layers.utilities import constant_value  # noqa: F401 - looked up
 from tideflow.graph import nest
 from tideflow.graph.shapes import TensorShape
-from tideflow.programs import convolution_names
-from tideflow.programs.convolution_names import (  # noqa: F401 - looked up
+from tideflow.programs.inner.keras import convolution_names
+from tideflow.programs.inner.keras.convolution_names import (  # noqa: F401 - looked up
     conv_input_length,
     conv_output_length,
     convert_data_format,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import tideflow as tf
-from tideflow.programs.dataset_testing import DatasetTestBase
+from tideflow.programs.inner.testing.dataset_testing import DatasetTestBase
 
 
 class _Files(DatasetTestBase):

@@ -12,7 +12,7 @@ from typing import Any
 import tideflow as tf
 from tideflow.contrib.distribute_steps import run_standard_tensorflow_server as run_standard_tensorflow_server
 from tideflow.platform import logging
-from tideflow.programs.cluster_tasks import normalize_cluster_spec
+from tideflow.programs.inner.train.cluster_tasks import normalize_cluster_spec
 from tideflow.train.monitored_session import ChiefSessionCreator, SessionCreator, WorkerSessionCreator
 from tideflow.train.worker_context import _worker_context, get_current_worker_context
 

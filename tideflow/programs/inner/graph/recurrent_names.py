@@ -10,8 +10,8 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.graph.shapes import as_shape
-from tideflow.programs.control_flow_names import GetContainingWhileContext
-from tideflow.programs.operation_names import _concat
+from tideflow.programs.inner.graph.control_flow_names import GetContainingWhileContext
+from tideflow.programs.inner.graph.operation_names import _concat
 from tideflow.rnn.cells import batch_of_zeros
 from tideflow.rnn.loops import best_effort_input_batch_size, infer_state_dtype, transpose_batch_time
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
-from tideflow.programs.dataset_testing import DatasetTestBase
+from tideflow.programs.inner.testing.dataset_testing import DatasetTestBase
 
 
 class StatsDatasetTestBase(DatasetTestBase):

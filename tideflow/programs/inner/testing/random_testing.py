@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tideflow as tf
-from tideflow.programs.optimizer_names import OptimizeGraph
+from tideflow.programs.inner.graph.optimizer_names import OptimizeGraph
 
 
 def test_moment_matching(samples: np.ndarray, number_moments: int, dist: Any, stride: int = 0) -> list[float]:

@@ -23,7 +23,7 @@ from tideflow.layers import (
     keras_separable,
     precision,
 )
-from tideflow.programs.convolution_names import conv_kernel_mask
+from tideflow.programs.inner.keras.convolution_names import conv_kernel_mask
 
 Conv = keras_convolutional.Conv
 Deconvolution2D = Deconv2D = keras_convolutional.Conv2DTranspose

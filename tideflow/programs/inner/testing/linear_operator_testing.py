@@ -19,7 +19,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.linalg.operator import LinearOperator
 from tideflow.linalg.tools import matrix_solve
 from tideflow.platform.testing import TestCase
-from tideflow.programs.test_utilities import run_deprecated_v1
+from tideflow.programs.inner.testing.test_utilities import run_deprecated_v1
 
 _TOLERANCES = {
     tf.float16: 1e-3,

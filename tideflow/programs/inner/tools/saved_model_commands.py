@@ -14,8 +14,8 @@ from tensorboard.compat.proto import types_pb2
 
 import tideflow as tf
 from tideflow.io.saved_models import read_saved_model
-from tideflow.programs import tools
 from tideflow.programs.debugger import LocalCLIDebugWrapperSession
+from tideflow.programs.inner.tools import graph_tools as tools
 
 _FILE_OPS = {"WriteFile", "ReadFile", "PrintV2"}  # that a model from elsewhere should not have
 _TYPE_NAMES = {number: name for name, number in types_pb2.DataType.items()}

@@ -13,7 +13,7 @@ from absl.testing import parameterized
 import tideflow as tf
 from tideflow.eager.context import eager_mode, graph_mode
 from tideflow.graph import nest
-from tideflow.programs import keras_testing
+from tideflow.programs.inner.testing import keras_testing
 
 
 class TestCase(tf.test.TestCase, parameterized.TestCase):

@@ -8,22 +8,22 @@ from typing import Any
 
 import tideflow as tf
 from tideflow.eager.context import eager_mode, graph_mode
-from tideflow.programs import test_combinations
-from tideflow.programs.test_combinations import (
+from tideflow.programs.inner.testing import test_combinations
+from tideflow.programs.inner.testing.test_combinations import (
     NamedObject as NamedObject,
 )
-from tideflow.programs.test_combinations import (
+from tideflow.programs.inner.testing.test_combinations import (
     OptionalParameter,
     ParameterModifier,
     TestCombination,
 )
-from tideflow.programs.test_combinations import (
+from tideflow.programs.inner.testing.test_combinations import (
     combine as combine,
 )
-from tideflow.programs.test_combinations import (
+from tideflow.programs.inner.testing.test_combinations import (
     times as times,
 )
-from tideflow.programs.version_names import enabled
+from tideflow.programs.inner.util.version_names import enabled
 
 
 class EagerGraphCombination(TestCombination):

@@ -9,7 +9,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.keras import losses
 from tideflow.keras.engine import data, feeding
-from tideflow.programs.keras_utility_names import slice_arrays  # noqa: F401 - looked up by programs
+from tideflow.programs.inner.keras.utility_names import slice_arrays  # noqa: F401 - looked up by programs
 
 standardize_weights = data.sample_weights
 standardize_single_array = data.as_array

@@ -1,0 +1,1 @@
+"""What unit tests written for TensorFlow are made of."""

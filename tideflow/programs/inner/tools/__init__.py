@@ -1,0 +1,1 @@
+"""`tensorflow.python.tools`: programs for graphs and SavedModels."""

@@ -1,0 +1,1 @@
+"""Names of TensorFlow's inner modules of training: variables, checkpoints, summaries, estimators, tasks."""
