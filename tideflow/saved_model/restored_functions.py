@@ -28,7 +28,7 @@ from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import fill_body
 from tideflow.graph.op import definitions
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, init_scope
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
 from tideflow.saved_model.structured_values import decoded
@@ -236,7 +236,8 @@ class RestoredFunction(Function):
 
         def restored_function_body(*args: Any, **kwargs: Any) -> Any:
             concrete, args, kwargs = self._fitting(args, kwargs)
-            return concrete._call_filtered(args, kwargs)
+            result = concrete._call_filtered(args, kwargs)
+            return None if isinstance(result, Operation) else result  # the call of a function without results
 
         signature, input_signature = _spec_of(saved.function_spec)
         restored_function_body.__signature__ = signature  # type: ignore[attr-defined]
