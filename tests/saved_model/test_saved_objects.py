@@ -19,6 +19,10 @@ class Scaled(tf.Module):
     def serve(self, x):
         return {"y": x * self.v + self.held["parts"][0]}
 
+    @tf.function(input_signature=[])
+    def grow(self):
+        self.v.assign_add([1.0, 1.0])
+
 
 def _save(root, path, **options):
     with tf.Session() as session:
@@ -53,6 +57,15 @@ def test_an_object_is_loaded_with_functions_that_are_differentiated(model, tmp_p
         signature = message.signature_def["serving_default"]
         found = session.run(signature.outputs["y"].name, {signature.inputs["x"].name: x})
         np.testing.assert_array_equal(found, [[7, 35]])
+
+
+def test_a_loaded_function_may_return_nothing_also_inside_of_another(model):
+    with tf.Graph().as_default(), tf.Session() as session:
+        loaded = tf.saved_model.load_v2(str(model), tags=["serve"])
+        assert loaded.grow.get_concrete_function().structured_outputs is None
+        grown = tf.function(lambda: [loaded.grow(), loaded.v.read_value()][1])()
+        session.run(tf.global_variables_initializer())
+        np.testing.assert_array_equal(session.run(grown), [3, 4])
 
 
 def test_what_cannot_be_saved_is_refused(tmp_path):
