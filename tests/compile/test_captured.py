@@ -207,7 +207,8 @@ def test_a_program_in_three_phases_is_the_same_program(
                     phases = captured.phases_of(program, choices[recordable])
                     resources = session._executor._resources
                     arguments = captured.KernelArguments(resources, None)
-                    made = captured.recorded_program(program, phases, torch.device("cpu"), arguments)
+                    device = torch.device("cpu")
+                    made = captured.recorded_program(program, phases, device, arguments, lambda op: None)
                     made.check()
                     function = emit(made, arguments).function
                 found = [function(torch.from_numpy(values))[0].item() for _ in range(4)]
@@ -233,3 +234,24 @@ def test_updates_under_a_condition_are_for_recordings_too() -> None:
         changed = captured.with_updates_on_device(made, torch.device("cpu"))
         (update,) = [node for node in changed.nodes if node.type == "_GroupedAdamRecorded"]
         assert not update.guards and update.inputs[-1].dtype == tf.bool
+
+
+def test_an_op_that_fails_while_it_is_recorded_is_left_out() -> None:
+    """A recording that broke off says so when it ends, after what a kernel has raised."""
+    with tf.Graph().as_default(), tf.device("/cpu:0"):
+        x, rows = tf.placeholder(tf.float32, [3]), tf.placeholder(tf.int32, [2])
+        with tf.Session() as session:
+            y = tf.gather(x * 2.0, rows)
+            session.run(y, {x: [1, 2, 3], rows: [0, 1]})
+            (step,) = session._steps.steps.values()
+            (plan,) = step.plans.values()
+    left_out: list = []
+    recording = captured.Recording(plan, [], [], left_out.append)
+    try:
+        try:
+            plan.step(torch.ones(3), torch.tensor([5, 0], dtype=torch.int32))
+        finally:
+            raise RuntimeError("operation failed due to a previous error during capture")
+    except RuntimeError as error:
+        recording._without_what_raised(error)
+    assert [op.name for op in left_out] == ["GatherV2"]

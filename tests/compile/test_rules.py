@@ -76,6 +76,31 @@ def _(op_type):
     return [summed, distinct * 2], {**feeds, rows: np.array([3, 0, 3, 1], np.int32)}
 
 
+def drawn_classes(op_type="LogUniformCandidateSampler"):
+    classes = np.array([[1, 2], [3, 0], [9, 9]])
+    sampler = {
+        "LogUniformCandidateSampler": tf.nn.log_uniform_candidate_sampler,
+        "UniformCandidateSampler": tf.nn.uniform_candidate_sampler,
+    }[op_type]
+    labels, feeds = fed(classes)
+    return labels, feeds, sampler(labels, 2, 6, True, 10, seed=4)
+
+
+@before("draws_apart_from_classes")
+def _(op_type):
+    _, feeds, (sampled, counts, expected) = drawn_classes(op_type)
+    return [sampled + 0, counts * 2.0, expected * 2.0], feeds
+
+
+@before("hits_in_a_matrix")
+def _(op_type):
+    labels, feeds, (sampled, _, _) = drawn_classes()
+    rows, places, weights = tf.nn.compute_accidental_hits(labels, sampled, num_true=2)
+    columns = [tf.reshape(rows, [-1, 1]), tf.reshape(tf.cast(places, tf.int32), [-1, 1])]
+    indices = tf.concat(columns, 1)
+    return tf.sparse_to_dense(indices, [3, 6], weights, 0.0, validate_indices=False) * 0.5, feeds
+
+
 @before("identities_are_their_inputs")
 def _(op_type):
     x, feeds = fed(X)

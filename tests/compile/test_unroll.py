@@ -1,85 +1,54 @@
-"""Loops written out: which are, and that nothing of them is left."""
-
-from __future__ import annotations
+"""Loops written out: what is left of them."""
 
 import numpy as np
 import pytest
+import torch
 
 import tideflow as tf
-from tests.compile.steps import Compiled, types
-from tideflow.compile import unroll
+from tests.compile.steps import program
 from tideflow.compile.emit import emit
 from tideflow.compile.kernels import KernelArguments
+from tideflow.compile.place import place
+from tideflow.compile.rewrite import optimize
 from tideflow.compile.unroll import unrolled
-from tideflow.runtime.waiting import StepContext
-from tideflow.session.fetches import fetched
+from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
+from tideflow.runtime.resources import ResourceManager
 
-OF_LOOPS = ("_Loop", "TensorArray", "Stack")
+STEPS, BATCH = 5, 4
 
 
 @pytest.fixture(autouse=True)
 def graph():
-    with tf.Graph().as_default():
-        yield
+    with tf.Graph().as_default() as g:
+        yield g
 
 
-def recurrent_network(lengths=None) -> list[tf.Tensor]:
-    """A loss and its gradients."""
-    tf.set_random_seed(1)
-    cells = [tf.nn.rnn_cell.LSTMCell(4), tf.nn.rnn_cell.GRUCell(3)]
-    inputs = tf.constant(np.random.RandomState(0).rand(2, 5, 3), tf.float32)
-    cell = tf.nn.rnn_cell.MultiRNNCell(cells)
-    outputs, _ = tf.nn.dynamic_rnn(cell, inputs, lengths, dtype=tf.float32)
-    loss = tf.reduce_mean(tf.square(outputs))
-    return [loss, *tf.gradients(loss, tf.trainable_variables())]
+def gradients_of_recurrence(weights, inputs):
+    """Of weights that every iteration multiplies, and of the state that the first one begins with."""
+
+    def body(i, state):
+        return i + 1, tf.tanh(tf.matmul(tf.concat([inputs[i], state], 1), weights))
+
+    first = tf.zeros([BATCH, 2])
+    _, last = tf.while_loop(lambda i, state: i < STEPS, body, [0, first])
+    return tf.gradients(tf.reduce_sum(last * last), [weights, first])
 
 
-@pytest.mark.parametrize("lengths", [None, [3, 5]])
-def test_nothing_of_a_recurrent_network_s_loops_is_left(lengths):
-    fetches = recurrent_network(lengths)
-    first = Compiled([tf.global_variables_initializer()])
-    first.run()
-    step = Compiled(fetches, state=first.state)
-    program = unrolled(step.plan.program)
-    program.check()
-    assert not [name for name in types(program) if name.startswith(OF_LOOPS)]
-    plan = emit(program, KernelArguments(first.state, None))
-    for found, expected in zip(fetched(plan.run(StepContext(), [])), step.run(), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-6)
-
-
-def test_a_gradient_that_nobody_writes_is_zero():
-    x = tf.Variable([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], use_resource=True)
-    rows = tf.TensorArray(tf.float32, 3, clear_after_read=False).unstack(x)
-    total = tf.while_loop(lambda i, s: i < 2, lambda i, s: (i + 1, s + rows.read(i)), (0, tf.zeros([2])))[1]
-    first = Compiled([x.initializer])
-    first.run()
-    step = Compiled([tf.gradients(total, x)[0]], state=first.state)
-    program = unrolled(step.plan.program)
-    (found,) = fetched(emit(program, KernelArguments(first.state, None)).run(StepContext(), []))
-    np.testing.assert_array_equal(found, [[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
-    np.testing.assert_array_equal(step.run()[0], found)
-
-
-def test_a_loop_stays_whose_end_depends_on_what_is_fed():
-    end = tf.placeholder(tf.int32, [])
-    count = tf.while_loop(lambda i: i < end, lambda i: i + 1, [0])
-    assert unrolled(Compiled([count], {end: 3}).plan.program) is None
-
-
-def test_a_long_loop_stays(monkeypatch):
-    monkeypatch.setattr(unroll, "_MOST_NODES", 100)
-    x = tf.placeholder(tf.float32, [2])
-    results = [
-        tf.while_loop(lambda i, y: i < n, lambda i, y: (i + 1, tf.sin(y)), [0, x])[1] for n in (10, 1000)
-    ]
-    short, long = (unrolled(Compiled([y], {x: [1.0, 2.0]}).plan.program) for y in results)
-    assert types(short).count("Sin") == 10 and long is None
-
-
-def test_what_a_loop_would_refuse_is_left_to_it():
-    def body(i, array):
-        return i + 1, array.write(0, 1.0)
-
-    array = tf.while_loop(lambda i, _: i < 2, body, [0, tf.TensorArray(tf.float32, 2)])[1]
-    assert unrolled(Compiled([array.stack()]).plan.program) is None
+def test_the_gradient_of_weights_is_one_product():
+    weights, inputs = tf.placeholder(tf.float32, [5, 2]), tf.placeholder(tf.float32, [STEPS, BATCH, 3])
+    found = gradients_of_recurrence(weights, inputs)
+    chance = np.random.RandomState(0)
+    feeds = {each: chance.randn(*each.shape.as_list()).astype(np.float32) for each in (weights, inputs)}
+    made = program(found, feeds)
+    optimize(made)
+    place(made, Placement(local_devices(ONE_CPU)))
+    written_out = unrolled(made)
+    written_out.check()
+    sums = [node for node in written_out.nodes if node.type == "_AddMatMul" and node.attrs["transpose_a"]]
+    assert [node.inputs[1].shape.as_list() for node in sums] == [[STEPS * BATCH, 5]]
+    plan = emit(written_out, KernelArguments(ResourceManager(), None))
+    values = plan.function(*(torch.from_numpy(feeds[each]) for each in (weights, inputs)))
+    with tf.Session() as session:
+        expected = session.run(found, feeds)
+    for value, wanted in zip(values, expected, strict=True):
+        np.testing.assert_allclose(value, wanted, rtol=1e-5, atol=1e-6)

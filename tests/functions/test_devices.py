@@ -27,7 +27,8 @@ def f(x):
 
 with tf.device("/cpu:1"), tf.GradientTape() as tape:
     y = f(tf.constant([10.0, 20.0]))
-print(y.numpy().tolist(), tape.gradient(y, v).numpy().tolist(), len(tf.contrib.eager.list_devices()))
+cpus = [device for device in tf.contrib.eager.list_devices() if "CPU" in device]
+print(y.numpy().tolist(), tape.gradient(y, v).numpy().tolist(), len(cpus))
 """
 
 
@@ -86,7 +87,7 @@ def test_a_function_that_runs_often_keeps_each_result():
     @tf.function
     def f(x):
         for _ in range(20):
-            x = tf.tanh(x) + 1.0
+            x = tf.abs(x) * 1.5 + 1.0
         return x
 
     first = f(x)

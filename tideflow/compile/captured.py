@@ -6,7 +6,8 @@ launch. A recording has fixed addresses, so inputs are copied into fixed buffers
 they were; if one has moved, the step runs on kernels and the next one is recorded anew.
 
 What cannot be recorded runs on kernels before or after it: what the host computes, random numbers (whose
-state is on the host), and what takes a number that is only known when the step runs.
+state is on the host), and what takes a number that is only known when the step runs. A kernel that looks at
+values on the GPU shows when it is recorded: the step is recorded once more without operations of its type.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import copy
 import dataclasses
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -69,28 +70,44 @@ def capturing(plan: LocalPlan, arguments: KernelArguments, replace: Replace) -> 
     if plan.suspendable or device is None:
         return plan
     steps = 0
+    left_out: set[Op] = set()
 
     def run(*args: Any) -> Any:
         nonlocal steps
         result = plan.function(*args)
         steps += 1
         if steps == _WARM_STEPS:
-            recorded = _recording(plan, device, arguments)
-            if recorded is not None:
-                replace(recorded)
+            record()
         return result
+
+    def record() -> None:
+        recorded = _recording(plan, device, arguments, left_out, leave_out)
+        if recorded is not None or left_out:
+            replace(recorded or plan)
+
+    def leave_out(op: Op) -> None:
+        left_out.add(op)
+        record()
 
     return dataclasses.replace(plan, function=run)
 
 
-def _recording(plan: LocalPlan, device: torch.device, arguments: KernelArguments) -> LocalPlan | None:
+def _recording(
+    plan: LocalPlan,
+    device: torch.device,
+    arguments: KernelArguments,
+    left_out: Set[Op],
+    leave_out: Callable[[Op], None],
+) -> LocalPlan | None:
     """The plan with its work on the GPU recorded; None where that is too little."""
     written_out = unrolled(plan.program)
     program = with_updates_on_device(_with_handles(written_out or plan.program), device)
-    phases = phases_of(program, lambda node: _can_be_recorded(node, device))
+    phases = phases_of(
+        program, lambda node: node.definition not in left_out and _can_be_recorded(node, device)
+    )
     if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
         return None
-    recorded = emit(recorded_program(program, phases, device, arguments), arguments)
+    recorded = emit(recorded_program(program, phases, device, arguments, leave_out), arguments)
     applied = (*plan.applied, *(["unrolled"] if written_out else []), "cuda_graph")
     return dataclasses.replace(recorded, applied=applied, compile_seconds=plan.compile_seconds)
 
@@ -194,7 +211,11 @@ def phases_of(program: Program, can_be_recorded: Callable[[Node], bool]) -> dict
 
 
 def recorded_program(
-    program: Program, phases: dict[Node, int], device: torch.device, arguments: KernelArguments
+    program: Program,
+    phases: dict[Node, int],
+    device: torch.device,
+    arguments: KernelArguments,
+    leave_out: Callable[[Op], None],
 ) -> Program:
     """The program with one node in the place of those that are recorded."""
     shared = [node for node in program.nodes if node not in phases]  # constants and handles
@@ -209,8 +230,7 @@ def recorded_program(
     feeds, nodes = given_on(device, taken, recorded)
     nodes, fetches = _copying_reads(nodes, results)
     inner = Program(feeds, [*shared, *nodes], fetches, fetch_to=device)
-    step = emit(inner, arguments).step
-    recording = Recording(step, *_variables_of(recorded, arguments))
+    recording = Recording(emit(inner, arguments), *_variables_of(recorded, arguments), leave_out)
     node = calling(captured_op, recording, taken, results, recorded[-1], "captured")
     targets = program.targets.difference(recorded) | {node}
     return dataclasses.replace(program, nodes=[*shared, *before, node, *after], targets=targets)
@@ -247,11 +267,20 @@ class Recording:
     """A function of tensors on a GPU that is recorded at its first call, and then replayed.
 
     The variables that it reads and writes stay where they are between its calls; where one has moved, or
-    where an earlier read of one is still held, the function runs as it is.
+    where an earlier read of one is still held, the function runs as it is. `leave_out` is told of an op that
+    cannot be recorded.
     """
 
-    def __init__(self, function: Callable[..., Any], read: Sequence[Variable], written: Sequence[Variable]):
-        self._function = function
+    def __init__(
+        self,
+        plan: LocalPlan,
+        read: Sequence[Variable],
+        written: Sequence[Variable],
+        leave_out: Callable[[Op], None],
+    ):
+        self._plan = plan
+        self._function = plan.step
+        self._leave_out = leave_out
         self._read, self._written = read, written
         self._lock = threading.Lock()  # one step at a time has the buffers
         self._graph: Any = None
@@ -294,11 +323,27 @@ class Recording:
         except Exception as error:  # the step stays on its kernels: all that is lost is speed
             self._recordings = _MOST_RECORDINGS
             self._inputs, self._outputs = [], ()
-            _log.info("A step could not be recorded as a CUDA graph and stays on its kernels: %s", error)
+            self._without_what_raised(error)
         else:
             self._graph, self._addresses = graph, addresses
         finally:
             resources.recording_thread = None
+
+    def _without_what_raised(self, error: BaseException) -> None:
+        """Has the step recorded without the op that cannot be, if it is known. What the end of the recording
+        raises comes after what the op has raised.
+        """
+        context: BaseException | None = error
+        node = None
+        while node is None and context is not None:
+            node, error, context = self._plan.node_that_raised(context), context, context.__context__
+        if node is None:
+            _log.info("A step could not be recorded as a CUDA graph and stays on its kernels: %s", error)
+        else:
+            _log.info(
+                "%s '%s' cannot be part of a CUDA graph and stays apart: %s", node.type, node.name, error
+            )
+            self._leave_out(node.definition)
 
     def _places(self) -> tuple[list[int], list[int]]:
         """The addresses of the variables read, and of those written."""

@@ -26,7 +26,7 @@ import torch
 import tideflow
 from tideflow.compile.captured import no_recording
 from tideflow.compile.emit import emit
-from tideflow.compile.ir import Node, Value
+from tideflow.compile.ir import Value
 from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.plan import LocalPlan
 from tideflow.compile.stretches import Stretch
@@ -205,22 +205,13 @@ def traced(stretch: Stretch, arguments: KernelArguments) -> torch.fx.GraphModule
             quick = {torch.ops.aten.tanh.default: cpu_functions.quotient}
             graph = make_fx(with_numbers, decomposition_table=quick, tracing_mode="real")(*examples)
     except Exception as error:
-        node = _failed_node(error, plan)
+        node = plan.node_that_raised(error)
         if node is None:
             raise
         raise Untraceable(node.type) from error
     for node in graph.graph.nodes:
         node.meta.clear()  # the values of this trace; the process that compiles it makes its own
     return graph
-
-
-def _failed_node(error: Exception, plan: LocalPlan) -> Node | None:
-    trace = error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code is plan.step.__code__:
-            return plan.lines.get(trace.tb_lineno)
-        trace = trace.tb_next
-    return None
 
 
 def _load(path: Path) -> Function:

@@ -49,5 +49,14 @@ class LocalPlan(Plan):
         node = self.lines.get(line)
         return None if node is None else node.source
 
+    def node_that_raised(self, error: BaseException) -> Node | None:
+        """The node in whose kernel an error came up, if it was one of the step's."""
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code is self.step.__code__:
+                return self.lines.get(trace.tb_lineno)
+            trace = trace.tb_next
+        return None
+
 
 Replace = Callable[[LocalPlan], None]  # puts a plan in the place of another, where that is kept

@@ -17,10 +17,17 @@ from tideflow.graph.op import Op
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import types
+from tideflow.ops.nn.candidate_sampling import (
+    CHANCES,
+    accidental_hits_op,
+    drawn_classes_op,
+    expected_counts_op,
+)
 from tideflow.ops.nn.conv_kernels import convolution_arguments, convolve, known_shapes, padded_image
 from tideflow.ops.nn.convolution import conv2d_op
 from tideflow.ops.nn.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.nn.windows import channels, from_channels_first, out_in_first, out_in_last
+from tideflow.runtime.devices import CPU
 
 # ---------------------------------------------------------------------------- pools
 
@@ -329,3 +336,50 @@ def convolution_with_relu(node: Node, sweep: Sweep) -> Any:
     if made_by.type != "_Conv2DBias" or made_by.attrs["relu"] or not _is_own(product, node, sweep):
         return None
     return sweep.make(conv2d_bias_op, made_by.inputs, {**made_by.attrs, "relu": True}, node)
+
+
+# ---------------------------------------------------------------------------- sampled classes
+
+
+@rule(*CHANCES, phase="fuse")
+def draws_apart_from_classes(node: Node, sweep: Sweep) -> Any:
+    """LogUniformCandidateSampler(c) -> s, _ExpectedCounts(c, t), e with s, t, e = _DrawnClasses(): so what is
+    drawn does not wait for the classes of the batch
+    """
+    attrs = {**node.attrs, "sampler": node.type}
+    drawn, tries, expected = sweep.make(drawn_classes_op, [], attrs, node)
+    drawn.op.device = CPU
+    (counts,) = sweep.make(expected_counts_op, [node.inputs[0], tries], attrs, node)
+    return [drawn, counts, expected]
+
+
+@rule("SparseToDense", phase="fuse")
+def hits_in_a_matrix(node: Node, sweep: Sweep) -> Any:
+    """SparseToDense(concat([rows, places], 1), [n, s], weights, 0), rows, places, weights of
+    ComputeAccidentalHits(c, s) -> _AccidentalHits(c, s): sizes do not depend on how many hits there are
+    """
+    indices, sizes, weights, default = node.inputs
+    hits, *parts = (_origin(value) for value in (weights, *indices.op.inputs[:-1]))
+    if (
+        hits.op.type != "ComputeAccidentalHits"
+        or [*parts, hits] != hits.op.outputs
+        or hits.op.guards != node.guards
+        or indices.op.type != "ConcatV2"
+        or indices.op.inputs[-1].constant != 1
+        or node.attrs["validate_indices"]
+        or sizes.constant is None
+        or default.constant is None
+        or default.constant.item() != 0
+    ):
+        return None
+    classes, sampled = hits.op.inputs
+    if classes.shape[:1].concatenate(sampled.shape).tuple != tuple(sizes.constant.tolist()):
+        return None
+    return sweep.make(accidental_hits_op, [classes, sampled], {"T": weights.dtype}, node)
+
+
+def _origin(value: Value) -> Value:
+    """The value that others are only other forms of."""
+    while value.op.type in ("Reshape", "Cast"):
+        value = value.op.inputs[0]
+    return value

@@ -16,11 +16,13 @@ import numpy as np
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node
 from tideflow.compile.rewrite import drop_unused, folded
+from tideflow.compile.rules_math import add_matmul_op
+from tideflow.graph import dtypes
 from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op
 from tideflow.ops.arrays.constants import const_op
-from tideflow.ops.arrays.joining import pack_op, unpack_op
+from tideflow.ops.arrays.joining import concat_v2_op, pack_op, unpack_op
 from tideflow.ops.control_flow import stacks
 from tideflow.ops.control_flow import tensor_array_ops as arrays
 from tideflow.ops.math.reductions import add_n_op
@@ -100,6 +102,7 @@ class _Unrolling:
             targets={self._targets.get(node, node) for node in program.targets},
         )
         drop_unused(made)
+        join_products(made)
         return made
 
     def _now(self, values: Iterable[Value]) -> list[Value]:
@@ -305,3 +308,46 @@ class _Unrolling:
         if not stack:
             raise Unknown
         return [stack.pop()]
+
+
+# -------------------------------------------------------------------------------------- sums of products
+
+
+def join_products(program: Program) -> None:
+    """AddMatMul(AddMatMul(s, a, b), c, d) -> AddMatMul(s, concat(a, c), concat(b, d)), all transposed_a: the
+    gradient of weights that every iteration used is one large product, not a sum of small ones
+    """
+    uses = program.uses()
+    chains: dict[Value, list[Node]] = {}  # by the sum at their end
+    for node in program.nodes:
+        if _adds_rows(node):
+            total = node.inputs[0]
+            before = chains.pop(total, []) if uses.get(total) == 1 else []
+            chains[node.outputs[0]] = [*before, node]
+    joined: dict[Node, list[Node]] = {}  # what takes the place of each node of a chain
+    for chain in chains.values():
+        if len(chain) > 1:
+            joined.update({node: [] for node in chain})
+            joined[chain[-1]] = _joined(chain)
+    program.nodes = [new for node in program.nodes for new in joined.get(node, [node])]
+
+
+def _adds_rows(node: Node) -> bool:
+    """Whether a node adds a product over rows, of which there may be any number."""
+    if node.definition is not add_matmul_op or node.guards:
+        return False
+    return bool(node.attrs["transpose_a"]) and not node.attrs["transpose_b"]
+
+
+def _joined(chain: list[Node]) -> list[Node]:
+    """Nodes whose last has the value of the chain's last, and its name."""
+    last = chain[-1]
+    axis = make_node(const_op, [], {"value": np.array(0, np.int32), "dtype": dtypes.int32}, last)
+    factors = []
+    for place in (1, 2):
+        rows = [node.inputs[place] for node in chain]
+        attrs = {"N": len(rows), "T": rows[0].dtype, "Tidx": dtypes.int32}
+        factors.append(make_node(concat_v2_op, [*rows, axis.outputs[0]], attrs, last))
+    product = copy.copy(last)
+    product.inputs = [chain[0].inputs[0], *(factor.outputs[0] for factor in factors)]
+    return [axis, *factors, product]

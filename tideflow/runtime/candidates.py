@@ -1,6 +1,6 @@
 """Candidate samplers: they draw classes from a range, each class with a probability of its own.
 
-A sampler turns random words into the same sequence of draws as TensorFlow. `sample` takes the first n draws,
+A sampler turns random words into the same sequence of draws as TensorFlow. `draw` takes the first n draws,
 or the first n different ones. The expected count of a class in the sample is p * n or, if it took t draws to
 find n different classes, 1 - (1 - p) ** t.
 """
@@ -43,20 +43,18 @@ class Sampler(abc.ABC):
     def learn(self, classes: np.ndarray) -> None:  # noqa: B027 - most samplers have nothing to learn
         """Counts classes that occurred in the data."""
 
-    def sample(
-        self, generator: Philox, count: int, unique: bool, others: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draws `count` classes; returns them, their expected counts, and the expected counts of `others`."""
+    def draw(self, generator: Philox, count: int, unique: bool) -> tuple[np.ndarray, int]:
+        """Draws `count` classes; returns them, and how many tries that took."""
         sequence = self._sequence(Words(generator, count))
         taken, tries = _first_different(sequence, count) if unique else _first(sequence, count)
-        classes = np.array(taken, np.int64)
-        return classes, self._expected(classes, count, tries), self._expected(others, count, tries)
+        return np.array(taken, np.int64), tries
 
     def _sequence(self, words: Words) -> Iterator[int]:
         while True:
             yield from self.draws(words).tolist()
 
-    def _expected(self, classes: np.ndarray, count: int, tries: int) -> np.ndarray:
+    def expected(self, classes: np.ndarray, count: int, tries: int) -> np.ndarray:
+        """How often each of the classes is to be expected among `count` that were found in so many tries."""
         probability = self.probability(classes).astype(np.float32)
         if tries == count:
             return probability * np.float32(count)
@@ -124,11 +122,13 @@ class All:
     def learn(self, classes: np.ndarray) -> None:
         """Does nothing."""
 
-    def sample(
-        self, generator: Philox, count: int, unique: bool, others: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """All classes, each expected once."""
-        return np.arange(count), np.ones(count, np.float32), np.ones(others.shape, np.float32)
+    def draw(self, generator: Philox, count: int, unique: bool) -> tuple[np.ndarray, int]:
+        """All classes."""
+        return np.arange(count), count
+
+    def expected(self, classes: np.ndarray, count: int, tries: int) -> np.ndarray:
+        """Once each."""
+        return np.ones(classes.shape, np.float32)
 
 
 class Uniform(Sampler):

@@ -36,7 +36,7 @@ from tideflow.ops.helpers.axes import (
     unequal_inputs,
 )
 from tideflow.ops.helpers.broadcasting import broadcast_shapes
-from tideflow.ops.helpers.rows import check_rows, linear_rows
+from tideflow.ops.helpers.rows import check_rows, linear_rows, rows_at, without_missing
 from tideflow.ops.helpers.samples import boolean, f32
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.unsigned import modular
@@ -46,16 +46,10 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, TensorOrRagged
 
 
-def _checked_places(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
-    """The indices as ATen takes them. On a GPU, bad ones are no error: the mask says which results are 0."""
-    indices = indices.long() if indices.dtype == torch.int16 else indices
-    if not indices.is_cuda or not size:
-        check_rows(indices, size)
-        return indices, None
-    return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
-
-
-def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
+def gathered(params: torch.Tensor, indices: torch.Tensor, axis: int = 0, batch_dims: int = 0) -> torch.Tensor:
+    """Slices of `params` along an axis; the first `batch_dims` axes of both inputs are a batch's."""
+    if batch_dims:
+        return _gathered_in_batches(params, indices, axis, batch_dims)
     sizes = (*params.shape[:axis], *indices.shape, *params.shape[axis + 1 :])
     if 0 in params.shape[:axis]:
         return params.new_empty(sizes)  # nothing to take, so that TensorFlow does not look at the indices
@@ -65,7 +59,8 @@ def _gathered(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.T
         except (IndexError, RuntimeError):  # ATen looks at the indices too; these are TensorFlow's words
             check_rows(indices, params.shape[axis])
             raise
-    places, is_missing = _checked_places(indices, params.shape[axis])
+    places = indices.long() if indices.dtype == torch.int16 else indices
+    places, is_missing = rows_at(places, params.shape[axis])
     result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
     if is_missing is None:
         return result
@@ -107,7 +102,7 @@ def _gather_shape(params, indices):
 @gather_op.kernel
 @modular
 def _gather_kernel(params, indices):
-    return _gathered(params, indices, 0)
+    return gathered(params, indices)
 
 
 gather_op.kernel("string")(by_places(gather_op.kernels[""]))
@@ -184,7 +179,7 @@ def _gathered_in_batches(
 ) -> torch.Tensor:
     batch = params.shape[:batch_dims]
     count = math.prod(batch)
-    places, is_missing = _checked_places(indices, params.shape[axis])
+    places, is_missing = rows_at(indices, params.shape[axis])
     rows = params.movedim(axis, batch_dims)
     rest = rows.shape[batch_dims + 1 :]
     flat_rows = rows.reshape(count, params.shape[axis], *rest)
@@ -203,10 +198,7 @@ def _gathered_in_batches(
 @modular
 def _gather_v2_kernel(params, indices, axis, *, batch_dims):
     axis = _gathered_axis(scalar(axis), params.ndim)
-    batch_dims = _normal_batch_dims(batch_dims, indices.ndim)
-    if not batch_dims:
-        return _gathered(params, indices, axis)
-    return _gathered_in_batches(params, indices, axis, batch_dims)
+    return gathered(params, indices, axis, _normal_batch_dims(batch_dims, indices.ndim))
 
 
 gather_v2_op.kernel("string")(by_places(gather_v2_op.kernels[""]))
@@ -391,9 +383,8 @@ def _gather_nd_shape(params, indices):
     return [*indices.tuple[:-1], *params.tuple[depth:]]
 
 
-@gather_nd_op.kernel
-@modular
-def _gather_nd_kernel(params, indices):
+def gathered_slices(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
+    """Slices of `params` at index vectors, which stand along the last axis of `indices`."""
     depth = indices.shape[-1]
     rest = params.shape[depth:]
     if not params.numel() and math.prod(indices.shape[:-1]):
@@ -401,9 +392,16 @@ def _gather_nd_kernel(params, indices):
             "Requested more than 0 entries, but params is empty. Params shape: "
             f"{brackets(params.shape)}, indices shape: {brackets(indices.shape)}"
         )
-    rows = linear_rows(indices, tuple(params.shape), "param shape").reshape(-1)
+    rows, is_missing = linear_rows(indices, tuple(params.shape), "param shape")
     matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
-    return matrix.index_select(0, rows).reshape((*indices.shape[:-1], *rest))
+    taken = matrix.index_select(0, rows.reshape(-1)).reshape((*indices.shape[:-1], *rest))
+    return without_missing(taken, is_missing)
+
+
+@gather_nd_op.kernel
+@modular
+def _gather_nd_kernel(params, indices):
+    return gathered_slices(params, indices)
 
 
 gather_nd_op.kernel("string")(by_places(gather_nd_op.kernels[""]))

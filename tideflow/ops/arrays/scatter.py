@@ -17,7 +17,14 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.helpers.axes import as_sizes, brackets, checked_sizes, merged, of_rank_at_least
-from tideflow.ops.helpers.rows import check_not_empty, linear_rows, subtract_rows
+from tideflow.ops.helpers.rows import (
+    Change,
+    add_rows,
+    change_rows,
+    check_not_empty,
+    linear_rows,
+    subtract_rows,
+)
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDICES, types
 from tideflow.ops.helpers.variables import as_signed
@@ -25,8 +32,6 @@ from tideflow.ops.math import unary
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
-
-Change = Callable[[Any, torch.Tensor, Any], None]
 
 
 def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change) -> Any:
@@ -50,18 +55,10 @@ def _scattered(output: Any, indices: torch.Tensor, updates: Any, change: Change)
             f"params_shape: {brackets(sizes)}",
         )
     check_not_empty(indices.numel(), math.prod(updates.shape), math.prod(sizes))
-    at = linear_rows(indices, sizes).reshape(-1)
+    at, is_missing = linear_rows(indices, sizes)
     rows = output.reshape(math.prod(sizes[:depth]), *sizes[depth:])
-    change(rows, at, updates.reshape(at.numel(), *sizes[depth:]))
+    change_rows(change, rows, at, updates.reshape(at.numel(), *sizes[depth:]), is_missing)
     return rows.reshape(sizes)
-
-
-def _add(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-    if rows.dtype == torch.bool:
-        rows, updates = rows.view(torch.uint8), updates.to(torch.uint8)
-        rows.index_reduce_(0, at, updates, "amax")
-    else:
-        as_signed(rows).index_add_(0, at, as_signed(updates))
 
 
 def _match(
@@ -130,7 +127,7 @@ def _scatter_nd_shape(indices, updates, shape):
 
 @scatter_nd_op.kernel
 def _scatter_nd_kernel(indices, updates, shape):
-    return _scattered(updates.new_zeros(checked_sizes(shape, _NO_VECTOR)), indices, updates, _add)
+    return _scattered(updates.new_zeros(checked_sizes(shape, _NO_VECTOR)), indices, updates, add_rows)
 
 
 def _append_strings(rows: np.ndarray, at: torch.Tensor, updates: np.ndarray) -> None:
@@ -277,7 +274,7 @@ def tensor_scatter_update(
     return tensor_scatter_update_op(tensor, indices, updates, name=name)
 
 
-tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", INDICES, _add, np.add)
+tensor_scatter_add_op = _tensor_scatter("TensorScatterAdd", INDICES, add_rows, np.add)
 
 
 @tensor_scatter_add_op.gradient

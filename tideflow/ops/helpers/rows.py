@@ -1,8 +1,14 @@
-"""Rows of buffers that indices point to: checked, counted, changed."""
+"""Rows of buffers that indices point to: checked, counted, changed.
+
+On a CPU, an index that points to no row is an error. To find one on a GPU, the step would wait for it: there,
+as in TensorFlow, nothing is put at such an index, and what is taken from it is 0.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -26,6 +32,14 @@ def check_rows(indices: torch.Tensor, size: int) -> None:
         )
 
 
+def rows_at(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The rows of `size` that indices point to; and, on a GPU, which of the indices point to none."""
+    if not indices.is_cuda or not size:
+        check_rows(indices, size)
+        return indices, None
+    return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
+
+
 def have_repeats(indices: torch.Tensor) -> bool:
     """Whether an index occurs more than once."""
     in_order = indices.sort().values
@@ -42,28 +56,62 @@ def check_not_empty(indices: int | None, updates: int | None, output: int | None
         raise ShapeError("Indices and updates specified for empty output shape")
 
 
-def linear_rows(indices: torch.Tensor, shape: tuple[int, ...], into: str = "shape") -> torch.Tensor:
-    """The number of the row that each index vector (the last axis of `indices`) means."""
-    depth = indices.shape[-1]
+def linear_rows(
+    indices: torch.Tensor, shape: tuple[int, ...], into: str = "shape"
+) -> tuple[torch.Tensor, torch.Tensor | None]:
+    """The number of the row that each index vector (the last axis of `indices`) means; and, on a GPU, which
+    of the vectors mean none.
+    """
     indices = indices.long()
-    if not can_look():
-        strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]  # maybe with symbols
-        columns = (indices[..., i] * stride for i, stride in enumerate(strides))
-        return sum(columns, indices.new_zeros(indices.shape[:-1]))
-    sizes = torch.tensor(shape[:depth], dtype=torch.int64, device=indices.device)
-    bad = ((indices < 0) | (indices >= sizes)).any(-1)
-    if bad.any():
-        at = _first_bad(bad)
-        raise errors.invalid_argument(
-            f"indices{shape_text(at)} = {indices[at].tolist()} does not index into {into} {shape_text(shape)}"
-        )
-    strides = [math.prod(shape[i + 1 : depth]) for i in range(depth)]
-    return (indices * torch.tensor(strides, dtype=torch.int64, device=indices.device)).sum(-1)
+    columns, sizes = indices.unbind(-1), shape[: indices.shape[-1]]
+    nothing, is_missing = indices.new_zeros(indices.shape[:-1]), None
+    if can_look():
+        bad = sum(((at < 0) | (at >= size) for at, size in zip(columns, sizes)), nothing.bool())
+        if indices.is_cuda and math.prod(sizes):
+            columns = tuple([at.clamp(0, size - 1) for at, size in zip(columns, sizes)])
+            is_missing = bad
+        elif bad.any():
+            first = _first_bad(bad)
+            raise errors.invalid_argument(
+                f"indices{shape_text(first)} = {indices[first].tolist()} does not index into {into} "
+                f"{shape_text(shape)}"
+            )
+    strides = (math.prod(sizes[i + 1 :]) for i in range(len(sizes)))  # maybe with symbols
+    return sum((at * stride for at, stride in zip(columns, strides)), nothing), is_missing
+
+
+def without_missing(values: torch.Tensor, is_missing: torch.Tensor | None) -> torch.Tensor:
+    """Rows that were taken, with zeros where an index pointed to none."""
+    if is_missing is None:
+        return values
+    return values.masked_fill(
+        is_missing.reshape(*is_missing.shape, *[1] * (values.ndim - is_missing.ndim)), 0
+    )
+
+
+Change = Callable[[Any, torch.Tensor, Any], None]
+
+
+def change_rows(
+    change: Change, rows: Any, at: torch.Tensor, updates: Any, is_missing: torch.Tensor | None
+) -> None:
+    """Applies `change(rows, at, updates)`, with an update for each index, where indices point to rows."""
+    at = at.reshape(-1)
+    if is_missing is not None:
+        is_missing = is_missing.reshape(-1)
+        if change in (add_rows, subtract_rows):
+            updates = without_missing(updates, is_missing)
+        else:
+            at, updates = at[~is_missing], updates[~is_missing]
+    change(rows, at, updates)
 
 
 def add_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
     """rows[at] += updates, as often as a row occurs."""
-    as_signed(rows).index_add_(0, at, as_signed(updates))
+    if rows.dtype == torch.bool:
+        rows.view(torch.uint8).index_reduce_(0, at, updates.to(torch.uint8), "amax")
+    else:
+        as_signed(rows).index_add_(0, at, as_signed(updates))
 
 
 def subtract_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:

@@ -5,13 +5,15 @@ With a seed the candidates are TensorFlow's own. They are drawn on the host.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 
 from tideflow.export import export
-from tideflow.graph import errors
+from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
@@ -19,6 +21,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import of_rank
 from tideflow.ops.helpers.integers import check_int32
 from tideflow.ops.helpers.samples import i64
+from tideflow.ops.helpers.types import types
 from tideflow.ops.random.sources import seed_attrs
 from tideflow.runtime import candidates
 from tideflow.runtime.candidates import RESERVED_PER_CANDIDATE, Sampler
@@ -55,26 +58,37 @@ def _sampler(name: str, make: Callable[[dict[str, Any]], Any], **attrs: Any) -> 
 
     @op.kernel
     def _kernel(true_classes, *, num_true, num_sampled, unique, seed, seed2, state, node, device):
-        if true_classes.ndim != 2:
-            raise ShapeError(f"true_classes must be a matrix, but has shape {list(true_classes.shape)}")
-        if true_classes.shape[1] != num_true:
-            raise ShapeError(
-                f"true_classes must have num_true columns, expected: {true_classes.shape[1]} was: {num_true}"
-            )
-        if "sampler" not in state:
-            state["sampler"], state["stream"] = make(node.attrs), Stream(seed, seed2)
-        sampler, stream = state["sampler"], state["stream"]
-        if unique and num_sampled > sampler.possible:
-            raise errors.invalid_argument(
-                f"Sampler's range is too small: {sampler.possible} for {num_sampled} samples"
-            )
-        generator = stream.reserve_blocks(RESERVED_PER_CANDIDATE * num_sampled)
+        _check_classes(true_classes, num_true)
+        sampler = _sampler_of(state, make, node)
+        drawn, tries = _draw(sampler, state, num_sampled, unique)
         classes = to_numpy(true_classes)
-        sampled, sampled_expected, true_expected = sampler.sample(generator, num_sampled, unique, classes)
+        counts = [sampler.expected(each, num_sampled, tries) for each in (classes, drawn)]
         sampler.learn(classes)
-        return tuple(to_torch(array, device) for array in (sampled, true_expected, sampled_expected))
+        return tuple(to_torch(array, device) for array in (drawn, *counts))
 
     return op
+
+
+def _check_classes(true_classes: Any, num_true: int) -> None:
+    if true_classes.ndim != 2:
+        raise ShapeError(f"true_classes must be a matrix, but has shape {list(true_classes.shape)}")
+    if true_classes.shape[1] != num_true:
+        raise ShapeError(
+            f"true_classes must have num_true columns, expected: {true_classes.shape[1]} was: {num_true}"
+        )
+
+
+def _sampler_of(state: dict[str, Any], make: Callable[[dict[str, Any]], Any], node: Any) -> Any:
+    """The sampler of an operation, which has a random stream beside it; made at its first step."""
+    if "sampler" not in state:
+        state["sampler"], state["stream"] = make(node.attrs), Stream(node.attrs["seed"], node.attrs["seed2"])
+    return state["sampler"]
+
+
+def _draw(sampler: Any, state: dict[str, Any], count: int, unique: bool) -> tuple[np.ndarray, int]:
+    if unique and count > sampler.possible:
+        raise errors.invalid_argument(f"Sampler's range is too small: {sampler.possible} for {count} samples")
+    return sampler.draw(state["stream"].reserve_blocks(RESERVED_PER_CANDIDATE * count), count, unique)
 
 
 def _sample_claims(weights, true_classes, sampled, true_expected, sampled_expected, num_sampled, unique):
@@ -413,6 +427,74 @@ def fixed_unigram_candidate_sampler(
     )
 
 
+# -------------------------------------------------------------------- draws that the batch has no part in
+# A rule puts these into programs where a sampler learns nothing from its classes: what it draws does not wait
+# for the batch, and what is expected of the batch's classes is computed where they are.
+
+CHANCES: dict[str, tuple[type[Sampler], Callable[[torch.Tensor, int], torch.Tensor]]] = {
+    uniform_op.name: (
+        candidates.Uniform,
+        lambda classes, size: torch.full_like(classes, 1 / size, dtype=torch.float64),
+    ),
+    log_uniform_op.name: (
+        candidates.LogUniform,
+        lambda classes, size: torch.log((classes.double() + 2) / (classes.double() + 1)) / math.log1p(size),
+    ),
+}
+
+drawn_classes_op = Op(
+    "_DrawnClasses",
+    "-> sampled_candidates: int64, tries: int32, sampled_expected_count: float32",
+    stateful=True,
+    differentiable=False,
+    num_sampled=_POSITIVE,
+    unique=attr("bool"),
+    range_max=_POSITIVE,
+    sampler=attr("string", log_uniform_op.name),
+    **_SEEDS,
+)
+drawn_classes_op.shape(lambda *, num_sampled: [[num_sampled], [], [num_sampled]])
+
+
+@drawn_classes_op.kernel
+def _drawn_classes_kernel(*, num_sampled, unique, range_max, sampler, state, node):
+    kind = CHANCES[sampler][0]
+    made = _sampler_of(state, lambda attrs: kind(range_max), node)
+    drawn, tries = _draw(made, state, num_sampled, unique)
+    expected = made.expected(drawn, num_sampled, tries)
+    return torch.from_numpy(drawn), torch.tensor(tries, dtype=torch.int32), torch.from_numpy(expected)
+
+
+drawn_classes_op.samples(covered_by="tests/compile/test_rules.py")
+
+expected_counts_op = Op(
+    "_ExpectedCounts",
+    "true_classes: int64, tries: int32 -> counts: float32",
+    differentiable=False,
+    num_true=_POSITIVE,
+    num_sampled=_POSITIVE,
+    range_max=_POSITIVE,
+    sampler=attr("string", log_uniform_op.name),
+)
+expected_counts_op.shape(lambda true_classes, tries, *, num_true: true_classes)
+
+
+@expected_counts_op.kernel
+def _expected_counts_kernel(true_classes, tries, *, num_true, num_sampled, range_max, sampler):
+    _check_classes(true_classes, num_true)
+    chances = CHANCES[sampler][1](true_classes, range_max).float()
+    of_different = -torch.expm1(tries * torch.log1p(-chances))
+    return torch.where(tries == num_sampled, chances * num_sampled, of_different)
+
+
+expected_counts_op.samples(
+    (_CLASSES, np.array(9, np.int32), {"num_true": 2, "num_sampled": 5, "range_max": 10}),
+    (_CLASSES, np.array(5, np.int32), {"num_true": 2, "num_sampled": 5, "range_max": 10}),
+    against=lambda classes, tries, num_sampled, range_max: candidates.LogUniform(range_max).expected(
+        classes, num_sampled, int(tries)
+    ),
+)
+
 compute_accidental_hits_op = Op(
     "ComputeAccidentalHits",
     "true_classes: int64, sampled_candidates: int64 -> indices: int32, ids: int64, weights: float32",
@@ -467,6 +549,44 @@ compute_accidental_hits_op.samples(
 compute_accidental_hits_op.refuses((i64(3, 2), i64(4), {"num_true": 1}), "Dimension must be 1 but is 2")
 compute_accidental_hits_op.refuses(
     (i64(3, 2), i64(4, 1), {"num_true": 2}), "Shape must be rank 1 but is rank 2"
+)
+
+
+accidental_hits_op = Op(
+    "_AccidentalHits",
+    "true_classes: int64, sampled_candidates: int64 -> penalty: T",
+    T=types("half bfloat16 float double"),
+    differentiable=False,
+)
+
+
+@accidental_hits_op.shape
+def _accidental_hits_shape(true_classes, sampled_candidates):
+    return [of_rank(true_classes, 2)[0], of_rank(sampled_candidates, 1)[0]]
+
+
+@accidental_hits_op.kernel
+def _accidental_hits_kernel(true_classes, sampled_candidates, *, T):
+    """The weights of hits in a matrix. Of equal candidates, the last one is hit."""
+    is_hit = (true_classes[:, :, None] == sampled_candidates).any(1)
+    comes_again = (sampled_candidates[:, None] == sampled_candidates).triu(1).any(1)
+    least = torch.finfo(torch.float32).min
+    penalty = torch.where(is_hit & ~comes_again, least, 0.0)
+    return penalty.to(T.torch)
+
+
+def _accidental_hits_reference(true_classes, sampled_candidates, T):
+    rows, places, weights = _compute_accidental_hits_reference(true_classes, sampled_candidates)
+    penalty = np.zeros([len(true_classes), len(sampled_candidates)])
+    penalty[rows, places] = weights
+    return penalty.astype(T.as_numpy_dtype)
+
+
+accidental_hits_op.samples(
+    (np.array([[1, 2], [3, 4], [1, 1]]), np.array([3, 1, 7, 4, 3]), {"T": dtypes.float32}),
+    (np.array([[1], [3]]), np.array([9]), {"T": dtypes.float32}),
+    (i64(0, 2), i64(4), {"T": dtypes.float64}),
+    against=_accidental_hits_reference,
 )
 
 

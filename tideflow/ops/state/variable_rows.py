@@ -1,7 +1,8 @@
 """Rows of variables: taken by index (gather) and changed by index (scatter), of references and handles alike.
 
 `Scatter*` counts rows along the first axis; `ScatterNd*` has index vectors into the first k axes, which are
-the rows of the same buffer seen as a matrix. Every index is checked before the first element is written.
+the rows of the same buffer seen as a matrix. Every index is checked before the first element is written
+(on GPUs, what an index outside of the variable says is left out).
 Where one index occurs more than once, updates apply in the order given.
 """
 
@@ -24,7 +25,16 @@ from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import TensorShape, brackets
 from tideflow.ops.arrays import creation, indexing, joining, scatter, shapes
 from tideflow.ops.helpers.integers import truncated_quotient
-from tideflow.ops.helpers.rows import add_rows, check_not_empty, check_rows, linear_rows, subtract_rows
+from tideflow.ops.helpers.rows import (
+    Change,
+    add_rows,
+    change_rows,
+    check_not_empty,
+    check_rows,
+    linear_rows,
+    rows_at,
+    subtract_rows,
+)
 from tideflow.ops.helpers.samples import f32, i32, i64, ref, resource
 from tideflow.ops.helpers.types import INDICES, NUMERIC, types
 from tideflow.ops.helpers.variables import as_signed, check_dtype, same_shape, shape_text, variable_shape_of
@@ -76,15 +86,7 @@ def _check_batch_dims(batch_dims: int, params: Any, indices: torch.Tensor) -> No
 
 def _gathered_rows(params: torch.Tensor, indices: torch.Tensor, batch_dims: int) -> torch.Tensor:
     _check_batch_dims(batch_dims, params, indices)
-    size = params.shape[batch_dims]
-    check_rows(indices, size)
-    shape = (*indices.shape, *params.shape[batch_dims + 1 :])
-    if batch_dims:
-        batches = math.prod(params.shape[:batch_dims])
-        starts = torch.arange(batches, device=indices.device) * size
-        indices = indices.reshape(batches, math.prod(indices.shape[batch_dims:])) + starts[:, None]
-        params = params.reshape(batches * size, *params.shape[batch_dims + 1 :])
-    return params.index_select(0, indices.reshape(-1)).reshape(shape)
+    return indexing.gathered(params, indices, batch_dims, batch_dims)
 
 
 @resource_gather_op.kernel
@@ -148,16 +150,9 @@ def _resource_gather_nd_shape(resource, indices, *, dtype):
     return indices[:-1].concatenate(params[depth:])
 
 
-def _gathered_elements(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
-    shape, depth = tuple(params.shape), indices.shape[-1]
-    rows = linear_rows(indices, shape, "param shape")
-    matrix = params.reshape(math.prod(shape[:depth]), *shape[depth:])
-    return matrix.index_select(0, rows.reshape(-1)).reshape((*indices.shape[:-1], *shape[depth:]))
-
-
 @resource_gather_nd_op.kernel
 def _resource_gather_nd_kernel(resource, indices):
-    return resource.look(lambda params: _gathered_elements(params, indices))
+    return resource.look(lambda params: indexing.gathered_slices(params, indices))
 
 
 @resource_gather_nd_op.kernel("string")
@@ -245,7 +240,7 @@ def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
     return torch.where(new > old, new, old)
 
 
-def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Callable) -> None:
+def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Change) -> None:
     """Changes rows of a variable; a scalar update serves every row."""
     with variable as buffer:
         shape = tuple(buffer.shape)
@@ -260,10 +255,10 @@ def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change
                 f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
                 f"params.shape {shape_text(shape)}"
             )
-        check_rows(indices, shape[0])
+        at, is_missing = rows_at(indices.long(), shape[0])
         if indices.numel() and buffer.numel():
-            count = indices.numel()
-            change(buffer, indices.reshape(count).long(), updates.expand(wanted).reshape(count, *shape[1:]))
+            updates = updates.expand(wanted).reshape(indices.numel(), *shape[1:])
+            change_rows(change, buffer, at, updates, is_missing)
 
 
 def _scatter_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
@@ -490,7 +485,7 @@ scatter_max = _scatter_function(
 # --------------------------------------------------------------------------------------------- slices changed
 
 
-def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor:
+def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> tuple[torch.Tensor, torch.Tensor | None]:
     if not shape:
         raise errors.invalid_argument("Output must be at least 1-D, got shape: []")
     if not indices.ndim or not updates.ndim and indices.ndim > 1:
@@ -512,16 +507,16 @@ def _nd_rows(shape: tuple[int, ...], indices: Any, updates: Any) -> torch.Tensor
 
 
 def _scatter_nd_into(
-    buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, change: Callable
+    buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, change: Change
 ) -> None:
     """Changes the slices of `buffer` that the index vectors mean."""
     shape = tuple(buffer.shape)
-    rows = _nd_rows(shape, indices, updates)
+    at, is_missing = _nd_rows(shape, indices, updates)
     depth = indices.shape[-1]
-    if not (rows.numel() and updates.numel()):
+    if not (at.numel() and updates.numel()):
         return
     matrix = buffer.reshape(math.prod(shape[:depth]), *shape[depth:])
-    change(matrix, rows.reshape(-1), updates.reshape(rows.numel(), *shape[depth:]))
+    change_rows(change, matrix, at, updates.reshape(at.numel(), *shape[depth:]), is_missing)
     if matrix.data_ptr() != buffer.data_ptr():  # the buffer's layout had no such view
         buffer.copy_(matrix.reshape(shape))
 
