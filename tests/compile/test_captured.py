@@ -14,6 +14,7 @@ from tests.compile.steps import program
 from tideflow.compile import captured
 from tideflow.compile.emit import emit
 from tideflow.compile.group import group_updates
+from tideflow.compile.kernels import KernelArguments
 from tideflow.compile.place import place
 from tideflow.compile.rewrite import optimize
 from tideflow.runtime.devices import ONE_CPU, Placement, local_devices
@@ -206,7 +207,7 @@ def test_a_program_in_three_phases_is_the_same_program(
                     program = captured._with_handles(plan.program)
                     phases = captured.phases_of(program, choices[recordable])
                     resources = session._executor._resources
-                    arguments = captured.KernelArguments(resources, None)
+                    arguments = KernelArguments(resources, None)
                     device = torch.device("cpu")
                     made = captured.recorded_program(program, phases, device, arguments, lambda op: None)
                     made.check()
@@ -217,13 +218,20 @@ def test_a_program_in_three_phases_is_the_same_program(
         np.testing.assert_allclose(left, right, rtol=1e-5, atol=1e-7)
 
 
-def test_updates_under_a_condition_are_for_recordings_too() -> None:
-    """What a recording does, on a CPU: the update reads on the device whether it is due."""
-    with tf.Graph().as_default():
-        variables = [tf.get_variable(f"v{i}", [3], initializer=tf.ones_initializer()) for i in range(3)]
+@pytest.mark.parametrize("use_resource", [False, True])
+@pytest.mark.parametrize("others", [2, 0])
+def test_updates_under_a_condition_are_for_recordings_too(others: int, use_resource: bool) -> None:
+    """As in a recording, on a CPU: updates, those of rows too, read on the device whether they are due."""
+    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+        table = tf.get_variable("table", [4, 3], initializer=tf.ones_initializer())
+        variables = [table]
+        loss = tf.reduce_sum(tf.square(tf.gather(table, [2, 0])))
+        for i in range(1 + others):
+            variables.append(tf.get_variable(f"v{i}", [3], initializer=tf.ones_initializer()))
+            loss += tf.reduce_sum(tf.square(variables[-1]))
         is_due = tf.placeholder(tf.bool, [])
         optimizer = tf.train.AdamOptimizer(0.1)
-        gradients = [(2.0 * v, v) for v in variables]
+        gradients = optimizer.compute_gradients(loss)
         optimizer._create_slots(variables)
         optimizer._prepare()
         step = tf.cond(is_due, lambda: optimizer.apply_gradients(gradients), tf.no_op)
@@ -231,9 +239,22 @@ def test_updates_under_a_condition_are_for_recordings_too() -> None:
         optimize(made, check=True)
         group_updates(made)
         place(made, Placement(local_devices(ONE_CPU)))
-        changed = captured.with_updates_on_device(made, torch.device("cpu"))
-        (update,) = [node for node in changed.nodes if node.type == "_GroupedAdamRecorded"]
-        assert not update.guards and update.inputs[-1].dtype == tf.bool
+        changed = captured.with_updates_on_device(
+            captured._with_handles(made), torch.device("cpu"), lambda node: True
+        )
+        changed.check()
+        assert not any(node.effects and node.guards for node in changed.nodes)
+        found = []
+        for each in (made, changed):
+            with tf.Session() as session:
+                session.run(tf.global_variables_initializer())
+                run = emit(each, KernelArguments(session._executor._resources, None)).function
+                for value in (True, False, True):
+                    run(torch.tensor(value))
+                    found.append(session.run(tf.global_variables()))
+        for before, after in zip(found[:3], found[3:], strict=True):
+            for wanted, value in zip(before, after, strict=True):
+                np.testing.assert_allclose(value, wanted, rtol=1e-6)
 
 
 def test_an_op_that_fails_while_it_is_recorded_is_left_out() -> None:

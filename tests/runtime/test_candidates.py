@@ -16,9 +16,15 @@ SAMPLERS = {
 }
 
 
+def sample(sampler, generator, count, unique, others):
+    """What is drawn, how often that was to be expected, and how often the others were."""
+    classes, tries = sampler.draw(generator, count, unique)
+    return classes, *(sampler.expected(each, count, tries) for each in (classes, others))
+
+
 @pytest.mark.parametrize("sampler", SAMPLERS.values(), ids=SAMPLERS)
 def test_frequencies_are_the_probabilities(sampler):
-    classes, expected, others = sampler.sample(Philox(1, 2), 40000, False, np.arange(sampler.size))
+    classes, expected, others = sample(sampler, Philox(1, 2), 40000, False, np.arange(sampler.size))
     found = np.bincount(classes, minlength=sampler.size)
     wanted = sampler.probability(np.arange(sampler.size)) * 40000
     np.testing.assert_allclose(found, wanted, atol=600)
@@ -28,7 +34,7 @@ def test_frequencies_are_the_probabilities(sampler):
 
 @pytest.mark.parametrize("name", ["uniform", "log uniform", "unigram"])
 def test_all_different_ones_are_all(name):
-    classes, expected, _ = SAMPLERS[name].sample(Philox(1, 2), 7, True, np.array([0]))
+    classes, expected, _ = sample(SAMPLERS[name], Philox(1, 2), 7, True, np.array([0]))
     assert sorted(classes.tolist()) == list(range(7))
     assert (expected <= 1).all() and (expected > 0).all()
 
@@ -37,7 +43,7 @@ def test_how_often_a_class_is_expected_among_different_ones():
     times = np.zeros(7)
     expected = np.zeros(7)
     for key in range(3000):
-        classes, _, others = SAMPLERS["log uniform"].sample(Philox(key, 0), 3, True, np.arange(7))
+        classes, _, others = sample(SAMPLERS["log uniform"], Philox(key, 0), 3, True, np.arange(7))
         times[classes] += 1
         expected += others
     np.testing.assert_allclose(times, expected, rtol=0.2)  # the formula is an approximation
@@ -54,7 +60,7 @@ def test_a_skewed_number_is_drawn_again(monkeypatch):
     size = (1 << 31) + 1  # nearly half of all numbers are skewed
     monkeypatch.setattr(candidates, "_skew", lambda _, bits: (1 << bits) % size)
     sampler = candidates.FixedUnigram(WEIGHTS)
-    classes, _, _ = sampler.sample(Philox(1, 2), 50, False, np.array([0]))
+    classes, _ = sampler.draw(Philox(1, 2), 50, False)
 
     words = iter(Philox(1, 2).words(0, 400).reshape(-1).tolist())
     height, other = candidates._buckets(np.array(WEIGHTS, np.float32))
@@ -80,5 +86,15 @@ def test_buckets_hold_the_weights():
 def test_classes_without_weight_cannot_be_drawn():
     assert SAMPLERS["fixed"].possible == 6
     assert SAMPLERS["uniform"].possible == 7
-    classes, _, _ = SAMPLERS["fixed"].sample(Philox(1, 2), 6, True, np.array([0]))
+    classes, _ = SAMPLERS["fixed"].draw(Philox(1, 2), 6, True)
     assert sorted(classes.tolist()) == [0, 2, 3, 4, 5, 6]
+
+
+def test_different_ones_are_the_first_of_each(monkeypatch):
+    """However many come at once, classes stand in the order in which they were drawn first."""
+    drawn = [3, 3, 1, 3, 0, 1, 1, 0, 2, 3]
+    for size in (1, 3, 10):
+        pieces = iter([np.array(drawn[i : i + size]) for i in range(0, len(drawn), size)])
+        monkeypatch.setattr(candidates.Uniform, "draws", lambda self, words, pieces=pieces: next(pieces))
+        classes, tries = candidates.Uniform(4).draw(Philox(1, 2), 4, True)
+        assert (classes.tolist(), tries) == ([3, 1, 0, 2], 9)

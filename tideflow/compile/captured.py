@@ -19,21 +19,18 @@ import threading
 from collections.abc import Callable, Sequence, Set
 from typing import Any
 
-import numpy as np
 import torch
 
+from tideflow.compile.due_updates import with_updates_on_device
 from tideflow.compile.emit import emit
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node, states, walk
 from tideflow.compile.kernels import OF_A_RUN, KernelArguments, kernel_for
 from tideflow.compile.plan import LocalPlan, Replace
 from tideflow.compile.stretches import calling, depends_on_data, given_on
 from tideflow.compile.unroll import unrolled
-from tideflow.graph import dtypes
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays.buffers import deep_copy_op
-from tideflow.ops.arrays.constants import const_op
-from tideflow.ops.state.grouped_training import RECORDED
 from tideflow.runtime import resources
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import Variable, exclusive
@@ -41,7 +38,7 @@ from tideflow.runtime.resources import Variable, exclusive
 _log = logging.getLogger("tideflow")
 
 _WARM_STEPS = 3  # before the recording: libraries choose their algorithms in them
-_FEWEST_KERNELS = 20  # that are worth a recording
+_FEWEST_NODES = 8  # that are worth a recording; of a compiled plan, each may be many kernels
 _MOST_RECORDINGS = 5  # of one plan, whose variables keep moving
 _BEFORE, _RECORDED, _AFTER = range(3)  # when a node runs
 
@@ -101,11 +98,14 @@ def _recording(
 ) -> LocalPlan | None:
     """The plan with its work on the GPU recorded; None where that is too little."""
     written_out = unrolled(plan.program)
-    program = with_updates_on_device(_with_handles(written_out or plan.program), device)
-    phases = phases_of(
-        program, lambda node: node.definition not in left_out and _can_be_recorded(node, device)
-    )
-    if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_KERNELS:
+
+    def can_be_recorded(node: Node) -> bool:
+        return node.definition not in left_out and _can_be_recorded(node, device)
+
+    program = _with_handles(written_out or plan.program)
+    program = with_updates_on_device(program, device, can_be_recorded)
+    phases = phases_of(program, can_be_recorded)
+    if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_NODES:
         return None
     recorded = emit(recorded_program(program, phases, device, arguments, leave_out), arguments)
     applied = (*plan.applied, *(["unrolled"] if written_out else []), "cuda_graph")
@@ -122,29 +122,6 @@ def _with_handles(program: Program) -> Program:
             node.replace_values(roots)
         nodes.append(node)
     return dataclasses.replace(program, nodes=nodes)
-
-
-def with_updates_on_device(program: Program, device: torch.device) -> Program:
-    """The program with grouped updates on the device that can be recorded: they find there what changes from
-    step to step, and whether they are due. A loss scale lets them be due only when gradients are finite.
-    """
-    made: dict[Node, Node] = {}
-    always = make_node(const_op, [], {"value": np.array(True), "dtype": dtypes.bool}, name="always")
-    always.device = device
-    for node in program.nodes:
-        recorded = RECORDED.get(node.definition)
-        is_due = [pred for pred, side in node.guards if side]
-        if recorded is None or node.device != device or len(is_due) != len(node.guards) or len(is_due) > 1:
-            continue
-        inputs = [*node.inputs, *(is_due or always.outputs)]
-        update = make_node(recorded, inputs, node.attrs, node)
-        if all(value.constant is not None for value in update.host_inputs):
-            update.guards = frozenset()
-            made[node] = update
-    if not made:
-        return program
-    nodes = [always, *(made.get(node, node) for node in program.nodes)]
-    return dataclasses.replace(program, nodes=nodes, targets={made.get(n, n) for n in program.targets})
 
 
 def _handle_behind(value: Value) -> Value:

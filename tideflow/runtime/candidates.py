@@ -8,7 +8,7 @@ find n different classes, 1 - (1 - p) ** t.
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -45,13 +45,27 @@ class Sampler(abc.ABC):
 
     def draw(self, generator: Philox, count: int, unique: bool) -> tuple[np.ndarray, int]:
         """Draws `count` classes; returns them, and how many tries that took."""
-        sequence = self._sequence(Words(generator, count))
-        taken, tries = _first_different(sequence, count) if unique else _first(sequence, count)
-        return np.array(taken, np.int64), tries
+        words = Words(generator, count)
+        return self._first_different(words, count) if unique else (self._first(words, count), count)
 
-    def _sequence(self, words: Words) -> Iterator[int]:
+    def _first(self, words: Words, count: int) -> np.ndarray:
+        drawn = self.draws(words)
+        while len(drawn) < count:
+            drawn = np.concatenate([drawn, self.draws(words)])
+        return drawn[:count]
+
+    def _first_different(self, words: Words, count: int) -> tuple[np.ndarray, int]:
+        taken, tries = np.empty(0, np.int64), 0
         while True:
-            yield from self.draws(words).tolist()
+            drawn = self.draws(words)
+            different, places = np.unique(drawn, return_index=True)
+            if tries:
+                places = places[~np.isin(different, taken, assume_unique=True)]
+            places, missing = np.sort(places), count - len(taken)
+            taken = np.concatenate([taken, drawn[places[:missing]]])
+            if len(taken) == count:
+                return taken, tries + int(places[missing - 1]) + 1
+            tries += len(drawn)
 
     def expected(self, classes: np.ndarray, count: int, tries: int) -> np.ndarray:
         """How often each of the classes is to be expected among `count` that were found in so many tries."""
@@ -84,19 +98,6 @@ class Words:
     def put_back(self, words: np.ndarray) -> None:
         """Returns words that were taken but not used."""
         self._left = np.concatenate([words, self._left])
-
-
-def _first(sequence: Iterator[int], count: int) -> tuple[list[int], int]:
-    return [next(sequence) for _ in range(count)], count
-
-
-def _first_different(sequence: Iterator[int], count: int) -> tuple[list[int], int]:
-    seen: dict[int, None] = {}
-    tries = 0
-    while len(seen) < count:
-        seen[next(sequence)] = None
-        tries += 1
-    return list(seen), tries
 
 
 def _skew(size: int, bits: int) -> int:
