@@ -18,6 +18,9 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 _KEPT_BLOCK = 32 << 20  # bytes: the largest block that glibc's heap can hold
 _KEPT_HEAP = 512 << 20
 
+# To ask CUDA for the number of GPUs would make it unusable in forked children; NVML is asked instead.
+_ASK_NVML = "PYTORCH_NVML_BASED_CUDA_CHECK"
+
 _PR_SET_PDEATHSIG = 1
 
 
@@ -72,3 +75,4 @@ def processor_times(pid: int) -> tuple[float, float]:
 
 _share_cores()
 _keep_freed_memory()
+os.environ.setdefault(_ASK_NVML, "1")

@@ -222,7 +222,7 @@ def test_a_program_in_three_phases_is_the_same_program(
 @pytest.mark.parametrize("others", [2, 0])
 def test_updates_under_a_condition_are_for_recordings_too(others: int, use_resource: bool) -> None:
     """As in a recording, on a CPU: updates, those of rows too, read on the device whether they are due."""
-    with tf.Graph().as_default(), tf.variable_scope("", use_resource=use_resource):
+    with tf.Graph().as_default(), tf.device("/cpu:0"), tf.variable_scope("", use_resource=use_resource):
         table = tf.get_variable("table", [4, 3], initializer=tf.ones_initializer())
         variables = [table]
         loss = tf.reduce_sum(tf.square(tf.gather(table, [2, 0])))

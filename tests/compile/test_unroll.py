@@ -19,7 +19,7 @@ STEPS, BATCH = 5, 4
 
 @pytest.fixture(autouse=True)
 def graph():
-    with tf.Graph().as_default() as g:
+    with tf.Graph().as_default() as g, tf.device("/cpu:0"):
         yield g
 
 

@@ -12,6 +12,7 @@ values on the GPU shows when it is recorded: the step is recorded once more with
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import dataclasses
 import logging
@@ -103,6 +104,9 @@ def _recording(
         return node.definition not in left_out and _can_be_recorded(node, device)
 
     program = _with_handles(written_out or plan.program)
+    for node in program.nodes:
+        with contextlib.suppress(ValueError):  # sizes that do not fit, of which the kernel tells
+            node.refine_shapes()
     program = with_updates_on_device(program, device, can_be_recorded)
     phases = phases_of(program, can_be_recorded)
     if sum(phase == _RECORDED for phase in phases.values()) < _FEWEST_NODES:

@@ -117,6 +117,13 @@ class Node:
         if self.choices:
             self.choices = [_replaced_guards(guards, replaced) for guards in self.choices]
 
+    def refine_shapes(self) -> None:
+        """Infers anew what is not known of the outputs' shapes: inputs may have become constants."""
+        if not all(value.shape.is_fully_defined() for value in self.outputs):
+            inferred = self.definition.infer(self.grouped_inputs, self.attrs, self.name)
+            for value, shape in zip(self.outputs, inferred, strict=True):
+                value.shape = value.shape.merge_with(shape)
+
     def __repr__(self) -> str:
         return f"<{self.type} {self.name}>"
 

@@ -180,10 +180,7 @@ class _Unrolling:
         made = copy.copy(node)
         made.inputs, made.guards = self._now(node.inputs), frozenset()
         made.outputs = [Value(made, v.value_index, v.dtype, v.shape) for v in node.outputs]
-        if not all(value.shape.is_fully_defined() for value in made.outputs):
-            inferred = made.definition.infer(made.grouped_inputs, made.attrs, made.name)
-            for value, shape in zip(made.outputs, inferred, strict=True):
-                value.shape = value.shape.merge_with(shape)
+        made.refine_shapes()
         return made
 
     def _fold(self, made: Node, node: Node) -> bool:

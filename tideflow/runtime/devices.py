@@ -162,6 +162,8 @@ def register_torch_module(name: str, torch_type: str, priority: int = 100) -> De
         return text if capability is None else f"{text}, compute capability: {capability}.{known.minor}"
 
     def count() -> int:
+        if getattr(module, "_is_in_bad_fork", bool)():  # what the parent has begun to use, a child cannot
+            return 0
         return module.device_count() if module.is_available() else 0
 
     return register_device_type(

@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+import torch
 
 import tideflow as tf
 from tideflow.graph.op import definition
@@ -132,18 +133,43 @@ def test_reference_ops_chain():
 SCATTERS = ("update", "add", "sub", "mul", "div", "min", "max", "nd_update", "nd_add", "nd_sub")
 
 
+def scattered(start, use_resource, kind, index):
+    """A variable, and sevens put into its first row and into one of another index."""
+    v = tf.Variable(start, use_resource=use_resource)
+    indices = [[0], [index]] if kind.startswith("nd_") else [0, index]
+    return v, getattr(tf, f"scatter_{kind}")(v, indices, np.full([2, 2], 7, np.float32))
+
+
 @KINDS
 @pytest.mark.parametrize("kind", SCATTERS)
 @pytest.mark.parametrize("bad", [3, -1])
 def test_a_bad_index_changes_nothing(use_resource, kind, bad):
     start = np.arange(6, dtype=np.float32).reshape(3, 2) + 1
-    v = tf.Variable(start, use_resource=use_resource)
-    indices = [[0], [bad]] if kind.startswith("nd_") else [0, bad]
-    scatter = getattr(tf, f"scatter_{kind}")(v, indices, np.full([2, 2], 7, np.float32))
+    with tf.device("/cpu:0"):
+        v, scatter = scattered(start, use_resource, kind, bad)
     with started(v) as sess:
         with pytest.raises(tf.errors.InvalidArgumentError, match=rf"indices\[1\] = \[?{bad}"):
             sess.run(scatter)
         np.testing.assert_array_equal(sess.run(v), start)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="indices are not looked at on a GPU")
+@KINDS
+@pytest.mark.parametrize("kind", SCATTERS)
+@pytest.mark.parametrize("bad", [3, -1])
+def test_a_bad_index_is_left_out_on_a_gpu(use_resource, kind, bad):
+    start = np.arange(6, dtype=np.float32).reshape(3, 2) + 1
+    with tf.device("/gpu:0"):
+        v, scatter = scattered(start, use_resource, kind, bad)
+        w, alone = scattered(start, use_resource, kind, 1)
+        rows, slices = tf.gather(v, [0, bad]), tf.gather_nd(v, [[0, 0], [bad, 1]])
+    with started(v, w) as sess:
+        assert sess.run([rows, slices])[0].tolist() == [[1, 2], [0, 0]]
+        assert sess.run(slices).tolist() == [1, 0]
+        sess.run([scatter, alone])
+        found, expected = sess.run([v, w])
+    np.testing.assert_array_equal(found[0], expected[0])
+    np.testing.assert_array_equal(found[1:], start[1:])
 
 
 @KINDS

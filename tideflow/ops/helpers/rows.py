@@ -85,7 +85,7 @@ def without_missing(values: torch.Tensor, is_missing: torch.Tensor | None) -> to
     if is_missing is None:
         return values
     return values.masked_fill(
-        is_missing.reshape(*is_missing.shape, *[1] * (values.ndim - is_missing.ndim)), 0
+        is_missing.reshape([*is_missing.shape, *[1] * (values.ndim - is_missing.ndim)]), 0
     )
 
 
