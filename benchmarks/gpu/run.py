@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -80,11 +81,12 @@ def main(arguments: list[str]) -> None:
 def _measured(wave: list[tuple[str, str]], end: float, options: list[str]) -> list[Any]:
     """Starts some trials; when all are at full speed, lets them measure one after the other."""
     found, processes = [], []
+    environment = {**os.environ, "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # trials share the GPU's memory
     for trial in wave:
         command = [sys.executable, "-m", "benchmarks.gpu.trial", *trial, "--wait", *options]
         errors = tempfile.TemporaryFile("w+")  # noqa: SIM115 (it lives as long as the trial)
         process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True
         )
         timer = threading.Timer(min(max(end - time.monotonic(), 0), 1e6), process.kill)
         timer.start()

@@ -58,7 +58,7 @@ def check(case: Case) -> None:
             assert value.dtype is tensor.dtype.base_dtype
             assert tuple(value.shape.as_list()) == np.shape(wanted)
             assert_same(
-                value.numpy() if not value.dtype.is_quantized else value._value.numpy(),
+                value.numpy() if not value.dtype.is_quantized else value._value.cpu().numpy(),
                 wanted,
                 value.dtype,
                 case.id,

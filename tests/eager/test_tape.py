@@ -5,9 +5,12 @@ import weakref
 
 import numpy as np
 import pytest
+import torch
 
 import tideflow as tf
+from tideflow.eager.context import eager_graph
 from tideflow.eager.recording import recording
+from tideflow.eager.tensor import EagerTensor, eager_tensor
 
 eagerly = pytest.mark.usefixtures("eagerly")
 
@@ -22,6 +25,28 @@ def test_only_what_is_watched_is_recorded():
     assert len(tape._records) == 1
     assert tape.gradient(y, [x, other])[1] is None
     assert recording.tapes == ()
+
+
+@eagerly
+def test_copies_on_other_devices_are_followed(monkeypatch):
+    """As on a GPU: inputs that are elsewhere are copied there, and the tape knows the originals."""
+    graph, copied = eager_graph(), []
+
+    def copy(tensor, device):
+        copied.append(tensor)
+        return eager_tensor(tensor._value.clone(), tensor.dtype)
+
+    monkeypatch.setattr(graph, "accelerated", True)
+    monkeypatch.setattr(graph, "device_for", lambda op, inputs: torch.device("cpu"))
+    monkeypatch.setattr(EagerTensor, "_on", copy)
+    monkeypatch.setattr(graph, "kernels", {})
+    x = tf.constant([1.0, 2.0])
+    for _ in range(2):  # the second time with the kernel that was found
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y, _ = tf.split(x * x, 2)
+        assert tape.gradient(y, x).numpy().tolist() == [2.0, 0.0]
+    assert any(each is x for each in copied)
 
 
 @eagerly

@@ -95,3 +95,16 @@ def test_a_function_that_runs_often_keeps_each_result():
     later = [f(x * float(i)) for i in range(2, 12)]  # recorded and replayed meanwhile
     assert (first.numpy() == wanted).all() and first.device.endswith("GPU:0")
     assert len({result.numpy().tobytes() for result in later}) == len(later)
+
+
+@gpu
+@pytest.mark.parametrize("place", ["/gpu:0", "/cpu:0"])
+def test_a_tape_follows_tensors_that_are_copied_to_another_device(place):
+    with tf.device("/cpu:0" if "gpu" in place else "/gpu:0"):
+        x = tf.constant([1.0, 2.0])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        with tf.device(place):
+            y = x * x
+    assert y.device.lower().endswith(place[1:])
+    assert tape.gradient(y, x).numpy().tolist() == [2.0, 4.0]

@@ -1,5 +1,7 @@
 """The devices of a process, and the door for kinds of devices that nobody here has heard of."""
 
+from types import ModuleType
+
 import pytest
 import torch
 
@@ -149,3 +151,26 @@ def test_what_cannot_be_registered(name, torch_type, said):
 def test_a_device_says_what_it_is():
     device = Device("/job:a/replica:0/task:0/device:CPU:0", "CPU", 0, torch.device("cpu"), 5, 7)
     assert repr(device) == "_DeviceAttributes(/job:a/replica:0/task:0/device:CPU:0, CPU, 5, 7)"
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_a_forked_child_leaves_what_its_parent_has_begun_to_use(monkeypatch, caplog, has_begun):
+    def init():
+        if has_begun:
+            raise RuntimeError("Cannot re-initialize CUDA in forked subprocess.\nMore words.")
+
+    module = ModuleType("left")
+    vars(module).update(init=init, is_available=lambda: True, device_count=lambda: 2)
+    monkeypatch.setattr(torch, "get_device_module", lambda torch_type: module)
+    room.register_torch_module("LEFT", "cpu")
+    try:
+        count = room.device_type("LEFT").count
+        assert count() == 2
+        monkeypatch.setattr(room, "_is_forked", True)
+        assert [count(), count()] == ([0, 0] if has_begun else [2, 2])
+    finally:
+        room.unregister_device_type("LEFT")
+    assert [record.message for record in caplog.records] == has_begun * [
+        "This forked process computes without GPUs, which its parent has used: "
+        "Cannot re-initialize CUDA in forked subprocess."
+    ]

@@ -173,11 +173,8 @@ def _tensors(bound: BoundKernel, args: Sequence[Any]) -> Sequence[Any]:
 def _run_with_more(
     graph: EagerGraph, op: Op, bound: BoundKernel, args: Sequence[Any], name: str | None
 ) -> Any:
-    """Runs a kernel where inputs are Python values, or on another device, or outputs are several."""
-    tensors = _tensors(bound, args)
-    if bound.device is not None:
-        tensors = [_moved(tensor, bound.device) for tensor in tensors]
-    return _run(graph, op, bound, tensors, name)
+    """Runs a kernel where inputs are Python values or maybe on another device, or outputs are several."""
+    return _run(graph, op, bound, _tensors(bound, args), name)
 
 
 def _call_key(op: Op, args: tuple[Any, ...]) -> list[Any] | None:
@@ -286,14 +283,13 @@ def _converted(
     grouped, resolved = op.resolve(args, attrs)
     flat = _flat(grouped)
     device = graph.device_for(op, flat)
-    if device is not None:
-        flat = [_moved(tensor, device) for tensor in flat]
+    moved = flat if device is None else [_moved(tensor, device) for tensor in flat]
     if op.handle:
-        return _run(graph, op, bind(graph, op, flat, resolved, device, name), flat, name)
+        return _run(graph, op, bind(graph, op, moved, resolved, device, name), flat, name)
     literals: list[int] = []
     key = call_key
     if key is None or graph._thread_scopes.now.devices or graph.accelerated and op.takes_resources:
-        key = (op, device, *[tensor._key for tensor in flat], frozen(resolved))
+        key = (op, device, *[tensor._key for tensor in moved], frozen(resolved))
     else:
         literals = [i for i, value in enumerate(args) if not _is_tensors(value, op.inputs[i])]
     bound = graph.kernels.get(key)
@@ -304,7 +300,7 @@ def _converted(
             (i, grouped[i].dtype if i not in known and type(args[i]) in (bool, int, float) else grouped[i])
             for i in literals
         ]
-        bound = bind(graph, op, flat, resolved, device, name, {places[i] for i in known}, kept)
+        bound = bind(graph, op, moved, resolved, device, name, {places[i] for i in known}, kept)
         if len(graph.kernels) > _MOST_BOUND:
             graph.forget_kernels()
         graph.kernels[key] = bound
@@ -325,8 +321,14 @@ def _is_tensors(value: Any, arg: Arg) -> bool:
 def _run(
     graph: EagerGraph, op: Op, bound: BoundKernel, tensors: Sequence[EagerTensor], name: str | None
 ) -> Any:
+    """Runs a kernel on the tensors, which are copied to its device where they are elsewhere; tapes watch the
+    tensors, not the copies.
+    """
     try:
-        result = bound.call(*[tensors[i]._value for i in bound.places])
+        if bound.device is None:
+            result = bound.call(*[tensors[i]._value for i in bound.places])
+        else:
+            result = bound.call(*[_moved(tensors[i], bound.device)._value for i in bound.places])
     except Exception as error:
         raise_failure(error, op, bound, tensors, name)
     except BaseException:

@@ -7,6 +7,9 @@ depends on which types there are.
 
 from __future__ import annotations
 
+import functools
+import logging
+import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +18,8 @@ from typing import Any
 import torch
 
 from tideflow.graph.memory import physical_memory
+
+_log = logging.getLogger("tideflow")
 
 CPU = torch.device("cpu")
 LOCAL_TASK = "/job:localhost/replica:0/task:0"
@@ -145,6 +150,30 @@ def device_type(name: str) -> DeviceType | None:
     return _types.get(name)
 
 
+_is_forked = False  # whether this process is a forked child
+
+
+def _after_fork() -> None:
+    global _is_forked
+    _is_forked = True
+    _can_begin.cache_clear()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+@functools.cache
+def _can_begin(module: Any) -> bool:
+    """Whether a forked child can use devices: not those that its parent has begun to use."""
+    try:
+        getattr(module, "init", bool)()
+    except RuntimeError as error:
+        reason = str(error).partition("\n")[0]
+        _log.warning("This forked process computes without GPUs, which its parent has used: %s", reason)
+        return False
+    return True
+
+
 def register_torch_module(name: str, torch_type: str, priority: int = 100) -> DeviceType:
     """Registers a type of device with a torch module of the usual form: `torch.cuda`, `torch.xpu`."""
     module = torch.get_device_module(torch_type)
@@ -162,9 +191,9 @@ def register_torch_module(name: str, torch_type: str, priority: int = 100) -> De
         return text if capability is None else f"{text}, compute capability: {capability}.{known.minor}"
 
     def count() -> int:
-        if getattr(module, "_is_in_bad_fork", bool)():  # what the parent has begun to use, a child cannot
+        if not module.is_available() or _is_forked and not _can_begin(module):
             return 0
-        return module.device_count() if module.is_available() else 0
+        return int(module.device_count())
 
     return register_device_type(
         name, torch_type, count=count, memory=total, limit=limit, describe=describe, priority=priority

@@ -71,7 +71,7 @@ def _scatter_add_ndim_kernel(input, indices, deltas):
     with input as buffer:
         if buffer.ndim - indices.shape[1] != deltas.ndim - 1:
             raise errors.invalid_argument("Number of indices dimensions should be the same as input rank.")
-        limits = torch.tensor(buffer.shape[: indices.shape[1]])
+        limits = indices.new_tensor(buffer.shape[: indices.shape[1]])
         if bool(((indices < 0) | (indices >= limits)).any()):
             raise errors.invalid_argument(
                 f"indices must be within the shape {list(buffer.shape)} of input, but are {indices.tolist()}"

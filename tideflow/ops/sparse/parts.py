@@ -499,7 +499,7 @@ def _sparse_slice_grad_kernel(backprop_val_grad, input_indices, input_start, out
             f"Expected input_start to be a vector of length {ranks[0]} but got length {len(input_start)}"
         )
     sources = output_indices + input_start
-    there = values_at(torch.ones(len(input_indices)), input_indices, [sources])[0]
+    there = values_at(input_indices.new_ones(len(input_indices)), input_indices, [sources])[0]
     if not bool(there.all()):
         raise errors.internal(
             f"Elements of backprop_val_grad aren't all propagated. Num elements:{len(there)}, used: "
