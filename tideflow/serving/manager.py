@@ -244,9 +244,8 @@ class Manager:
         key = name, version
         try:
             platform, path = self._configs[name].model_platform, self._paths[key]
-            # On other machines nobody sees whether a load in the background finds a processor at all.
-            in_background = bool(self._loaded) and not self._options.ray
-            message = load_message(self._options, name, version, path, platform, in_background=in_background)
+            in_background = bool(self._loaded)  # requests to these need the processors more
+            message = load_message(self._options, name, version, path, platform, in_background)
             recent = self._recent(name)
             loaded = partial(self._loaded_or_failed, key)
             self._loading[key] = Loading(self._workers, self._options, self._metrics, message, recent, loaded)
