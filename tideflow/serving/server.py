@@ -116,6 +116,7 @@ class Server:
         if options.grpc_socket_path:
             await self._listen_at_path(self._grpc, options.grpc_socket_path)
         self._in_directory = {one.name for one in configs}
+        self.manager.trust(configs)
         self.manager.configure(configs, self._loaded)
         self._every(1.0, self._sweep)
         if options.file_system_poll_wait_seconds > 0:
@@ -196,6 +197,7 @@ class Server:
         if listing.cancelled() or listing.exception() is not None:  # it cannot be read just now
             return
         configs = listing.result()
+        self.manager.trust(configs)
         self.manager.add([one for one in configs if one.name not in self._in_directory])
         self._in_directory = {one.name for one in configs}
 
@@ -203,6 +205,7 @@ class Server:
         try:
             configs = config.model_configs(self._options)
             if configs != self.manager.configs():
+                self.manager.trust(configs)
                 self.manager.configure(configs)
             self._config_problem = ""
         except OpError as error:
