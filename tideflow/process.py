@@ -22,6 +22,7 @@ _KEPT_HEAP = 512 << 20
 _ASK_NVML = "PYTORCH_NVML_BASED_CUDA_CHECK"
 
 _PR_SET_PDEATHSIG = 1
+_LOWEST_PRIORITY = 19
 
 
 def _share_cores() -> None:
@@ -50,27 +51,14 @@ def end_with(parent: int) -> None:
         os._exit(128 + signal.SIGKILL)
 
 
-def run_when_idle(thread: int = 0) -> None:
-    """Lets a thread, and those that it starts, run only where nobody else wants the processor: whoever wakes
-    up is served at once. A low priority would not do: Linux lets such a thread finish its time slice first.
+def run_last(thread: int = 0) -> None:
+    """Gives a thread, and those that it starts, the lowest priority. It cannot have its old one back.
 
     Args:
       thread: Its id; 0 for the calling thread.
     """
-    if sys.platform == "linux":
-        os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
-
-
-def processor_times(pid: int) -> tuple[float, float]:
-    """The seconds that the threads of a process have run, and those that they waited for a processor, as far
-    as the system tells.
-    """
-    found = []
-    with contextlib.suppress(OSError):  # it has ended, or it runs elsewhere
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                found.append([int(word) / 1e9 for word in file.read().split()[:2]])
-    return sum(ran for ran, _ in found), sum(waited for _, waited in found)
+    if sys.platform == "linux":  # elsewhere the whole process would have it
+        os.setpriority(os.PRIO_PROCESS, thread, _LOWEST_PRIORITY)
 
 
 _share_cores()

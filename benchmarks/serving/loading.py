@@ -22,7 +22,7 @@ from tests.serving.soak import configure, memory, tree
 MB = 1 << 20
 LARGE, MIDDLE, SMALL = 1024 * MB, 256 * MB, 16 * MB
 _BLOCK = 16 * MB
-_ROUNDS = 3
+_ROUNDS = 7
 _LOADS = 20
 _CLIENTS = (1, 8)
 _PLACES = {  # where a served model is computed, and the flags for that

@@ -42,11 +42,12 @@ class Models(FoundModels):
         self.configured = configs
         for each in configs:
             versions = each.model_version_policy.specific.versions
-            if versions:
+            if versions and each.base_path != "/broken":
                 self[each.name] = Fake(each.name, lambda x: x[0], version=max(versions))
         for name in self.keys() - {each.name for each in configs}:
             del self[name]
-        done(None)
+        broken = [each.name for each in configs if each.base_path == "/broken"]
+        done(errors.data_loss("it is cut short") if broken else None)
 
 
 class Client:
@@ -240,6 +241,16 @@ def test_models_are_added_listed_moved_and_deleted():
         assert status == 404
         status, _ = await client.ask("/admin/delete_versioned_model", model | {"model_version": 5})
         assert status == 200 and client.clipper._models.names() == ["old"]
+
+    running(main, Fake("old", lambda x: x[0]))
+
+
+def test_a_model_that_cannot_be_loaded_is_not_kept():
+    async def main(client):
+        model = {"model_name": "m", "model_version": "3", "model_data_path": "/broken/3"}
+        assert await client.ask("/admin/add_model", model) == (500, "it is cut short")
+        assert [each.name for each in client.clipper._models.configured] == ["old"]
+        assert (await client.ask("/admin/add_model", model | {"model_data_path": "/data/m"}))[0] == 200
 
     running(main, Fake("old", lambda x: x[0]))
 

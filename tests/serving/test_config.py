@@ -10,7 +10,7 @@ import tideflow as tf
 from tideflow.serving import config, messages
 from tideflow.serving.batch_sizes import AIMD, FixedSize, QuantileRegression
 from tideflow.serving.manager import policy_of
-from tideflow.serving.sources import bytes_in, models_in, versions_in
+from tideflow.serving.sources import bytes_in, is_within, models_in, versions_in
 from tideflow.serving.versions import All, Latest, Specific
 
 # As `tensorflow_model_server --help` names them.
@@ -36,6 +36,12 @@ def test_every_flag_of_tensorflow_serving_is_known():
     given = [f"--{name}={str(value).lower()}" for name, value in defaults.items() if name in FLAGS[:-1]]
     given.remove("--version=false")
     assert vars(config.parse(given)) == defaults
+
+
+def test_negative_pauses_mean_none():
+    flags = ["--load_retry_interval_micros=-1", "--model_config_file_poll_wait_seconds=-1"]
+    options = config.parse(flags)
+    assert options.load_retry_interval_micros == options.model_config_file_poll_wait_seconds == -1
 
 
 def test_booleans_are_given_in_three_ways():
@@ -176,3 +182,14 @@ def test_a_config_file_that_is_a_pipe_is_refused(tmp_path):
     options = config.parse([f"--model_config_file={tmp_path / 'pipe'}"])
     with pytest.raises(tf.errors.FailedPreconditionError, match="is not a regular file"):
         config.model_configs(options)
+
+
+def test_paths_within_folders(tmp_path):
+    own, other = tmp_path / "own", tmp_path / "own-not"
+    for folder in (own, other):
+        (folder / "1").mkdir(parents=True)
+    (own / "link").symlink_to(other)
+    assert is_within(str(own), [str(own)]) and is_within(f"file://{own}/1", [str(own)])
+    for path in (other, own / "link" / "1", own / ".." / "own-not", tmp_path):
+        assert not is_within(str(path), [str(own)])
+    assert not is_within(str(own), [])

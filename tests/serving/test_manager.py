@@ -106,6 +106,28 @@ def test_a_change_of_versions_under_load_loses_nothing(
     serving_loop(test())
 
 
+def test_code_at_paths_that_clients_name_is_run_only_if_they_need_a_token(serving_loop, workers, tmp_path):
+    folder = tmp_path / "m" / "1"
+    folder.mkdir(parents=True)
+    (folder / "model.py").write_text("def predict_batch(x): return x")
+    (tmp_path / "tokens").write_text("secret")
+    one = model("m", tmp_path / "m")
+
+    async def refusal(*flags, own=()):
+        async with managed(workers, "--max_num_load_retries=0", *flags) as manager:
+            manager.trust(list(own))
+            return await configured(manager, one)
+
+    async def test():
+        assert isinstance(await refusal(), tf.errors.PermissionDeniedError)
+        error = await refusal("--trust_models", own=[model("other", tmp_path / "other")])
+        assert isinstance(error, tf.errors.PermissionDeniedError) and "--token_file" in error.message
+        assert await refusal("--trust_models", own=[one]) is None
+        assert await refusal("--trust_models", f"--token_file={tmp_path / 'tokens'}") is None
+
+    serving_loop(test())
+
+
 def test_a_broken_version_leaves_the_last_good_one(serving_loop, workers, tmp_path, save_linear):
     async def test():
         save_linear(tmp_path / "m" / "1", 1)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import tideflow as tf
-from tideflow.serving import replicas
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.calls import DEFAULT_SIGNATURE, Call, answer
 from tideflow.serving.replicas import WorkerServable
@@ -65,31 +64,15 @@ def test_a_saved_model_answers_from_its_process(serving_loop, workers, tmp_path,
     serving_loop(test())
 
 
-def test_a_load_that_never_finds_a_processor_idle_begins_again_beside_the_others(
-    serving_loop, workers, monkeypatch, tmp_path, save_linear
+def test_a_worker_that_was_loaded_in_the_background_is_loaded_at_once_when_it_dies(
+    serving_loop, workers, python_model
 ):
-    times = iter([(0.1, 0.2), (0.2, 9.0)])  # ran and waited, until each look
-    monkeypatch.setattr(replicas, "processor_times", lambda pid: next(times))
-    monkeypatch.setattr(replicas, "LOAD_PATIENCE", 0.0)
-    started = []
-
-    class Starts:
-        key = workers.key
-
-        def start(self, label, on_end):
-            if not started:  # the first process has nothing to run on
-                started.append(replicas.WorkerProcess(workers, -1, label, on_end))
-            else:
-                started.append(workers.start(label, on_end))
-            return started[-1]
-
     async def test():
-        servable, _ = await loaded(Starts(), save_linear(tmp_path / "1", 3), in_background=True)
+        servable, _ = await loaded(workers, python_model, in_background=True)
         (worker,) = servable.workers
-        assert [process.is_alive for process in started] == [False, True]
-        started[0].ended(137)  # which nobody minds
-        assert worker._process is started[1] and not worker._load.in_background
-        assert (await answer(servable, call(2)))["y"][0, 0] == 7
+        os.kill(worker.pid, signal.SIGKILL)
+        assert (await answer(servable, call(2)))["y"][0, 0] == 4
+        assert not worker._load.in_background
         servable.close()
 
     serving_loop(test())

@@ -147,6 +147,30 @@ def test_a_directory_of_models(serving_loop, workers, models, save_linear):
     serving_loop(test())
 
 
+def test_models_that_a_client_leaves_out_are_not_served_again(serving_loop, workers, models, save_linear):
+    """Though they are in the directory still. What is put there later is new."""
+    save_linear(models / "other" / "1", 3)
+    request = messages.ReloadConfigRequest()
+    request.config.model_config_list.config.add(name="linear", base_path=str(models / "linear"))
+
+    def reload(address):
+        with grpc.insecure_channel(address) as channel:
+            call = channel.unary_unary("/tensorflow.serving.ModelService/HandleReloadConfigRequest")
+            return call(request.SerializeToString(), timeout=120)
+
+    async def test():
+        async with served(workers, str(models), "--file_system_poll_wait_seconds=0") as server:
+            assert server.manager.names() == ["linear", "other"]
+            await asyncio.get_running_loop().run_in_executor(None, reload, server.grpc_address)
+            save_linear(models / "later" / "1", 5)
+            server._poll()
+            while "later" not in server.manager.names():
+                await asyncio.sleep(0.001)
+            return server.manager.names()
+
+    assert serving_loop(test()) == ["later", "linear"]
+
+
 def test_the_health_service_can_be_left_out(serving_loop, workers, models):
     async def test():
         async with served(workers, str(models), "--enable_grpc_healthcheck_service=false") as server:

@@ -16,26 +16,29 @@ from tideflow.serving.model_kinds import needs_main_thread
 from tideflow.serving.worker_messages import LoadModel
 
 
+def priority(process=0):
+    """Of a process' first thread, or of the calling thread."""
+    return os.getpriority(os.PRIO_PROCESS, process)
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
 def test_loads_in_the_background_leave_the_processors_to_others():
-    def policies():
+    def priorities():
         with ThreadPoolExecutor(1) as thread:
-            return os.sched_getscheduler(0), thread.submit(os.sched_getscheduler, 0).result()
+            return priority(), thread.submit(priority).result()
 
-    usual = os.sched_getscheduler(0)
-    assert worker._while_idle(policies) == (os.SCHED_IDLE, os.SCHED_IDLE)
-    assert os.sched_getscheduler(0) == usual
+    usual = priority()
+    assert worker._in_background(priorities) == (19, 19)
+    assert priority() == usual
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
-def test_a_model_is_loaded_compiled_and_warmed_up_while_the_processors_are_idle(
-    monkeypatch, tmp_path, save_linear
-):
+def test_a_model_is_loaded_compiled_and_warmed_up_at_a_low_priority(monkeypatch, tmp_path, save_linear):
     seen = []
     for name in ("load_model", "compile_ahead", "warm_up"):
 
         def called(*args, real=getattr(worker, name), **named):
-            seen.append(os.sched_getscheduler(0))
+            seen.append(priority())
             return real(*args, **named)
 
         monkeypatch.setattr(worker, name, called)
@@ -44,18 +47,18 @@ def test_a_model_is_loaded_compiled_and_warmed_up_while_the_processors_are_idle(
     for in_background in (True, False):
         message = LoadModel(name="m", version=1, path=path, warm_up=warm, in_background=in_background)
         worker.Worker().answer(message)
-    assert seen == [os.SCHED_IDLE] * 3 + [os.SCHED_OTHER] * 3
+    assert seen == [19] * 3 + [priority()] * 3
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system lists the threads of a process on Linux")
-def test_a_worker_gives_its_memory_back_while_the_processors_are_idle(monkeypatch):
+def test_a_worker_gives_its_memory_back_at_a_low_priority(monkeypatch):
     seen = []
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         descriptor = os.pidfd_open(process.pid)
         monkeypatch.setattr(
             signal,
             "pidfd_send_signal",
-            lambda *order: seen.append((*order, os.sched_getscheduler(process.pid))),
+            lambda *order: seen.append((*order, priority(process.pid))),
         )
         ours, theirs = socket.socketpair()
         with ours, theirs:
@@ -64,7 +67,7 @@ def test_a_worker_gives_its_memory_back_while_the_processors_are_idle(monkeypatc
             assert server._obey(b'{"kill": 7}') and server._obey(b'{"kill": 8}')
         os.close(descriptor)
         process.kill()
-    assert seen == [(descriptor, signal.SIGKILL, os.SCHED_IDLE)]
+    assert seen == [(descriptor, signal.SIGKILL, 19)]
 
 
 def test_what_a_load_in_the_background_raises_is_raised():
@@ -72,7 +75,7 @@ def test_what_a_load_in_the_background_raises_is_raised():
         raise errors.data_loss("cut short")
 
     with pytest.raises(errors.DataLossError, match="cut short"):
-        worker._while_idle(load)
+        worker._in_background(load)
 
 
 def test_programs_are_loaded_by_the_main_thread(tmp_path):

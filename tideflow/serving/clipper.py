@@ -210,7 +210,20 @@ class Clipper:
         base = path.rstrip("/").removesuffix(f"/{version}")
         added = ModelConfig(name=name, base_path=base)
         added.model_version_policy.specific.versions.append(int(version))
-        self._configure([*self._models.configs(), added], respond)
+
+        def loaded(error: OpError | None) -> None:
+            """A model that cannot be loaded is not kept; that another one could not be is nothing to it."""
+            try:
+                statuses = self._models.statuses(name)
+            except OpError:  # it has no version
+                statuses = []
+            if error is None or any(each.state == State.AVAILABLE for each in statuses):
+                respond(200, SUCCESS, TEXT)
+                return
+            self._models.configure(self._with_versions(name, set()), lambda error: None)
+            _report(respond, next((each.error for each in statuses if each.error), error))
+
+        self._models.configure([*self._models.configs(), added], loaded)
 
     def _delete_versioned_model(self, asked: dict[str, Any], respond: Respond) -> None:
         name, version = asked["model_name"], int(asked["model_version"])
@@ -230,7 +243,7 @@ class Clipper:
                 self._applications.set_version(name, version)
                 respond(200, SUCCESS, TEXT)
             except OpError as trouble:
-                respond(HTTP_STATUSES.get(trouble.error_code, 500), trouble.message.encode(), TEXT)
+                _report(respond, trouble)
 
         in_use = self._in_use(name)
         if version in in_use:
@@ -261,7 +274,7 @@ class Clipper:
             if error is None:
                 respond(200, SUCCESS, TEXT)
             else:
-                respond(HTTP_STATUSES.get(error.error_code, 500), error.message.encode(), TEXT)
+                _report(respond, error)
 
         self._models.configure(configs, done)
 
@@ -372,6 +385,10 @@ _ADMIN: dict[str, tuple[Schema, Callable[[Clipper, dict[str, Any], Respond], Non
     "get_all_containers": (VERBOSE, Clipper._get_all_containers),
     "get_container": ({**MODEL, "replica_id": USER}, Clipper._get_container),
 }
+
+
+def _report(respond: Respond, error: OpError) -> None:
+    respond(HTTP_STATUSES.get(error.error_code, 500), error.message.encode(), TEXT)
 
 
 def _refuse(respond: Respond, text: str, is_query: bool, kind: str, status: int) -> None:

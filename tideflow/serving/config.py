@@ -36,7 +36,7 @@ _FLAGS: tuple[tuple[str, Any, str], ...] = (
     ("batching_parameters_file", "", "BatchingParameters, instead of adaptive batch sizes"),
     ("enable_per_model_batching_parameters", False, "read batching_params.pbtxt in each version's folder"),
     ("model_config_file", "", "a ModelServerConfig"),
-    ("model_config_file_poll_wait_seconds", 0, "read that file so often; 0 for once"),
+    ("model_config_file_poll_wait_seconds", 0, "read that file so often; 0 or less for once"),
     ("model_name", "default", "the name of the model at --model_base_path"),
     ("model_base_path", "", "the directory of a single model's versions"),
     ("allow_version_labels_for_unavailable_models", True, "labels wait for their version, or are refused"),
@@ -46,7 +46,7 @@ _FLAGS: tuple[tuple[str, Any, str], ...] = (
         "a label that is moved means its new version at once, though that is not there yet",
     ),
     ("max_num_load_retries", 5, "how often a version that cannot be loaded is tried again"),
-    ("load_retry_interval_micros", 60_000_000, "the pause between those"),
+    ("load_retry_interval_micros", 60_000_000, "the pause between those; 0 or less for none"),
     ("file_system_poll_wait_seconds", 1, "look for new versions so often; 0 for once, -1 for never"),
     ("tensorflow_session_parallelism", 0, "kernel threads of a model; 0 for one a core"),
     ("tensorflow_intra_op_parallelism", 0, "the same"),
@@ -207,8 +207,8 @@ _RANGES = (
         (name, 0, math.inf)
         for name in (
             "max_replicas batch_delay_micros cache_bytes app_cache_bytes stop_seconds max_num_load_retries "
-            "load_retry_interval_micros total_model_memory_limit_bytes model_config_file_poll_wait_seconds "
-            "rest_api_timeout_in_ms tensorflow_session_parallelism tensorflow_intra_op_parallelism"
+            "total_model_memory_limit_bytes rest_api_timeout_in_ms tensorflow_session_parallelism "
+            "tensorflow_intra_op_parallelism"
         ).split()
     ),
 )

@@ -15,7 +15,7 @@ import signal
 import socket
 import sys
 
-from tideflow.process import end_with, run_when_idle
+from tideflow.process import end_with, run_last
 from tideflow.serving import worker
 
 _LARGEST_PACKET = 1 << 16
@@ -51,13 +51,13 @@ class ForkServer:
         return True
 
     def _kill(self, descriptor: int) -> None:
-        """Kills a worker. What it holds is given back while the processors are idle: of a large model that
-        takes long, and others are served meanwhile.
+        """Kills a worker. What it holds is given back at the lowest priority: with a large model that takes
+        long, and others are served meanwhile.
         """
         _, pid = self._workers[descriptor]
         with contextlib.suppress(OSError):  # it is ending already
             for thread in os.listdir(f"/proc/{pid}/task"):
-                run_when_idle(int(thread))
+                run_last(int(thread))
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
 
     def _start(self, number: int) -> None:

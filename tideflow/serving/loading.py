@@ -116,7 +116,13 @@ class Loading:
 
 
 def load_message(
-    options: Namespace, name: str, version: int, path: str, platform: str, in_background: bool = False
+    options: Namespace,
+    name: str,
+    version: int,
+    path: str,
+    platform: str,
+    trusted: bool,
+    in_background: bool,
 ) -> LoadModel:
     """The request to load a version, as the options have it."""
     warm_up = os.path.join(path, FILE)
@@ -126,7 +132,7 @@ def load_message(
         path=path,
         platform=platform,
         tags=[tag for tag in options.saved_model_tags.split(",") if tag],
-        trusted=options.trust_models,
+        trusted=trusted,
         warm_up=warm_up if options.enable_model_warmup and os.path.exists(warm_up) else "",
         warm_up_iterations=max(1, options.num_request_iterations_for_warmup),
         checks_method_names=options.enable_signature_method_name_check,

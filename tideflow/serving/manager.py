@@ -15,6 +15,7 @@ from typing import Any
 
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
+from tideflow.io.local_files import local_path
 from tideflow.serving import config
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.calls import Servable
@@ -22,7 +23,7 @@ from tideflow.serving.loading import Loading, load_message
 from tideflow.serving.metrics import Metrics
 from tideflow.serving.replicas import WorkerServable
 from tideflow.serving.servables import BatchedServable, LocalServable
-from tideflow.serving.sources import bytes_in, versions_in
+from tideflow.serving.sources import bytes_in, is_within, versions_in
 from tideflow.serving.versions import (
     All,
     Changed,
@@ -81,6 +82,7 @@ class Manager:
         )
         self._configs: dict[str, Any] = {}
         self._paths: dict[Key, str] = {}
+        self._own_paths: set[str] = set()  # the base paths that the operator has named
         self._sizes: dict[str, int] = {}  # bytes by path of a version
         self._loading: dict[Key, Loading] = {}
         self._loaded: dict[Key, LocalServable | WorkerServable] = {}
@@ -139,6 +141,14 @@ class Manager:
             done(error)
 
     # ---- configuration
+
+    def trust(self, configs: list[Any]) -> None:
+        """Lets models at these base paths run code, if `--trust_models` is given: the operator names them.
+
+        Paths that clients name are trusted only where clients need a token. Without one every user of this
+        machine is a client.
+        """
+        self._own_paths |= {local_path(one.base_path) for one in configs}
 
     def configure(
         self, configs: list[Any], done: Callable[[OpError | None], None] = lambda error: None
@@ -244,9 +254,11 @@ class Manager:
         key = name, version
         try:
             platform, path = self._configs[name].model_platform, self._paths[key]
-            # On other machines nobody sees whether a load in the background finds a processor at all.
-            in_background = bool(self._loaded) and not self._options.ray
-            message = load_message(self._options, name, version, path, platform, in_background=in_background)
+            in_background = bool(self._loaded)  # requests to these need the processors more
+            trusted = self._options.trust_models and (
+                bool(self._options.token_file) or is_within(path, self._own_paths)
+            )
+            message = load_message(self._options, name, version, path, platform, trusted, in_background)
             recent = self._recent(name)
             loaded = partial(self._loaded_or_failed, key)
             self._loading[key] = Loading(self._workers, self._options, self._metrics, message, recent, loaded)

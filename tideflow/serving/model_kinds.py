@@ -80,7 +80,7 @@ def load_model(
         if found.runs_code and not trusted:
             raise errors.permission_denied(
                 f"{file} runs code of its own when it is loaded. If nobody else can write there, serve it "
-                "with --trust_models."
+                "with --trust_models, and with --token_file if clients name the path."
             )
         try:
             return found.load(file)

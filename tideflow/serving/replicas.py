@@ -12,7 +12,6 @@ import msgspec
 from tideflow.cluster.messages import Message, expect
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError, UnavailableError
-from tideflow.process import processor_times
 from tideflow.runtime.values import to_torch
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.batching import Batch
@@ -23,9 +22,6 @@ from tideflow.serving.worker_process import COURIERS, Starter, WorkerProcess
 
 # Seconds before a worker that died is started again: longer each time, where it dies before it has answered.
 FIRST_PAUSE, LONGEST_PAUSE = 0.25, 30.0
-# A load in the background has the processors while nobody else wants them. After so many seconds, in half of
-# which it waited for one and of that time got less than this share, it begins again, and competes for them.
-LOAD_PATIENCE, LEAST_SHARE = 10.0, 0.05
 
 _log = logging.getLogger("tideflow.serving")
 
@@ -45,7 +41,6 @@ class WorkerReplica:
         self._is_closed = False
         self._has_loaded = False
         self._retry: asyncio.TimerHandle | None = None
-        self._patience: asyncio.TimerHandle | None = None
         self.shell: Replica | None = None  # once the version serves
         self.went_down: Callable[[Replica], None] = lambda shell: None
         self._start()
@@ -88,9 +83,8 @@ class WorkerReplica:
     def close(self) -> None:
         """Ends the process for good."""
         self._is_closed = True
-        for timer in (self._retry, self._patience):
-            if timer is not None:
-                timer.cancel()
+        if self._retry is not None:
+            self._retry.cancel()
         self._process.stop()
 
     # ---- its life
@@ -99,31 +93,12 @@ class WorkerReplica:
         self._has_answered = False
         self._process = process = self._workers.start(self._label, lambda code: self._ended(process, code))
         process.request(self._load, partial(self._loaded, process))
-        if self._load.in_background:
-            self._patience = self._loop.call_later(LOAD_PATIENCE, self._check_progress, (0.0, 0.0))
-
-    def _check_progress(self, before: tuple[float, float]) -> None:
-        """Looks whether a load in the background finds the processors idle now and then."""
-        now = processor_times(self.pid)
-        ran, waited = (new - old for new, old in zip(now, before))
-        if waited > LOAD_PATIENCE / 2 and ran < LEAST_SHARE * waited:
-            _log.info("%s loads beside what is served: the processors are never idle", self._label)
-            self._hurry()
-            self._process.stop()
-            self._start()
-        else:
-            self._patience = self._loop.call_later(LOAD_PATIENCE, self._check_progress, now)
-
-    def _hurry(self) -> None:
-        """Further loads, after a worker has died too, do not wait for idle processors."""
-        self._load = msgspec.structs.replace(self._load, in_background=False)
 
     def _loaded(self, process: WorkerProcess, answer: Message | OpError) -> None:
         if process is not self._process:
             return
-        if self._patience is not None:
-            self._patience.cancel()
-        self._hurry()
+        # If this worker dies, calls wait for the next one.
+        self._load = msgspec.structs.replace(self._load, in_background=False)
         try:
             if isinstance(answer, OpError):
                 raise answer

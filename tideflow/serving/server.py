@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import logging
 import os
@@ -97,6 +96,9 @@ class Server:
         self._settled: asyncio.Future[OpError | None] = self._loop.create_future()
         self._is_stopped = False
         self._config_problem = ""  # of the model config file, when it was last read
+        self._is_directory = not options.model_config_file and not options.model_base_path
+        self._in_directory: set[str] = set()  # the models there, when it was last listed
+        self._is_listing = False
         self.rest_address = self.grpc_address = ""
 
     async def start(self) -> None:
@@ -113,6 +115,8 @@ class Server:
             self.grpc_address = await self._listen(self._grpc, options.port, "h2")
         if options.grpc_socket_path:
             await self._listen_at_path(self._grpc, options.grpc_socket_path)
+        self._in_directory = {one.name for one in configs}
+        self.manager.trust(configs)
         self.manager.configure(configs, self._loaded)
         self._every(1.0, self._sweep)
         if options.file_system_poll_wait_seconds > 0:
@@ -179,16 +183,29 @@ class Server:
             self.manager.scale()
 
     def _poll(self) -> None:
-        options = self._options
-        if not options.model_config_file and not options.model_base_path:  # a directory: models may be added
-            with contextlib.suppress(OpError):  # it cannot be read just now
-                self.manager.add(config.model_configs(options))
+        if self._is_directory and not self._is_listing:
+            self._is_listing = True
+            listing = self._loop.run_in_executor(None, config.model_configs, self._options)
+            listing.add_done_callback(self._listed)
         self.manager.poll()
+
+    def _listed(self, listing: asyncio.Future[list[Any]]) -> None:
+        """Serves models that were put into the directory since it was listed last. Those that were there, and
+        that a client's configuration has left out since, stay out.
+        """
+        self._is_listing = False
+        if listing.cancelled() or listing.exception() is not None:  # it cannot be read just now
+            return
+        configs = listing.result()
+        self.manager.trust(configs)
+        self.manager.add([one for one in configs if one.name not in self._in_directory])
+        self._in_directory = {one.name for one in configs}
 
     def _reload(self) -> None:
         try:
             configs = config.model_configs(self._options)
             if configs != self.manager.configs():
+                self.manager.trust(configs)
                 self.manager.configure(configs)
             self._config_problem = ""
         except OpError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 
 from tideflow.io.local_files import local_path
 from tideflow.io.saved_models import contains_saved_model
@@ -59,6 +60,12 @@ def models_in(folder: str) -> dict[str, str]:
                 except OSError:  # no folder of ours
                     continue
     return found
+
+
+def is_within(path: str, folders: Iterable[str]) -> bool:
+    """Whether a path leads to one of the folders, or into it, once all links are followed."""
+    found = os.path.realpath(local_path(path))
+    return any(os.path.commonpath([found, folder]) == folder for folder in map(os.path.realpath, folders))
 
 
 def bytes_in(folder: str) -> int:

@@ -21,7 +21,7 @@ from tideflow.cluster.messages import Message
 from tideflow.cluster.protocol import Sender
 from tideflow.cluster.wire import failure_of
 from tideflow.graph import errors
-from tideflow.process import run_when_idle
+from tideflow.process import run_last
 from tideflow.runtime.values import to_torch
 from tideflow.serving import worker_messages
 from tideflow.serving.model_kinds import load_model, needs_main_thread
@@ -47,7 +47,7 @@ class Worker:
     @answer.register
     def _load(self, message: LoadModel) -> Message:
         in_thread = message.in_background and not needs_main_thread(message.path, message.platform)
-        self._model, loaded = _while_idle(partial(_load, message)) if in_thread else _load(message)
+        self._model, loaded = _in_background(partial(_load, message)) if in_thread else _load(message)
         return loaded
 
     @answer.register
@@ -86,12 +86,12 @@ def _load(message: LoadModel) -> tuple[Model, ModelLoaded]:
     )
 
 
-def _while_idle(work: Callable[[], Loaded]) -> Loaded:
-    """What a function returns, called in a thread that leaves the processors to whoever else wants them.
+def _in_background(work: Callable[[], Loaded]) -> Loaded:
+    """What a function returns, called in a thread of the lowest priority.
 
     That is the thread's own affair, on Linux. A whole process could not have its old priority back.
     """
-    with ThreadPoolExecutor(1, "load", run_when_idle) as thread:
+    with ThreadPoolExecutor(1, "load", run_last) as thread:
         return thread.submit(work).result()
 
 
