@@ -2,6 +2,7 @@
 
 import gc
 import os
+import re
 import subprocess
 import sys
 import types
@@ -18,7 +19,8 @@ from tests.platform.cpp.answers import answers, register_gradient
 from tests.platform.cpp.compiling import SOURCES, compiled
 from tideflow.graph.op import definitions
 from tideflow.platform.kernel_libraries import Library, _add_ops
-from tideflow.platform.kernel_schemas import parse_attr
+from tideflow.platform.kernel_schemas import declarations
+from tideflow.platform.kernel_specs import parse_attr
 
 FLAGS = [*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags()]
 
@@ -276,7 +278,7 @@ def test_an_op_type_is_declared_once(libraries):
 
 def test_specs_of_attributes():
     def spec(text):
-        name, found = parse_attr(text, "Op")
+        name, found = parse_attr(text)
         return [name, found.kind, found.default, found.allowed, found.minimum]
 
     assert spec("T: {float, int32} = DT_INT32") == ["T", "type", tf.int32, (tf.float32, tf.int32), None]
@@ -284,11 +286,69 @@ def test_specs_of_attributes():
     assert spec('s : string = "a \' b"')[2] == "a ' b"
     assert spec("p: {'SAME', 'VALID'}")[3] == ("SAME", "VALID")
     assert spec("l: list({int32, int64}) >= 1")[1:] == [
-        "list(type)", parse_attr("x: int", "")[1].default, (tf.int32, tf.int64), 1,
+        "list(type)", parse_attr("x: int")[1].default, (tf.int32, tf.int64), 1,
     ]  # fmt: skip
     assert spec("r: list(shape) = [{dim {size: 2}}, {unknown_rank: true}]")[2] == [[2], tf.TensorShape(None)]
     assert spec("f: list(float) = [1e-3, inf]")[2] == [pytest.approx(1e-3), float("inf")]
     assert tf.qint8 in spec("T: numbertype")[3] and tf.complex64 not in spec("T: realnumbertype")[3]
+
+
+# What an op type declares beside `Attr("T: type")`, `Input("x: T")`, `Output("y: T")`: TensorFlow's words.
+WRONG_SPECS = {
+    ("input", "a: nonsense"): "Reference to unknown attr 'nonsense' from Input(\"a: nonsense\") for Op Wrong",
+    ("input", "a"): "Trouble parsing 'name:' from Input(\"a\") for Op Wrong",
+    ("input", "A: int32"): "Trouble parsing 'name:' from",
+    ("input", "1a: T"): "Trouble parsing 'name:' from",
+    ("input", "a:"): "Trouble parsing either a type or an attr name at '' from",
+    ("input", "a: 3 * int32"): "Trouble parsing either a type or an attr name at '3 * int32' from",
+    ("input", "a: T extra"): "Extra 'extra' unparsed at the end from",
+    ("input", "a: N * T"): "No attr with name 'N' for input 'a'; in OpDef: ",
+    ("input", "a: Ref(T"): "Did not find closing ')' for 'Ref(', instead found: '' from",
+    ("input", "a: list(T)"): "Reference to unknown attr 'list' from",
+    ("input", "x: T"): "Duplicate name: x; in OpDef: ",
+    ("output", "x: T"): "Duplicate name: x; in OpDef: ",
+    ("attr", "a"): "Trouble parsing '<name>:' from Attr(\"a\") for Op Wrong",
+    ("attr", "1a: type"): "Trouble parsing '<name>:' from",
+    ("attr", "T: int"): "Duplicate name: T; in OpDef: ",
+    ("attr", "a: typ"): "Trouble parsing type string at 'typ' from",
+    ("attr", "a: {}"): "Trouble parsing type string at '}' from",
+    ("attr", "a: {float, nope}"): "Unrecognized type string 'nope' from",
+    ("attr", "a: {float, 'b'}"): "Trouble parsing type string at ''b'}' from",
+    ("attr", "a: type = DT_NOPE"): "Could not parse default value 'DT_NOPE' from",
+    ("attr", "a: tensor = 3"): "Could not parse default value '3' from",
+    ("attr", "a: bool = maybe"): "Could not parse default value 'maybe' from",
+    (
+        "attr",
+        "a: {float} = DT_INT32",
+    ): "Value for attr 'a' of int32 is not in the list of allowed",
+    ("attr", "a: {'b'} = 'c'"): 'Value for attr \'a\' of "c" is not in the list of allowed values: "b"',
+    (
+        "attr",
+        "a: list(type) >= -1",
+    ): "Attr 'a' with list type must have a non-negative minimum, not -1; in OpDef",
+    ("attr", "a: type >= 2"): "Extra '>= 2' unparsed at the end from",
+    ("attr", "a: int >= b"): "Could not parse integer lower limit after '>=', found ' b' instead from",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_SPECS)
+def test_specs_that_tensorflow_refuses(wrong):
+    words = [("op", "Wrong"), ("attr", "T: type"), ("input", "x: T"), ("output", "y: T"), wrong]
+    with pytest.raises(tf.errors.InvalidArgumentError, match=re.escape(WRONG_SPECS[wrong])):
+        declarations([(key.encode(), value.encode()) for key, value in words])
+
+
+def test_specs_that_are_unusual():
+    assert parse_attr("T: type = 3")[1].default == tf.int32
+    assert parse_attr("T:{ float , int32 , }")[1].allowed == (tf.float32, tf.int32)
+    words = [
+        ("op", "Odd"),
+        ("attr", "T: type"),
+        ("attr", "N: int"),
+        ("input", "x : N*T"),
+        ("output", "y: Ref( T )"),
+    ]
+    declarations([(key.encode(), value.encode()) for key, value in words])
 
 
 def test_the_library_stays_out_of_import_time():

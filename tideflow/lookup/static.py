@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType, as_dtype
+from tideflow.graph.fresh_names import fresh_id
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
@@ -181,7 +181,7 @@ class StaticHashTable(_HashTable):
     """
 
     def __init__(self, initializer: TableInitializerBase, default_value: TensorLike, name: str | None = None):
-        shared_name = initializer._shared_name or f"hash_table_{uuid.uuid4()}"
+        shared_name = initializer._shared_name or f"hash_table_{fresh_id()}"
         super().__init__(initializer, default_value, shared_name, name)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:

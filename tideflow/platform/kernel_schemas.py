@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from google.protobuf import text_format
-from tensorboard.compat.proto.tensor_pb2 import TensorProto
-from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.compat.proto.types_pb2 import DataType
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import as_dtype
-from tideflow.graph.schema import REQUIRED, Attr, attr
-from tideflow.graph.shapes import TensorShape
-from tideflow.graph.tensor_proto import proto_array
-from tideflow.ops.helpers.types import types
-
-_ATTR = re.compile(
-    r"^\s*(?P<name>\w+)\s*:\s*(?P<list>list\s*\(\s*)?(?P<kind>\w+|\{[^}]*\})\s*(?(list)\))"
-    r"\s*(?:>=\s*(?P<minimum>-?\d+))?\s*(?:=\s*(?P<default>.*?))?\s*$",
-    re.DOTALL,
-)
-_REAL = "float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64"
-_CLASSES = {  # names for sets of types
-    "numbertype": types(
-        "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 bfloat16 uint16 complex128 "
-        "half uint32 uint64"
-    ),
-    "realnumbertype": types(_REAL),
-    "realnumberttype": types(_REAL),  # sic: TensorFlow takes this spelling too
-    "quantizedtype": types("qint8 quint8 qint32 qint16 quint16"),
-}
-_KINDS = frozenset("string int float bool type shape tensor func".split())
+from tideflow.graph.schema import Attr
+from tideflow.platform.kernel_specs import SpecError, check_argument, parse_attr
 
 
 @dataclass
@@ -45,6 +21,7 @@ class OpDeclaration:
     index: int  # among the op types of the library
     inputs: list[str] = field(default_factory=list)
     outputs: list[str] = field(default_factory=list)
+    attr_specs: list[str] = field(default_factory=list)
     attrs: dict[str, Attr] = field(default_factory=dict)
     traits: dict[str, bool] = field(default_factory=dict)
     doc: str = ""
@@ -89,7 +66,59 @@ def declarations(words: list[tuple[bytes, bytes]]) -> tuple[list[OpDeclaration],
             _note_kernel(kernels[-1], key, value)
         else:
             _note_op(ops[-1], key, value)
+    for op in ops:
+        _read_specs(op)
     return ops, kernels
+
+
+def _read_specs(op: OpDeclaration) -> None:
+    """Reads what an op type says of its attributes and arguments, and refuses what is wrong with it."""
+    wrong: list[str] = []
+    declared = []
+    for spec in op.attr_specs:
+        try:
+            name, each = parse_attr(spec)
+            _check_minimum(name, each, op)
+            declared.append((name, each))
+        except SpecError as error:
+            wrong.append(f'{error} from Attr("{spec}") for Op {op.name}')
+    op.attrs = dict(declared)
+    if not wrong:  # arguments refer to attributes
+        names = [name for name, _ in declared]
+        for kind, specs in (("input", op.inputs), ("output", op.outputs)):
+            for spec in specs:
+                try:
+                    names.append(_argument(kind, spec, op))
+                except SpecError as error:
+                    wrong.append(f'{error} from {kind.title()}("{spec}") for Op {op.name}')
+        wrong += [
+            f"Duplicate name: {n}; in OpDef: {op.name}" for n in dict.fromkeys(names) if names.count(n) > 1
+        ]
+    if wrong:
+        raise errors.invalid_argument("\n".join(wrong))
+
+
+def _check_minimum(name: str, declared: Attr, op: OpDeclaration) -> None:
+    least = declared.minimum
+    if declared.kind.startswith("list(") and least is not None and least < 0:
+        raise errors.invalid_argument(
+            f"Attr '{name}' with list type must have a non-negative minimum, not {least}; in OpDef: {op.name}"
+        )
+
+
+def _argument(kind: str, spec: str, op: OpDeclaration) -> str:
+    """The name of an input or output."""
+    name, number = check_argument(spec, op.attrs)
+    if number is not None and number not in op.attrs:
+        raise errors.invalid_argument(
+            f"No attr with name '{number}' for {kind} '{name}'; in OpDef: {op.name}"
+        )
+    if number is not None and op.attrs[number].kind != "int":
+        raise errors.invalid_argument(
+            f"Attr '{number}' used as length for {kind} '{name}' has type {op.attrs[number].kind} != int; "
+            f"in OpDef: {op.name}"
+        )
+    return name
 
 
 def _note_op(op: OpDeclaration, key: str, value: str) -> None:
@@ -98,8 +127,7 @@ def _note_op(op: OpDeclaration, key: str, value: str) -> None:
     elif key == "output":
         op.outputs.append(value)
     elif key == "attr":
-        name, spec = parse_attr(value, op.name)
-        op.attrs[name] = spec
+        op.attr_specs.append(value)
     elif key == "trait":
         op.traits[value] = True
     elif key == "doc":
@@ -118,59 +146,3 @@ def _note_kernel(kernel: KernelDeclaration, key: str, value: str) -> None:
         kernel.priority = int(value)
     else:
         setattr(kernel, key, value)  # device, label
-
-
-def parse_attr(spec: str, op_name: str) -> tuple[str, Attr]:
-    """The name and the declaration of an attribute: `"N: int >= 2"`, `"pad: {'SAME', 'VALID'} = 'SAME'"`."""
-    found = _ATTR.match(spec)
-    if found is None:
-        raise _wrong(spec, op_name, "it does not read `name: type = default`")
-    kind, allowed = found["kind"], None
-    try:
-        if kind.startswith("{"):
-            items = [item.strip() for item in kind.strip("{} \n").split(",") if item.strip()]
-            is_text = items[:1] != [] and items[0][0] in "'\""
-            kind = "string" if is_text else "type"
-            allowed = [ast.literal_eval(item) if is_text else as_dtype(item) for item in items]
-        elif kind in _CLASSES:
-            kind, allowed = "type", list(_CLASSES[kind])
-        elif kind not in _KINDS:
-            raise ValueError(f"there is no type '{kind}'")
-        full = f"list({kind})" if found["list"] else kind
-        default = REQUIRED if found["default"] is None else _parse_default(found["default"], full)
-        minimum = found["minimum"] and int(found["minimum"])
-        return found["name"], attr(full, default, allowed=allowed, minimum=minimum)
-    except (ValueError, TypeError, SyntaxError, text_format.ParseError) as error:
-        raise _wrong(spec, op_name, str(error)) from None
-
-
-def _parse_default(text: str, kind: str) -> Any:
-    if kind.startswith("list("):
-        inner = text.strip().removeprefix("[").removesuffix("]")
-        each = kind[5:-1]
-        if each in ("shape", "tensor"):
-            items = re.findall(r"\{(?:[^{}]|\{[^{}]*\})*\}", inner)
-        else:
-            items = re.findall(r"'[^']*'|\"[^\"]*\"|[^,\s]+", inner)
-        return [_parse_default(item, each) for item in items]
-    if kind == "bool":
-        return {"true": True, "false": False}[text.lower()]
-    if kind == "type":
-        return as_dtype(text.removeprefix("DT_").lower())
-    if kind == "shape":
-        return TensorShape(text_format.Parse(_message(text), TensorShapeProto()))
-    if kind == "tensor":
-        return proto_array(text_format.Parse(_message(text), TensorProto()))
-    if kind == "func":
-        return text
-    if kind == "float":
-        return float(text)  # inf and nan too
-    return ast.literal_eval(text)
-
-
-def _message(text: str) -> str:
-    return text.strip().removeprefix("{").removesuffix("}")
-
-
-def _wrong(spec: str, op_name: str, why: str) -> Exception:
-    return errors.invalid_argument(f'Trouble parsing Attr("{spec}") for Op {op_name}: {why}')

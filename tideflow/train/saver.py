@@ -383,7 +383,8 @@ class Saver:
                         save_debug_info=save_debug_info,
                     )
                 if not save_debug_info:
-                    replace_bytes(path, message.SerializeToString(), sync_name=not is_synced_with_state)
+                    contents = message.SerializeToString(deterministic=True)
+                    replace_bytes(path, contents, sync_name=not is_synced_with_state)
         finally:
             if written is not None and write_state:
                 self._keep_books(number, save_path, written, latest_filename, meta_graph_suffix)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
 
 from tideflow.graph import device as devices
+from tideflow.graph.fresh_names import fresh_id
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, device, name_scope
 from tideflow.ops.arrays import constants, shapes
@@ -84,7 +84,7 @@ class SaverBuilder:
     def _save_sharded(self, path: Tensor, shards: Shards) -> Tensor:
         """Every device saves its own; in the second format under names that a merge then replaces."""
         merged = self._write_version != SaverDef.V1
-        base = joined.string_join([path, f"_temp_{uuid.uuid4().hex}/part"]) if merged else path
+        base = joined.string_join([path, f"_temp_{fresh_id().hex}/part"]) if merged else path
         count = constants.constant(len(shards), name="num_shards")
         names, saves = [], []
         for shard, (place, saveables) in enumerate(shards):

@@ -251,7 +251,9 @@ def _fill_collection(collection: CollectionDef, key: str, items: list[Any], scop
     first = items[0]
     if key in proto_functions:
         messages = [proto_functions[key].to_proto(item, export_scope=scope) for item in items]
-        collection.bytes_list.value.extend(m.SerializeToString() for m in messages if m is not None)
+        collection.bytes_list.value.extend(
+            m.SerializeToString(deterministic=True) for m in messages if m is not None
+        )
     elif isinstance(first, (str, bytes)):
         texts = [item.encode() if isinstance(item, str) else item for item in items]
         collection.bytes_list.value.extend(texts)
@@ -271,7 +273,7 @@ def _fill_collection(collection: CollectionDef, key: str, items: list[Any], scop
 
 
 def _write(message: Any, path: str, as_text: bool) -> None:
-    replace_bytes(path, as_text_bytes(message) if as_text else message.SerializeToString())
+    replace_bytes(path, as_text_bytes(message) if as_text else message.SerializeToString(deterministic=True))
 
 
 @export("train.write_graph", "io.write_graph")

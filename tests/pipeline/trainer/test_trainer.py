@@ -1,5 +1,6 @@
 """Training functions: their inputs, models exported with the transform inside, warm starts, clusters."""
 
+import dataclasses
 import os
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 import tideflow as tf
 import tideflow.pipeline.transform as tft
 from tideflow.graph import errors
+from tideflow.graph.control_flow_proto import CondContextDef
+from tideflow.io import saved_models
 from tideflow.pipeline import trainer
 from tideflow.pipeline.data.examples import serialize_examples
 from tideflow.pipeline.data.sources import Blocks
@@ -194,6 +197,37 @@ def test_a_function_over_sessions(tmp_path):
     z = tft.transform_blocks(tft.TFTransformOutput(fn_args.transform_output))(rows()).column("z").flatten()
     scores = predictions(exported(fn_args), rows())["scores"]
     np.testing.assert_array_equal(scores, z.to_numpy() * weight)
+
+
+def table_fn(fn_args):
+    """Exports a graph with a table, conditions and a saver, whose names are new ones elsewhere."""
+    output = tft.TFTransformOutput(fn_args.transform_output)
+    with tf.Graph().as_default(), tf.Session() as session:
+        spec = {name: each for name, each in output.raw_feature_spec().items() if name != "label"}
+        examples = tf.placeholder(tf.string, [None])
+        z = output.transform_raw_features(tf.io.parse_example(examples, spec))["z"]
+        initializer = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+        factor = tf.lookup.StaticHashTable(initializer, 0.0).lookup(tf.constant("b"))
+        several = [z, z + 1, z + 2, z * tf.Variable(3.0)]
+        scores = tf.cond(factor > 1, lambda: tf.add_n(several) * factor, lambda: z)
+        session.run([tf.global_variables_initializer(), tf.tables_initializer()])
+        trainer.export_session(session, fn_args.serving_model_dir, examples, {"scores": scores})
+
+
+def test_equal_trainings_write_equal_graphs(tmp_path):
+    fn_args = transformed(tmp_path, rows())
+    written = []
+    for name in ("1", "2"):
+        again = dataclasses.replace(fn_args, serving_model_dir=str(tmp_path / name))
+        trainer.run_trainer(table_fn, again)
+        written.append((tmp_path / name / "saved_model.pb").read_bytes())
+    assert written[0] == written[1]
+    assert b"hash_table_" in written[0]
+    assert b"_temp_" in written[0]
+    meta_graph = saved_models.SavedModel.FromString(written[0]).meta_graphs[0]
+    for data in meta_graph.collection_def["cond_context"].bytes_list.value:
+        # The order of a map in a message is by chance of the process, unless it is asked for.
+        assert CondContextDef.FromString(data).SerializeToString(deterministic=True) == data
 
 
 def test_arguments_travel_as_text():

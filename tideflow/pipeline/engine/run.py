@@ -53,6 +53,20 @@ def accumulate(
       DataLossError: If rows are faulty and `faults` is not given.
       InternalError: If rows were lost between reading and adding, or if workers are killed again and again.
     """
+    from tideflow.pipeline.engine.memory import reused_memory  # loaded when asked for
+
+    with reused_memory():
+        return _accumulate(sources, accumulators, workers, ray, progress, faults)
+
+
+def _accumulate(
+    sources: Sequence[Source],
+    accumulators: Mapping[str, Accumulator],
+    workers: int | None,
+    ray: str | None,
+    progress: Callable[[int, int], None] | None,
+    faults: Faults | None,
+) -> dict[str, Any]:
     together = Together({**accumulators, _ROWS: Rows()})
     found = Faults()
     while True:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import json
 import os
 import sys
 import tempfile
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tideflow.graph import errors
+from tideflow.graph.fresh_names import repeatable_ids
 from tideflow.pipeline.trainer.arguments import FnArgs
 
 
@@ -56,7 +58,7 @@ def run_trainer(run_fn: Callable[[FnArgs], Any], fn_args: FnArgs, cluster: Clust
         if folder is not None:
             os.makedirs(folder, exist_ok=True)
     if cluster is None:
-        return run_fn(fn_args)
+        return _call(run_fn, fn_args)
     from tideflow.launch import local, ray_cluster  # loaded when asked for
     from tideflow.launch.plan import Plan  # loaded when asked for
 
@@ -104,4 +106,15 @@ def run_function_of_file(file: str, name: str, arguments: str) -> Any:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    return getattr(module, name)(FnArgs.from_json(Path(arguments).read_text()))
+    return _call(getattr(module, name), FnArgs.from_json(Path(arguments).read_text()))
+
+
+def _call(run_fn: Callable[[FnArgs], Any], fn_args: FnArgs) -> Any:
+    """Calls it so that equal trainings write equal graphs: savers and tables get the same names again.
+
+    Elsewhere those are new names, so that programs that write the same place or share a server do not meet. A
+    training has its folder for itself, and tasks of a cluster have names of their own.
+    """
+    task = json.loads(os.environ.get("TF_CONFIG") or "{}").get("task")
+    with repeatable_ids(f"trainer {json.dumps(task)}"):
+        return run_fn(fn_args)
