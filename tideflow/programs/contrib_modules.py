@@ -30,8 +30,13 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ),
     ("copy_graph", "python.util", ".", "copy_elements"),
     ("crf", _OPS, ". tideflow.contrib.crf", "crf"),
-    ("cudnn_rnn", "python.layers", ". tideflow.contrib.cudnn_rnn.layers", "cudnn_rnn"),
-    ("cudnn_rnn", _OPS, ". tideflow.contrib.cudnn_rnn.converters", "cudnn_rnn_ops"),
+    (
+        "cudnn_rnn",
+        "python.layers",
+        ". tideflow.contrib.cudnn_rnn.layers inner.contrib.cudnn_names",
+        "cudnn_rnn",
+    ),
+    ("cudnn_rnn", _OPS, ". tideflow.contrib.cudnn_rnn.converters inner.contrib.cudnn_names", "cudnn_rnn_ops"),
     (
         "data",
         _OPS,
@@ -87,7 +92,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "factorization",
         _OPS,
-        ".",
+        ". inner.contrib.clustering_names",
         "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     ),
     ("feature_column", "python.feature_column", ". tf.feature_column", "sequence_feature_column"),
@@ -113,7 +118,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "image",
         _OPS,
-        ".",
+        ". inner.contrib.image_colors",
         "dense_image_warp distort_image_ops image_ops interpolate_spline "
         "single_image_random_dot_stereograms sparse_image_warp",
     ),
@@ -135,14 +140,14 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "layers",
         "python.layers",
         ". tideflow.contrib.layers.columns.scattered tideflow.contrib.layers.pools "
-        "tideflow.contrib.layers.optimization tf.contrib.slim",
+        "tideflow.contrib.layers.optimization inner.contrib.layer_names tf.contrib.slim",
         "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
         "optimizers regularizers rev_block_lib summaries target_column utils",
     ),
     (
         "layers",
         _OPS,
-        ". tf.contrib.slim tideflow.contrib.layers.arrangement",
+        ". inner.contrib.sparse_ids tf.contrib.slim tideflow.contrib.layers.arrangement",
         "bucketization_op sparse_feature_cross_op sparse_ops",
     ),
     (
@@ -210,7 +215,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "model_pruning",
         "python",
-        ". tideflow.contrib.model_pruning.training_loop tideflow.contrib.model_pruning.masks",
+        ". tideflow.contrib.model_pruning.training_loop tideflow.contrib.model_pruning.masks "
+        "tideflow.contrib.model_pruning.blocks",
         "learning pruning pruning_utils strip_pruning_vars_lib",
     ),
     (
@@ -220,11 +226,16 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "core_layers layers rnn_cells",
     ),
     ("nearest_neighbor", _OPS, ".", "nearest_neighbor_ops"),
-    ("nn", _OPS, ".", "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus"),
+    (
+        "nn",
+        _OPS,
+        ". inner.contrib.forward_gradients",
+        "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
+    ),
     (
         "opt",
         "python.training",
-        ".",
+        ". inner.contrib.optimizer_names",
         "adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer "
         "elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer "
         "lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer "
@@ -294,7 +305,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tensor_forest",
         "client",
-        "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics",
+        "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
+        "inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
@@ -307,7 +319,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         _OPS,
         "tf.contrib.tensor_forest.data_ops tf.contrib.tensor_forest.model_ops "
-        "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops",
+        "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops "
+        "inner.contrib.forest_names",
         "data_ops model_ops stats_ops tensor_forest_ops",
     ),
     ("testing", "python.framework", ".", "fake_summary_writer util_test"),
@@ -335,14 +348,15 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "training",
         "python.training",
-        ". tideflow.contrib.training.hyperparameters",
+        ". tideflow.contrib.training.hyperparameters tideflow.contrib.training.hparam_pb2",
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),
     (
         "labeled_tensor",
         _OPS,
-        ". tideflow.contrib.labeled_tensor.layout tideflow.contrib.labeled_tensor.tensors",
+        ". tideflow.contrib.labeled_tensor.layout tideflow.contrib.labeled_tensor.tensors "
+        "inner.contrib.labeled_tensor_names",
         "core io_ops nn ops sugar",
     ),
     (
@@ -393,10 +407,12 @@ MODULES: dict[str, str] = {
     "contrib.distributions.python.ops.statistical_testing": "inner.testing.mean_tests",
     "contrib.distributions.python.ops.test_util": "inner.testing.distribution_checks",
     "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
+    "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tideflow.contrib.learn.rnn "
     "tf.contrib.learn",
     "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
@@ -423,6 +439,7 @@ MODULES: dict[str, str] = {
     "tf.contrib.learn.utils",
     "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
     "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
+    "contrib.session_bundle.constants": "inner.contrib.bundle_names",
     "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
     "contrib.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
     "contrib.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",

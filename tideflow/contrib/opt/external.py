@@ -81,7 +81,7 @@ class ExternalOptimizerInterface:
         """
         session = session or get_default_session()
         feed_dict, fetches = feed_dict or {}, list(fetches or ())
-        start = session.run(self._packed_var).astype(np.float64)
+        start = session.run(self._packed_var)
 
         def evaluator(tensors: list[Any], callback: Callable | None = None) -> Callable:
             def evaluate(vector: np.ndarray) -> list[np.ndarray]:
