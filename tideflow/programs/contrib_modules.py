@@ -12,7 +12,12 @@ _OPS = "python.ops"  # where most parts of contrib keep their functions
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
     ("batching", _OPS, ".", "batch_ops"),
-    ("bayesflow", _OPS, "tf.contrib.bayesflow.monte_carlo", "monte_carlo monte_carlo_impl"),
+    (
+        "bayesflow",
+        _OPS,
+        "tf.contrib.bayesflow.monte_carlo tideflow.contrib.monte_carlo",
+        "monte_carlo monte_carlo_impl",
+    ),
     ("checkpoint", "python", ".", "containers python_state split_dependency visualize"),
     (
         "cluster_resolver",
@@ -24,7 +29,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "constrained_optimization",
         "python",
-        ". tideflow.contrib.constrained_optimization",
+        ". tideflow.contrib.constrained_optimization inner.contrib.constraint_steps",
         "candidates constrained_minimization_problem constrained_optimizer external_regret_optimizer "
         "swap_regret_optimizer",
     ),
@@ -92,7 +97,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "factorization",
         _OPS,
-        ". inner.contrib.clustering_names",
+        ". inner.contrib.clustering_names tideflow.contrib.factorization.mixtures",
         "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     ),
     ("feature_column", "python.feature_column", ". tf.feature_column", "sequence_feature_column"),
@@ -118,7 +123,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "image",
         _OPS,
-        ". inner.contrib.image_colors",
+        ". inner.contrib.image_colors tideflow.contrib.image.warping",
         "dense_image_warp distort_image_ops image_ops interpolate_spline "
         "single_image_random_dot_stereograms sparse_image_warp",
     ),
@@ -140,7 +145,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "layers",
         "python.layers",
         ". tideflow.contrib.layers.columns.scattered tideflow.contrib.layers.pools "
-        "tideflow.contrib.layers.optimization inner.contrib.layer_names tf.contrib.slim",
+        "tideflow.contrib.layers.optimization inner.contrib.layer_names inner.contrib.column_steps "
+        "tf.contrib.slim",
         "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
         "optimizers regularizers rev_block_lib summaries target_column utils",
     ),
@@ -263,7 +269,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "rnn",
         _OPS,
-        ". tf.nn.rnn_cell",
+        ". tf.nn.rnn_cell inner.contrib.cell_names",
         "core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
     ),
     (
@@ -348,7 +354,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "training",
         "python.training",
-        ". tideflow.contrib.training.hyperparameters tideflow.contrib.training.hparam_pb2",
+        ". tideflow.contrib.training.hyperparameters tideflow.contrib.training.hparam_pb2 "
+        "inner.contrib.sampling_steps",
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),
@@ -400,6 +407,8 @@ MODULES: dict[str, str] = {
             "vector_laplace_linear_operator",
         )
     },
+    "contrib.distributions.python.ops.bijectors.masked_autoregressive": "tf.contrib.distributions.bijectors "
+    "inner.contrib.mask_names",
     "contrib.distributions.python.ops.bijectors.weibull": "tideflow.contrib.distributions.bijectors."
     "elementwise",
     "contrib.distributions.python.ops.distribution_util": "tf.contrib.distributions tf.distributions "
@@ -476,7 +485,8 @@ MODULES: dict[str, str] = {
     "contrib.solvers.python.ops.linear_equations": "tf.contrib.solvers.linear_equations",
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
-    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams "
+    "inner.contrib.beam_search_steps",
     "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names",
     "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling "
     "inner.graph.recurrent_names",

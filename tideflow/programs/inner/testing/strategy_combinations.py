@@ -1,4 +1,4 @@
-"""`tensorflow.python.distribute.strategy_combinations`: the strategies and optimizers that tests are run with."""
+"""`tensorflow.python.distribute.strategy_combinations`: the strategies and optimizers of tests."""
 
 from __future__ import annotations
 
