@@ -266,6 +266,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
         _OPS,
@@ -415,13 +416,17 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.distributions.tools inner.math.distribution_names",
     "contrib.distributions.python.ops.statistical_testing": "inner.testing.mean_tests",
     "contrib.distributions.python.ops.test_util": "inner.testing.distribution_checks",
-    "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
+    "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util "
+    "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
+    "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
+    "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
+    "tideflow.contrib.learn.combined",
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tideflow.contrib.learn.rnn "
     "tf.contrib.learn",
     "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
@@ -432,6 +437,7 @@ MODULES: dict[str, str] = {
     "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
     "contrib.learn.python.learn.estimators.tensor_signature": "tideflow.contrib.learn.signatures",
+    "contrib.learn.python.learn.experiment": "tf.contrib.learn inner.contrib.experiment_names",
     "contrib.learn.python.learn.graph_actions": "tf.contrib.learn.graph_actions "
     "tideflow.contrib.learn.graph_actions",
     "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders",

@@ -112,7 +112,7 @@ def stratified_sample(
         else:
             initial = convert_to_tensor(init_probs, dtype=dtypes.float32)
         rows, labels, initial, target = checked_rows(rows, labels, initial, target)
-        accepted = acceptance_probabilities(initial, target)
+        accepted = _accepted(initial, target)
         *data, label = _one_by_one([*rows, labels], threads_per_queue, queue_capacity)
         keep = distributions.random_uniform([]) < indexing.gather(accepted, label)
         *data, label = pipelines.maybe_batch([*data, label], keep, batch_size, num_threads=threads_per_queue)
@@ -186,8 +186,15 @@ def _checked_chances(chances: Tensor) -> Tensor:
     return grouping.with_dependencies(bounds, chances)
 
 
-def acceptance_probabilities(initial: Tensor, target: Tensor) -> Tensor:
-    """How likely an element of each class is kept; printed where more than half of them are dropped."""
+def acceptance_probabilities(init_probs: Tensor, target_probs: Tensor) -> Tensor:
+    """How likely an element of each class is kept."""
+    ratio = target_probs / init_probs
+    ratio = indexing.where_v2(unary.is_nan(ratio), creation.zeros_like(ratio), ratio)
+    return ratio / reductions.reduce_max(ratio)
+
+
+def _accepted(initial: Tensor, target: Tensor) -> Tensor:
+    """The same, checked first, and printed where more than half of the elements are dropped."""
     possible = reductions.reduce_all(binary.logical_or(binary.not_equal(initial, 0), binary.equal(target, 0)))
     check = debugging.Assert(
         possible,
@@ -198,9 +205,7 @@ def acceptance_probabilities(initial: Tensor, target: Tensor) -> Tensor:
         ],
     )
     initial = grouping.with_dependencies([check], initial)
-    ratio = target / initial
-    ratio = indexing.where_v2(unary.is_nan(ratio), creation.zeros_like(ratio), ratio)
-    accepted = ratio / reductions.reduce_max(ratio)
+    accepted = acceptance_probabilities(initial, target)
     dropped = reductions.reduce_sum((1 - accepted) * initial)
     return conditionals.cond(
         binary.less(dropped, 0.5),
