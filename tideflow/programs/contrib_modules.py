@@ -283,7 +283,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "seq2seq",
         _OPS,
         ".",
-        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss",
+        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss sampler",
     ),
     ("slim", "python.slim", ".", "evaluation learning model_analyzer queues summaries"),
     (
@@ -491,9 +491,14 @@ MODULES: dict[str, str] = {
     "contrib.solvers.python.ops.linear_equations": "tf.contrib.solvers.linear_equations",
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
+    "contrib.seq2seq.python.ops.basic_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.layer_decoders",
+    "contrib.seq2seq.python.ops.loss": "tf.contrib.seq2seq tideflow.contrib.seq2seq.losses",
+    "contrib.seq2seq.python.ops.sampler": "tideflow.contrib.seq2seq.samplers "
+    "tideflow.contrib.seq2seq.sampling",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams "
     "inner.contrib.beam_search_steps",
-    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names",
+    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names "
+    "tideflow.contrib.seq2seq.decoder",
     "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling "
     "inner.graph.recurrent_names",
 }
