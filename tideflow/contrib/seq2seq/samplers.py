@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tideflow.contrib.seq2seq import helpers, scheduled_helpers
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, nest
+from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.rnn.loops import transpose_batch_time
 
 
 class Sampler(ABC):
@@ -92,13 +94,16 @@ class TrainingSampler(Sampler):
     def __init__(self, time_major: bool = False):
         self.time_major = time_major
 
-    def _check(self, sequence_length: Any) -> None:
+    def _by_time(self, inputs: Any, sequence_length: Any) -> Any:
+        """The inputs with time as the first axis."""
         if sequence_length is None:
             raise ValueError("sequence_length is required for TrainingSampler")
+        inputs = nest.map_structure(convert_to_tensor, inputs)
+        return inputs if self.time_major else nest.map_structure(transpose_batch_time, inputs)
 
     def initialize(self, inputs: Any, sequence_length: Any = None) -> tuple[Tensor, Any]:  # type: ignore[override]
-        self._check(sequence_length)
-        return self._begin(helpers.TrainingHelper(inputs, sequence_length, self.time_major))
+        inputs = self._by_time(inputs, sequence_length)
+        return self._begin(helpers.TrainingHelper(inputs, sequence_length, time_major=True))
 
 
 class ScheduledEmbeddingTrainingSampler(TrainingSampler):
@@ -126,14 +131,14 @@ class ScheduledEmbeddingTrainingSampler(TrainingSampler):
             raise ValueError(
                 "embedding is required as a keyword argument for ScheduledEmbeddingTrainingSampler"
             )
-        self._check(sequence_length)
+        inputs = self._by_time(inputs, sequence_length)
         return self._begin(
             scheduled_helpers.ScheduledEmbeddingTrainingHelper(
                 inputs,
                 sequence_length,
                 self.embedding_fn or embedding,
                 self._probability,
-                self.time_major,
+                True,
                 *self._seeds,
             )
         )
@@ -161,13 +166,13 @@ class ScheduledOutputTrainingSampler(TrainingSampler):
     def initialize(  # type: ignore[override]
         self, inputs: Any, sequence_length: Any = None, auxiliary_inputs: Any = None
     ) -> tuple[Tensor, Any]:
-        self._check(sequence_length)
+        inputs = self._by_time(inputs, sequence_length)
         return self._begin(
             scheduled_helpers.ScheduledOutputTrainingHelper(
                 inputs,
                 sequence_length,
                 self._probability,
-                self.time_major,
+                True,
                 self._seed,
                 self._next_inputs_fn,
                 auxiliary_inputs,
