@@ -461,6 +461,13 @@ def test_products_that_others_take_are_not_fused():
     assert "matmul_with_bias" not in applied([dense + tf.constant(normal(4)), dense], feeds)
 
 
+@pytest.mark.parametrize("shift", [lambda m, z: -m * z, lambda m, z: 1.0 - m * z, lambda m, z: -(m * z)])
+def test_what_normalizes_is_rounded_as_what_it_is_taken_from(shift):
+    x, feeds = fed(X)
+    large, mean = tf.exp(x[:, :1]), tf.reduce_mean(x, 1, keepdims=True)
+    assert "multiply_and_add" not in applied(x * large + shift(mean, large), feeds)
+
+
 def test_seeded_numbers_are_scaled_and_shifted_in_two_roundings():
     assert "multiply_and_add" not in applied(tf.random_uniform([3], -0.1, 0.1, seed=5), {})
 

@@ -148,3 +148,25 @@ def test_one_layer_system():
         keras.Model(x, tf.layers.Dense(2)(x))
     with pytest.raises(TypeError, match=r"legacy tf.layers.Layers"):
         keras.Sequential([tf.layers.Dense(2)])
+
+
+def test_the_default_of_training_does_not_keep_a_model_from_training():
+    class Dropped(tf.keras.Model):
+        def __init__(self):
+            super().__init__()
+            self.drop = tf.keras.layers.Dropout(0.9, seed=1)
+
+        def call(self, inputs, training=False):
+            return self.drop(inputs, training=training)
+
+    model, ones = Dropped(), np.ones([4, 50], np.float32)
+    model.compile("sgd", "mse")
+    assert model.train_on_batch(ones, ones) > 0.5
+    assert model.evaluate(ones, ones, verbose=0) == 0
+    np.testing.assert_array_equal(model.predict(ones), ones)
+
+
+def test_a_sequential_model_takes_a_dictionary_under_any_name():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
+    made = model({"whatever": tf.constant([[1.0, 2.0]])})
+    assert tf.keras.backend.get_value(made).tolist() == [[3.0]]

@@ -19,7 +19,9 @@ from PIL import Image
 import h5py
 HELD = np.zeros(2)
 assert Image.ANTIALIAS == Image.LANCZOS
-ATTRS = h5py.File('old', driver='core', backing_store=False).attrs
+FILE = h5py.File('old', driver='core', backing_store=False)
+ATTRS = FILE.attrs
+assert FILE.create_dataset('d', data=[1, 2]).value.tolist() == [1, 2]
 ATTRS['text'], ATTRS['texts'] = b'a', ['b', 'c']
 assert ATTRS['text'].decode('utf-8') == 'a' and [t.decode('utf8') for t in ATTRS['texts']] == ['b', 'c']
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)

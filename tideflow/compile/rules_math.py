@@ -178,6 +178,16 @@ def _is_seeded(node: Node) -> bool:
     return bool(node.attrs.get("seed") or node.attrs.get("seed2") or "Tseed" in node.attrs)
 
 
+def _cancels(product: Node, addend: Value) -> bool:
+    """Whether `y * z` is taken from `x * z`, as normalizations do: where `x` is `y`, zero must come out.
+
+    A fused sum would leave the rounding error of one product, which a large `z` makes visible.
+    """
+    terms = addend.op.inputs if addend.op.type in ("Neg", "Sub") else [addend]
+    others = [factor for term in terms if term.op.type == "Mul" for factor in term.op.inputs]
+    return any(factor is other for factor in product.inputs for other in others)
+
+
 @rule("Add", "AddV2", phase="fuse")
 def multiply_and_add(node: Node, sweep: Sweep) -> Any:
     """Add(Mul(x, y), z) -> MultiplyAdd(z, x, y)"""
@@ -189,6 +199,7 @@ def multiply_and_add(node: Node, sweep: Sweep) -> Any:
             and sweep.only_use(product)
             and product.op.guards == node.guards
             and not any(_is_seeded(value.op) for value in product.op.inputs)
+            and not _cancels(product.op, addend)
         ):
             return sweep.make(multiply_add_op, [addend, *product.op.inputs], {"T": node.attrs["T"]}, node)
     return None

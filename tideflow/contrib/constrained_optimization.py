@@ -283,7 +283,7 @@ class _TwoPlayers(ConstrainedOptimizer):
             return tf.group(projection, counted, name=name)
 
 
-def _on_simplex(values: Any, total: Any, at_most: bool) -> Any:
+def on_simplex(values: Any, total: Any, at_most: bool) -> Any:
     """The nearest point whose elements, by the first axis, are not negative and add up to `total`, or less.
 
     What is too much is taken from all elements that are above zero, until none falls below it.
@@ -339,7 +339,7 @@ class AdditiveExternalRegretOptimizer(_TwoPlayers):
         return loss, tf.cast(constraints, tf.float32)
 
     def _projected(self, state: Any) -> Any:
-        return _on_simplex(state, self._radius, at_most=True) if self._radius else tf.maximum(state, 0.0)
+        return on_simplex(state, self._radius, at_most=True) if self._radius else tf.maximum(state, 0.0)
 
 
 class _SwapRegret(_TwoPlayers):
@@ -352,7 +352,7 @@ class _SwapRegret(_TwoPlayers):
         """The matrix, whose columns add up to 1."""
 
     def _distribution(self, state: Any) -> Any:
-        found = tf.abs(_first_eigenvector(tf.convert_to_tensor(self._stochastic_matrix(state))))
+        found = tf.abs(first_eigenvector(tf.convert_to_tensor(self._stochastic_matrix(state))))
         return found / tf.reduce_sum(found)
 
     def _loss_and_gain(self, state: Any, objective: Any, constraints: Any, proxies: Any) -> tuple[Any, Any]:
@@ -363,7 +363,7 @@ class _SwapRegret(_TwoPlayers):
         return loss, tf.expand_dims(tf.cast(exceeding, distribution.dtype), 1) * distribution
 
 
-def _first_eigenvector(matrix: Any, epsilon: float = 1e-6, most: int = 100) -> Any:
+def first_eigenvector(matrix: Any, epsilon: float = 1e-6, most: int = 100) -> Any:
     """The eigenvector of the greatest eigenvalue, by the power method."""
 
     def multiply(step: Any, vector: Any, before: Any) -> tuple[Any, ...]:
@@ -395,7 +395,7 @@ class AdditiveSwapRegretOptimizer(_SwapRegret):
         return state
 
     def _projected(self, state: Any) -> Any:
-        return _on_simplex(state, 1.0, at_most=False)
+        return on_simplex(state, 1.0, at_most=False)
 
 
 @export("contrib.constrained_optimization.MultiplicativeSwapRegretOptimizer")

@@ -15,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.losses import collection, functions, reduction
-from tideflow.ops.arrays import creation, shapes
+from tideflow.ops.arrays import creation, indexing, shapes
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.math import binary, casting, reductions, unary
 
@@ -168,12 +168,24 @@ def mean_pairwise_squared_error(
         errors = casting.cast(predictions, dtypes.float32) - casting.cast(labels, dtypes.float32)
         weights = casting.cast(weights, dtypes.float32)
         each = list(range(1, errors.shape.ndims))
-        present = casting.cast(binary.not_equal(_aligned(weights, errors.shape.ndims), 0.0), dtypes.float32)
-        count = reductions.reduce_sum(present * creation.ones_like(errors), each)
-        squares = binary.div_no_nan(reductions.reduce_sum(unary.square(errors), each), count)
-        means = binary.div_no_nan(reductions.reduce_sum(errors, each), count)
-        loss = reductions.reduce_sum((2.0 * squares - 2.0 * unary.square(means)) * weights)
-        return _added(loss)
+        count = _present(errors, weights)
+        squares = binary.div_no_nan(reductions.reduce_sum(unary.square(errors), each), count, name="value")
+        sums = unary.square(reductions.reduce_sum(errors, each))
+        means = binary.div_no_nan(sums, unary.square(count), name="value")
+        loss = reductions.reduce_sum((2.0 * squares - 2.0 * means) * weights)
+        counted = binary.greater(reductions.reduce_sum(count), 0.0)
+        return _added(indexing.where(counted, loss, creation.zeros_like(loss), name="value"))
+
+
+def _present(losses: Tensor, weights: Tensor) -> Tensor:
+    """How many elements of each example count: those whose weight is not zero."""
+    _aligned(weights, losses.shape.ndims)  # refuses unknown ranks
+    rank = weights.shape.ndims
+    weighted = casting.cast(binary.not_equal(weights, 0.0), dtypes.float32)
+    sizes = casting.cast(shapes.shape(losses), dtypes.float32)
+    if rank == 0:
+        return weighted * reductions.reduce_prod(sizes[1:]) * creation.ones([shapes.shape(losses)[0]])
+    return reductions.reduce_sum(weighted, list(range(1, rank))) * reductions.reduce_prod(sizes[rank:])
 
 
 @export("contrib.losses.log_loss")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-def _samples(distribution: Any, z: Any, n: Any, seed: int | None) -> Tensor:
+def _get_samples(distribution: Any, z: Any, n: Any, seed: int | None) -> Tensor:
     with tf.name_scope("get_samples", values=[z, n]):
         if (n is None) == (z is None):
             raise ValueError(f'Must specify exactly one of arguments "n" and "z".  Found: n = {n}, z = {z}')
@@ -57,7 +57,7 @@ def expectation_importance_sampler(
       ValueError: If not exactly one of `z` and `n` is given.
     """
     with tf.name_scope(name, values=[z, n]):
-        z = _samples(sampling_dist_q, z, n, seed)
+        z = _get_samples(sampling_dist_q, z, n, seed)
         log_weights = log_p(z) - sampling_dist_q.log_prob(z)
         values = f(z)
         above, below = (
@@ -94,7 +94,7 @@ def expectation_importance_sampler_logspace(
       ValueError: If not exactly one of `z` and `n` is given.
     """
     with tf.name_scope(name, values=[z, n]):
-        z = _samples(sampling_dist_q, z, n, seed)
+        z = _get_samples(sampling_dist_q, z, n, seed)
         return _log_of_mean(log_f(z) + log_p(z) - sampling_dist_q.log_prob(z))
 
 

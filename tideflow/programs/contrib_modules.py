@@ -12,7 +12,12 @@ _OPS = "python.ops"  # where most parts of contrib keep their functions
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
     ("batching", _OPS, ".", "batch_ops"),
-    ("bayesflow", _OPS, "tf.contrib.bayesflow.monte_carlo", "monte_carlo monte_carlo_impl"),
+    (
+        "bayesflow",
+        _OPS,
+        "tf.contrib.bayesflow.monte_carlo tideflow.contrib.monte_carlo",
+        "monte_carlo monte_carlo_impl",
+    ),
     ("checkpoint", "python", ".", "containers python_state split_dependency visualize"),
     (
         "cluster_resolver",
@@ -24,14 +29,19 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "constrained_optimization",
         "python",
-        ". tideflow.contrib.constrained_optimization",
+        ". tideflow.contrib.constrained_optimization inner.contrib.constraint_steps",
         "candidates constrained_minimization_problem constrained_optimizer external_regret_optimizer "
         "swap_regret_optimizer",
     ),
     ("copy_graph", "python.util", ".", "copy_elements"),
     ("crf", _OPS, ". tideflow.contrib.crf", "crf"),
-    ("cudnn_rnn", "python.layers", ". tideflow.contrib.cudnn_rnn.layers", "cudnn_rnn"),
-    ("cudnn_rnn", _OPS, ". tideflow.contrib.cudnn_rnn.converters", "cudnn_rnn_ops"),
+    (
+        "cudnn_rnn",
+        "python.layers",
+        ". tideflow.contrib.cudnn_rnn.layers inner.contrib.cudnn_names",
+        "cudnn_rnn",
+    ),
+    ("cudnn_rnn", _OPS, ". tideflow.contrib.cudnn_rnn.converters inner.contrib.cudnn_names", "cudnn_rnn_ops"),
     (
         "data",
         _OPS,
@@ -87,7 +97,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "factorization",
         _OPS,
-        ".",
+        ". inner.contrib.clustering_names tideflow.contrib.factorization.mixtures",
         "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
     ),
     ("feature_column", "python.feature_column", ". tf.feature_column", "sequence_feature_column"),
@@ -113,7 +123,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "image",
         _OPS,
-        ".",
+        ". inner.contrib.image_colors tideflow.contrib.image.warping",
         "dense_image_warp distort_image_ops image_ops interpolate_spline "
         "single_image_random_dot_stereograms sparse_image_warp",
     ),
@@ -135,14 +145,15 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "layers",
         "python.layers",
         ". tideflow.contrib.layers.columns.scattered tideflow.contrib.layers.pools "
-        "tideflow.contrib.layers.optimization tf.contrib.slim",
+        "tideflow.contrib.layers.optimization inner.contrib.layer_names inner.contrib.column_steps "
+        "tf.contrib.slim",
         "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
         "optimizers regularizers rev_block_lib summaries target_column utils",
     ),
     (
         "layers",
         _OPS,
-        ". tf.contrib.slim tideflow.contrib.layers.arrangement",
+        ". inner.contrib.sparse_ids tf.contrib.slim tideflow.contrib.layers.arrangement",
         "bucketization_op sparse_feature_cross_op sparse_ops",
     ),
     (
@@ -210,7 +221,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "model_pruning",
         "python",
-        ". tideflow.contrib.model_pruning.training_loop tideflow.contrib.model_pruning.masks",
+        ". tideflow.contrib.model_pruning.training_loop tideflow.contrib.model_pruning.masks "
+        "tideflow.contrib.model_pruning.blocks",
         "learning pruning pruning_utils strip_pruning_vars_lib",
     ),
     (
@@ -220,11 +232,16 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "core_layers layers rnn_cells",
     ),
     ("nearest_neighbor", _OPS, ".", "nearest_neighbor_ops"),
-    ("nn", _OPS, ".", "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus"),
+    (
+        "nn",
+        _OPS,
+        ". inner.contrib.forward_gradients",
+        "alpha_dropout cross_entropy fwd_gradients sampling_ops scaled_softplus",
+    ),
     (
         "opt",
         "python.training",
-        ".",
+        ". inner.contrib.optimizer_names",
         "adam_gs_optimizer adamax addsign agn_optimizer drop_stale_gradient_optimizer "
         "elastic_average_optimizer external_optimizer ggt lars_optimizer lazy_adam_gs_optimizer "
         "lazy_adam_optimizer matrix_functions model_average_optimizer moving_average_optimizer "
@@ -249,10 +266,11 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
         _OPS,
-        ". tf.nn.rnn_cell",
+        ". tf.nn.rnn_cell inner.contrib.cell_names",
         "core_rnn core_rnn_cell core_rnn_cell_impl fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
     ),
     (
@@ -265,7 +283,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "seq2seq",
         _OPS,
         ".",
-        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss",
+        "attention_wrapper basic_decoder beam_search_decoder beam_search_ops decoder helper loss sampler",
     ),
     ("slim", "python.slim", ".", "evaluation learning model_analyzer queues summaries"),
     (
@@ -294,7 +312,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tensor_forest",
         "client",
-        "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics",
+        "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
+        "inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
@@ -307,7 +326,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         _OPS,
         "tf.contrib.tensor_forest.data_ops tf.contrib.tensor_forest.model_ops "
-        "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops",
+        "tf.contrib.tensor_forest.stats_ops tf.contrib.tensor_forest.tensor_forest_ops "
+        "inner.contrib.forest_names",
         "data_ops model_ops stats_ops tensor_forest_ops",
     ),
     ("testing", "python.framework", ".", "fake_summary_writer util_test"),
@@ -335,14 +355,16 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "training",
         "python.training",
-        ". tideflow.contrib.training.hyperparameters",
+        ". tideflow.contrib.training.hyperparameters tideflow.contrib.training.hparam_pb2 "
+        "inner.contrib.sampling_steps",
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),
     (
         "labeled_tensor",
         _OPS,
-        ". tideflow.contrib.labeled_tensor.layout tideflow.contrib.labeled_tensor.tensors",
+        ". tideflow.contrib.labeled_tensor.layout tideflow.contrib.labeled_tensor.tensors "
+        "inner.contrib.labeled_tensor_names",
         "core io_ops nn ops sugar",
     ),
     (
@@ -386,17 +408,25 @@ MODULES: dict[str, str] = {
             "vector_laplace_linear_operator",
         )
     },
+    "contrib.distributions.python.ops.bijectors.masked_autoregressive": "tf.contrib.distributions.bijectors "
+    "inner.contrib.mask_names",
     "contrib.distributions.python.ops.bijectors.weibull": "tideflow.contrib.distributions.bijectors."
     "elementwise",
     "contrib.distributions.python.ops.distribution_util": "tf.contrib.distributions tf.distributions "
     "tideflow.contrib.distributions.tools inner.math.distribution_names",
     "contrib.distributions.python.ops.statistical_testing": "inner.testing.mean_tests",
     "contrib.distributions.python.ops.test_util": "inner.testing.distribution_checks",
-    "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util",
+    "contrib.graph_editor.util": "tf.contrib.graph_editor.util tideflow.contrib.graph_editor.util "
+    "inner.contrib.graph_editor_names",
+    "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
+    "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
+    "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
+    "tideflow.contrib.learn.combined",
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tideflow.contrib.learn.rnn "
     "tf.contrib.learn",
     "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
@@ -407,6 +437,7 @@ MODULES: dict[str, str] = {
     "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
     "contrib.learn.python.learn.estimators.tensor_signature": "tideflow.contrib.learn.signatures",
+    "contrib.learn.python.learn.experiment": "tf.contrib.learn inner.contrib.experiment_names",
     "contrib.learn.python.learn.graph_actions": "tf.contrib.learn.graph_actions "
     "tideflow.contrib.learn.graph_actions",
     "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders",
@@ -423,6 +454,7 @@ MODULES: dict[str, str] = {
     "tf.contrib.learn.utils",
     "contrib.opt.python.training.matrix_functions": "tideflow.contrib.opt.matrix_functions",
     "contrib.opt.python.training.sign_decay": "tideflow.contrib.opt.signs",
+    "contrib.session_bundle.constants": "inner.contrib.bundle_names",
     "contrib.slim.nets.inception_v1": "tf.contrib.slim.nets.inception",
     "contrib.slim.nets.inception_v2": "tf.contrib.slim.nets.inception",
     "contrib.slim.nets.inception_v3": "tf.contrib.slim.nets.inception",
@@ -459,8 +491,14 @@ MODULES: dict[str, str] = {
     "contrib.solvers.python.ops.linear_equations": "tf.contrib.solvers.linear_equations",
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
     "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
-    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams",
-    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names",
+    "contrib.seq2seq.python.ops.basic_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.layer_decoders",
+    "contrib.seq2seq.python.ops.loss": "tf.contrib.seq2seq tideflow.contrib.seq2seq.losses",
+    "contrib.seq2seq.python.ops.sampler": "tideflow.contrib.seq2seq.samplers "
+    "tideflow.contrib.seq2seq.sampling",
+    "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams "
+    "inner.contrib.beam_search_steps",
+    "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names "
+    "tideflow.contrib.seq2seq.decoder",
     "contrib.seq2seq.python.ops.helper": "tf.contrib.seq2seq tideflow.contrib.seq2seq.sampling "
     "inner.graph.recurrent_names",
 }

@@ -30,10 +30,11 @@ PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.distribute": (
         "tf.distribute tf.distribute.experimental tf.contrib.distribute",
-        "central_storage_strategy collective_all_reduce_strategy cross_device_ops distribute_coordinator "
+        "central_storage_strategy collective_all_reduce_strategy combinations cross_device_ops "
+        "distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
         "device_util multi_worker_util one_device_strategy parameter_server_strategy "
-        "reduce_util summary_op_util values",
+        "reduce_util strategy_combinations summary_op_util values",
     ),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
@@ -62,12 +63,14 @@ MODULES: dict[str, str] = {
     "python.data.ops.multi_device_iterator_ops": "inner.data.device_iterators",
     "python.data.util.options": "inner.data.option_names",
     "python.data.util.sparse": "inner.data.sparse_elements",
+    "python.distribute.combinations": "inner.testing.distribution_combinations",
     "python.distribute.device_util": "inner.train.device_names",
     "python.data.util.nest": "inner.data.data_names",
     "python.data.util.structure": "tf.data.experimental inner.data.data_names tf",
     "python.distribute.distribute_coordinator": "inner.train.worker_tasks",
     "python.distribute.distribute_coordinator_context": "tideflow.train.worker_context",
     "python.distribute.multi_worker_util": "inner.train.cluster_tasks",
+    "python.distribute.strategy_combinations": "inner.testing.strategy_combinations",
     "python.distribute.summary_op_util": "inner.train.summary_names",
     "python.feature_column.dense_features": "tf.keras.layers",
     "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",

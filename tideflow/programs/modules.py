@@ -56,7 +56,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
     if _has_module(package, name):
         return tuple(PACKAGES[package][0].split())
     if re.fullmatch(r"(python\.ops|python\.training|contrib\.[\w.]+)\.gen_\w+", module):
-        return ("gen",)
+        return ("gen", "gen of contrib")
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"
         return (message,) if _importable(message) else None
@@ -161,6 +161,8 @@ def _in_place(place: str, name: str) -> Any:
         if known not in _generated():
             raise Missing(name)
         return _generated()[known]
+    if place == "gen of contrib":
+        return _generated_of_contrib(name)
     if place == "tf" or place.startswith("tf."):
         return namespace.symbol(place[3:], name)
     try:
@@ -184,6 +186,8 @@ def names(module: str) -> list[str]:
     for place in places(module) or ():
         if place == "gen":
             found.update(_generated())
+        elif place == "gen of contrib":
+            continue  # as many modules share the op types, none lists them
         elif place == "tf" or place.startswith("tf."):
             symbols = namespace.symbols(place[3:])
             inner = {*namespace.names(place[3:])} - symbols
@@ -283,3 +287,13 @@ def _generated() -> dict[str, Callable]:
     """Every op type's function, by name: what TensorFlow's modules gen_… hold."""
     public = {name: op for name, op in definitions().items() if name in op_types()}
     return {python_name(name): python_function(op, op_attributes(name)) for name, op in public.items()}
+
+
+@functools.cache
+def _generated_of_contrib(name: str) -> Callable:
+    """The function of an op type of contrib's."""
+    importlib.import_module("tideflow.contrib.tensor_forest.ops")  # the others are there from the start
+    for op_type, op in definitions().items():
+        if op_type not in op_types() and not op_type.startswith("_") and python_name(op_type) == name:
+            return python_function(op)
+    raise Missing(name)

@@ -146,9 +146,15 @@ def _files_are_made(files: types.ModuleType) -> None:
     files.File.__init__ = init
 
 
+def _values_are_read(datasets: types.ModuleType) -> None:
+    """A dataset of HDF5 had all it holds as `value`, before h5py 3."""
+    _put(datasets.Dataset, "value", property(lambda self: self[()]))
+
+
 # Modules that did something else, and what makes them do it again.
 _MENDED: dict[str, Callable[[types.ModuleType], None]] = {
     "h5py._hl.attrs": _texts_decode,
+    "h5py._hl.dataset": _values_are_read,
     "h5py._hl.files": _files_are_made,
 }
 

@@ -20,7 +20,8 @@ def zero_initializer(ref: Any, use_locking: bool = True, name: str = "zero_initi
     Returns:
       The variable's new value, or the operation that sets it.
     """
-    with tf.name_scope(name):
+    with tf.name_scope(name) as scope:
         fresh = tf.logical_not(tf.is_variable_initialized(ref))
         with tf.control_dependencies([tf.Assert(fresh, ["input is already initialized"])]):
-            return tf.assign(ref, tf.zeros(ref.shape, ref.dtype.base_dtype), use_locking=use_locking)
+            zeros = tf.zeros(ref.shape, ref.dtype.base_dtype)
+            return tf.assign(ref, zeros, use_locking=use_locking, name=scope)

@@ -42,10 +42,10 @@ def dense_image_warp(image: TensorLike, flow: Tensor, name: str = "dense_image_w
         grid = casting.cast(joining.stack([rows, columns], axis=2), flow.dtype)
         places = shapes.expand_dims(grid, axis=0) - flow
         places = shapes.reshape(places, [batch, height * width, 2])
-        return shapes.reshape(interpolate_bilinear(image, places), [batch, height, width, channels])
+        return shapes.reshape(_interpolate_bilinear(image, places), [batch, height, width, channels])
 
 
-def interpolate_bilinear(
+def _interpolate_bilinear(
     grid: Any, query_points: Any, name: str = "interpolate_bilinear", indexing: str = "ij"
 ) -> Tensor:
     """The values of images [batch, height, width, channels] at places [batch, queries, 2] between pixels.

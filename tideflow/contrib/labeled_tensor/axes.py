@@ -179,8 +179,11 @@ class Axes(Mapping):
         return Axes([axis for axis in self.values() if axis.name != axis_name])
 
 
-def joined(axes: Sequence[Axis]) -> Axis:
+@checks.accepts(checks.collection(checks.instance("Axis", Axis)))
+def concat_axes(axes: Sequence[Axis]) -> Axis:
     """One axis of several with the same name, one behind the other."""
+    if not axes:
+        raise ValueError("axes must not be empty")
     names = {axis.name for axis in axes}
     if len(names) > 1:
         raise ValueError(f"axes do not all have the same name: {names!r}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.contrib.labeled_tensor import checks
-from tideflow.contrib.labeled_tensor.axes import AXIS_VALUE, NAME_OR_AXIS, Axis, as_axis, joined
+from tideflow.contrib.labeled_tensor.axes import AXIS_VALUE, NAME_OR_AXIS, Axis, as_axis, concat_axes
 from tideflow.contrib.labeled_tensor.layout import AxisOrderError
 from tideflow.contrib.labeled_tensor.tensors import LABELED, LabeledTensor, convert_to_labeled_tensor
 from tideflow.export import export
@@ -50,7 +50,7 @@ def concat(labeled_tensors: Collection, axis_name: str, name: str | None = None)
                 )
         axes = list(given[0].axes.values())
         position = names.index(axis_name)
-        axes[position] = joined([each.axes[axis_name] for each in given])
+        axes[position] = concat_axes([each.axes[axis_name] for each in given])
         return LabeledTensor(tf.concat([each.tensor for each in given], position, name=scope), axes)
 
 
@@ -298,7 +298,7 @@ def pad(
         axes, widths = [], []
         for axis in labeled_tensor.axes.values():
             before, after = (Axis(axis.name, value) for value in paddings.get(axis.name, (0, 0)))
-            axes.append(joined([before, axis, after]) if axis.name in paddings else axis)
+            axes.append(concat_axes([before, axis, after]) if axis.name in paddings else axis)
             widths.append((len(before), len(after)))
         return LabeledTensor(tf.pad(labeled_tensor.tensor, widths, mode, name=scope), axes)
 

@@ -49,7 +49,9 @@ def _optimizer(given: Any) -> Any:
     return optimizer
 
 
-def _combined_model_fn(features: Any, labels: Any, mode: str, params: dict, config: Any = None) -> ModelFnOps:
+def _dnn_linear_combined_model_fn(
+    features: Any, labels: Any, mode: str, params: dict, config: Any = None
+) -> ModelFnOps:
     head = params["head"]
     linear_columns, dnn_columns = params["linear_feature_columns"], params["dnn_feature_columns"]
     features = by_name(features)
@@ -191,7 +193,7 @@ class DNNLinearCombinedEstimator(CannedEstimator):
             "fix_global_step_increment_bug": fix_global_step_increment_bug,
             "input_layer_partitioner": input_layer_partitioner,
         }
-        super().__init__(_combined_model_fn, model_dir, config, params, feature_engineering_fn)
+        super().__init__(_dnn_linear_combined_model_fn, model_dir, config, params, feature_engineering_fn)
 
 
 def _input_partitioner(config: Any, min_slice_size: int | None) -> Callable | None:

@@ -16,7 +16,12 @@ from tideflow.contrib.learn.monitors import replace_monitors_with_hooks
 from tideflow.contrib.learn.run_config import RunConfig
 from tideflow.contrib.learn.saved_models import export_saved_model
 from tideflow.contrib.learn.scikit import SKCompat, check_input_arguments, input_of_arrays
-from tideflow.contrib.learn.signatures import compatible, parsed_examples, placeholders_of, signatures_of
+from tideflow.contrib.learn.signatures import (
+    create_example_parser_from_signatures,
+    create_placeholders_from_signatures,
+    create_signatures,
+    tensors_compatible,
+)
 from tideflow.estimator.estimator import Estimator as CoreEstimator
 from tideflow.estimator.input_results import features_and_labels
 from tideflow.estimator.predictions import chosen
@@ -227,8 +232,8 @@ class BaseEstimator(Parameters, Evaluable, Trainable):
     def _check_inputs(self, features: Any, labels: Any) -> None:
         """Inputs of all trainings and evaluations are of the types and shapes of the first one."""
         if self._features_info is None:
-            self._features_info = signatures_of(features)
-        elif not compatible(features, self._features_info):
+            self._features_info = create_signatures(features)
+        elif not tensors_compatible(features, self._features_info):
             raise ValueError(
                 f"Features are incompatible with given information. Given features: {features}, required "
                 f"signatures: {self._features_info}."
@@ -236,8 +241,8 @@ class BaseEstimator(Parameters, Evaluable, Trainable):
         if labels is None:
             return
         if self._labels_info is None:
-            self._labels_info = signatures_of(labels)
-        elif not compatible(labels, self._labels_info):
+            self._labels_info = create_signatures(labels)
+        elif not tensors_compatible(labels, self._labels_info):
             raise ValueError(
                 f"Labels are incompatible with given information. Given labels: {labels}, required "
                 f"signatures: {self._labels_info}."
@@ -246,7 +251,7 @@ class BaseEstimator(Parameters, Evaluable, Trainable):
     def _get_feature_ops_from_example(self, examples_batch: Any) -> Any:
         if self._features_info is None:
             raise ValueError("Features information missing, was fit() ever called?")
-        return parsed_examples(self._features_info, examples_batch)
+        return create_example_parser_from_signatures(self._features_info, examples_batch)
 
     # ------------------------------------------------------------------------------------------ evaluation
 
@@ -562,7 +567,9 @@ class Estimator(BaseEstimator):
         return model
 
     def _get_predict_ops(self, features: Any) -> ModelFnOps:
-        return self._call_model_fn(features, placeholders_of(self._labels_info), ModeKeys.INFER)
+        return self._call_model_fn(
+            features, create_placeholders_from_signatures(self._labels_info), ModeKeys.INFER
+        )
 
     def export_savedmodel(
         self,

@@ -12,9 +12,16 @@ from tideflow.contrib.learn.modes import ModeKeys, PredictionKey, ProblemType
 from tideflow.contrib.learn.run_config import RunConfig
 from tideflow.export import export
 
-_STATE = "rnn_cell_state"
-_LENGTH = "sequence_length"
 _CELLS = {"basic_rnn": "BasicRNNCell", "lstm": "LSTMCell", "gru": "GRUCell"}
+
+
+class RNNKeys:
+    """The names of what a recurrent model takes and gives beside features and predictions."""
+
+    FINAL_STATE_KEY = "final_state"
+    LABELS_KEY = "__labels__"
+    SEQUENCE_LENGTH_KEY = "sequence_length"
+    STATE_PREFIX = "rnn_cell_state"
 
 
 class PredictionType:
@@ -24,43 +31,63 @@ class PredictionType:
     MULTIPLE_VALUE = 2
 
 
-def _cell(num_units: Any, cell_type: Any, keep: Sequence[float] | None) -> Any:
+def construct_rnn_cell(
+    num_units: Any,
+    cell_type: Any = "basic_rnn",
+    dropout_keep_probabilities: Sequence[float] | None = None,
+) -> Any:
+    """A cell, or several on top of each other, whose inputs and outputs are kept with these probabilities."""
     rnn = tf.contrib.rnn
     sizes = num_units if isinstance(num_units, (list, tuple)) else (num_units,)
     kind = getattr(rnn, _CELLS[cell_type]) if cell_type in _CELLS else cell_type
-    if not isinstance(kind, type) or not issubclass(kind, rnn.RNNCell):
+    if not kind or not issubclass(kind, rnn.RNNCell):
         raise ValueError(f"The supported cell types are {list(_CELLS)}; got {cell_type}")
     cells = [kind(num_units=size) for size in sizes]
-    if keep:
-        if len(keep) != len(cells) + 1:
-            raise ValueError(
-                "The number of dropout probabilities must be one greater than the number of cells. Got "
-                f"{len(cells)} cells and {len(keep)} dropout probabilities."
-            )
-        # The last probability is that of the outputs of the last cell.
-        outputs = [1.0] * (len(cells) - 1) + [keep[-1]]
-        cells = [
-            rnn.DropoutWrapper(cell, into, out)
-            for cell, into, out in zip(cells, keep[:-1], outputs, strict=True)
-        ]
+    if dropout_keep_probabilities:
+        cells = apply_dropout(cells, dropout_keep_probabilities)
     return cells[0] if len(cells) == 1 else rnn.MultiRNNCell(cells)
 
 
-def _given_state(features: Mapping[str, Any], cell: Any) -> Any:
+def apply_dropout(
+    cells: Sequence[Any], dropout_keep_probabilities: Sequence[float], random_seed: int | None = None
+) -> list[Any]:
+    """Cells whose inputs are kept with a probability each, and the outputs of the last one with the last."""
+    keep = dropout_keep_probabilities
+    if len(keep) != len(cells) + 1:
+        raise ValueError(
+            "The number of dropout probabilities must be one greater than the number of cells. Got "
+            f"{len(cells)} cells and {len(keep)} dropout probabilities."
+        )
+    wrap = tf.contrib.rnn.DropoutWrapper
+    lower = [
+        wrap(cell, into, 1.0, seed=random_seed) for cell, into in zip(cells[:-1], keep[:-2], strict=True)
+    ]
+    return [*lower, wrap(cells[-1], keep[-2], keep[-1])]
+
+
+def state_tuple_to_dict(state: Any) -> dict[str, Any]:
+    """The parts of a state by the names under which a model gives them."""
+    with tf.name_scope("state_tuple_to_dict"):
+        parts = enumerate(tf.contrib.framework.nest.flatten(state))
+        named = {f"{RNNKeys.STATE_PREFIX}_{number}": part for number, part in parts}
+        return {name: tf.identity(part, name=name) for name, part in named.items()}
+
+
+def dict_to_state_tuple(input_dict: Mapping[str, Any], cell: Any) -> Any:
     """The state to begin with, if the features hold one."""
     sizes = tf.contrib.framework.nest.flatten(cell.state_size)
-    names = [f"{_STATE}_{number}" for number in range(len(sizes))]
+    names = [f"{RNNKeys.STATE_PREFIX}_{number}" for number in range(len(sizes))]
     parts = []
     with tf.name_scope("dict_to_state_tuple"):
         for number, (name, size) in enumerate(zip(names, sizes, strict=True)):
-            if features.get(name) is None:
+            if input_dict.get(name) is None:
                 continue
             checks = [
-                tf.assert_rank(features[name], 2, name=f"check_state_{number}_rank"),
-                tf.assert_equal(tf.shape(features[name])[1], size, name=f"check_state_{number}_shape"),
+                tf.assert_rank(input_dict[name], 2, name=f"check_state_{number}_rank"),
+                tf.assert_equal(tf.shape(input_dict[name])[1], size, name=f"check_state_{number}_shape"),
             ]
             with tf.control_dependencies(checks):
-                parts.append(tf.identity(features[name], name=name))
+                parts.append(tf.identity(input_dict[name], name=name))
     if not parts:
         return None
     if len(parts) != len(sizes):
@@ -70,16 +97,47 @@ def _given_state(features: Mapping[str, Any], cell: Any) -> Any:
     return tf.contrib.framework.nest.pack_sequence_as(cell.state_size, parts)
 
 
-def _sequence_input(
-    features: Mapping[str, Any], columns: Sequence[Any], context: Sequence[Any] | None
+def build_sequence_input(
+    features: Mapping[str, Any],
+    sequence_feature_columns: Sequence[Any],
+    context_feature_columns: Sequence[Any] | None,
+    weight_collections: Any = None,
+    scope: Any = None,
 ) -> Any:
     """The columns of each step, and after them those of the whole sequence."""
     layers = tf.contrib.layers
-    features = {**features, **layers.transform_features(features, [*columns, *(context or ())])}
-    sequence = layers.sequence_input_from_feature_columns(features, columns)
-    if context is None:
+    columns = [*sequence_feature_columns, *(context_feature_columns or ())]
+    features = {**features, **layers.transform_features(features, columns)}
+    options = {"weight_collections": weight_collections, "scope": scope}
+    sequence = layers.sequence_input_from_feature_columns(features, sequence_feature_columns, **options)
+    if context_feature_columns is None:
         return sequence
-    return with_context(sequence, layers.input_from_feature_columns(features, context))
+    whole = layers.input_from_feature_columns(features, context_feature_columns, **options)
+    return with_context(sequence, whole)
+
+
+def construct_rnn(
+    initial_state: Any,
+    sequence_input: Any,
+    cell: Any,
+    num_label_columns: int,
+    dtype: Any = tf.float32,
+    parallel_iterations: int = 32,
+    swap_memory: bool = True,
+) -> tuple[Any, Any]:
+    """The activations of all steps, as many as there are columns of labels, and the state at the end."""
+    with tf.name_scope("RNN"):
+        outputs, state = tf.nn.dynamic_rnn(
+            cell,
+            sequence_input,
+            initial_state=initial_state,
+            dtype=dtype,
+            parallel_iterations=parallel_iterations,
+            swap_memory=swap_memory,
+            time_major=False,
+        )
+        activations = tf.contrib.layers.fully_connected(outputs, num_label_columns, activation_fn=None)
+        return activations, state
 
 
 def with_context(sequence: Any, whole: Any) -> Any:
@@ -106,14 +164,14 @@ def select_last_activations(activations: Any, lengths: Any) -> Any:
         return last
 
 
-def _of_steps(activations: Any, labels: Any, lengths: Any) -> tuple[Any, Any]:
+def mask_activations_and_labels(activations: Any, labels: Any, sequence_lengths: Any) -> tuple[Any, Any]:
     """The activations and labels of all steps, without those after the end of a sequence."""
-    with tf.name_scope("mask_activations_and_labels", values=[activations, labels, lengths]):
+    with tf.name_scope("mask_activations_and_labels", values=[activations, labels, sequence_lengths]):
         shape = tf.shape(labels)
-        if lengths is None:
+        if sequence_lengths is None:
             count = shape[0] * shape[1]
             return tf.reshape(activations, [count, -1]), tf.reshape(labels, [count])
-        mask = tf.sequence_mask(lengths, shape[1])
+        mask = tf.sequence_mask(sequence_lengths, shape[1])
         return tf.boolean_mask(activations, mask), tf.boolean_mask(labels, mask)
 
 
@@ -125,12 +183,17 @@ def _single_predictions(last: Any, target: Any, key: str, with_probabilities: bo
         return {PredictionKey.PROBABILITIES: probabilities, key: tf.argmax(probabilities, 1)}
 
 
-def _step_predictions(activations: Any, target: Any, key: str, with_probabilities: bool) -> dict[str, Any]:
+def multi_value_predictions(
+    activations: Any, target_column: Any, problem_type: int, predict_probabilities: bool
+) -> dict[str, Any]:
+    """The predictions for each step, by their names."""
+    target = target_column
+    key = PredictionKey.CLASSES if problem_type == ProblemType.CLASSIFICATION else PredictionKey.SCORES
     with tf.name_scope("MultiValuePrediction"):
         shape = tf.shape(activations)
         flat = tf.reshape(activations, [-1, shape[2]])
         found = {}
-        if with_probabilities:
+        if predict_probabilities:
             probabilities = target.logits_to_predictions(flat, proba=True)
             predicted = tf.argmax(probabilities, 1)
             whole = tf.concat([shape[:2], [2]], 0) if target.num_label_columns == 1 else shape
@@ -221,38 +284,36 @@ class DynamicRnnEstimator(Estimator):
 
         def model_fn(features: Any, labels: Any, mode: str) -> ModelFnOps:
             with tf.name_scope(name):
-                lengths = features.get(_LENGTH)
-                inputs = _sequence_input(features, sequence_feature_columns, context_feature_columns)
+                lengths = features.get(RNNKeys.SEQUENCE_LENGTH_KEY)
+                inputs = build_sequence_input(features, sequence_feature_columns, context_feature_columns)
                 keep = dropout_keep_probabilities if mode == ModeKeys.TRAIN else None
-                cell = _cell(num_units, cell_type, keep)
-                state = _given_state(features, cell)
-                with tf.name_scope("RNN"):
-                    outputs, state = tf.nn.dynamic_rnn(
-                        cell, inputs, initial_state=state, dtype=tf.float32, swap_memory=True
-                    )
-                    activations = tf.contrib.layers.fully_connected(
-                        outputs, target.num_label_columns, activation_fn=None
-                    )
+                cell = construct_rnn_cell(num_units, cell_type, keep)
+                state = dict_to_state_tuple(features, cell)
+                activations, state = construct_rnn(state, inputs, cell, target.num_label_columns)
                 if by_step:
-                    predictions = _step_predictions(activations, target, key, predict_probabilities)
+                    predictions = multi_value_predictions(
+                        activations, target, problem_type, predict_probabilities
+                    )
                 else:
                     last = select_last_activations(activations, lengths)
                     predictions = _single_predictions(last, target, key, predict_probabilities)
                 loss = train_op = metrics = None
                 if mode != ModeKeys.INFER:
-                    given = _of_steps(activations, labels, lengths) if by_step else (last, labels)
+                    given = (
+                        mask_activations_and_labels(activations, labels, lengths)
+                        if by_step
+                        else (last, labels)
+                    )
                     loss = target.loss(*given, features)
                     metrics = {}
                     if problem_type == ProblemType.CLASSIFICATION:
                         pair = (predictions[key], labels)
-                        found, wanted = _of_steps(*pair, lengths) if by_step else pair
+                        found, wanted = mask_activations_and_labels(*pair, lengths) if by_step else pair
                         metrics["accuracy"] = tf.contrib.metrics.streaming_accuracy(found, wanted)
                 alternatives = None
                 if not by_step:
                     alternatives = {"dynamic_rnn_output": (problem_type, dict(predictions))}
-                with tf.name_scope("state_tuple_to_dict"):
-                    for number, part in enumerate(tf.contrib.framework.nest.flatten(state)):
-                        predictions[f"{_STATE}_{number}"] = tf.identity(part, name=f"{_STATE}_{number}")
+                predictions.update(state_tuple_to_dict(state))
                 if mode == ModeKeys.TRAIN:
                     train_op = tf.contrib.layers.optimize_loss(
                         loss=loss,

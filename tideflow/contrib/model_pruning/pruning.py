@@ -6,8 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from tideflow.contrib.model_pruning.blocks import (
+    expand_tensor,
+    partitioned_variable_assign,
+    variable_assign,
+)
 from tideflow.contrib.model_pruning.masks import get_masks, get_thresholds, get_weights
 from tideflow.contrib.training.hyperparameters import HParams
 from tideflow.export import export
@@ -16,10 +19,9 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.nn.functions import zero_fraction
 from tideflow.nn.pools import pool
-from tideflow.ops.arrays import indexing, joining, ranking, shapes, slicing, tiling
+from tideflow.ops.arrays import indexing, ranking, shapes, slicing
 from tideflow.ops.arrays.constants import no_operation
 from tideflow.ops.control_flow.conditionals import cond
-from tideflow.ops.control_flow.grouping import group
 from tideflow.ops.math import binary, casting, powers, reductions, unary
 from tideflow.ops.state.reference_variables import assign
 from tideflow.platform import logging
@@ -205,7 +207,7 @@ class Pruning:
             name = f"{weights.op.name}_pooled"
             pooled = pool(image, block, spec.block_pooling_function, "SAME", strides=block, name=name)
             smoothed, mask = self._updated(shapes.squeeze(pooled, axis=[0, 3]), threshold)
-            spread = slicing.slice(_spread(mask, block), [0, 0], [rows, columns])
+            spread = slicing.slice(expand_tensor(mask, block), [0, 0], [rows, columns])
         return smoothed, shapes.reshape(spread, shapes.shape(weights))
 
     def _make_assign_ops(self) -> None:
@@ -218,8 +220,8 @@ class Pruning:
             is_partitioned = isinstance(weights, PartitionedVariable)
             whole = weights.as_tensor() if is_partitioned else weights
             new_threshold, new_mask = self._updated_by_blocks(whole, threshold)
-            self._assign_ops.append(_assigned(threshold, new_threshold))
-            update = _assigned_by_parts if is_partitioned else _assigned
+            self._assign_ops.append(variable_assign(threshold, new_threshold))
+            update = partitioned_variable_assign if is_partitioned else variable_assign
             self._assign_ops.append(update(mask, new_mask))
 
     # ------------------------------------------------------------------ what a program calls
@@ -261,23 +263,3 @@ class Pruning:
     def print_hparams(self) -> None:
         """Logs the hyperparameters."""
         logging.info(self._spec.to_json())
-
-
-def _spread(matrix: Tensor, block: list[int]) -> Tensor:
-    """Each element of a matrix repeated over a block."""
-    rows, columns = matrix.shape.as_list()
-    tiled = tiling.tile(shapes.reshape(matrix, [rows, 1, columns, 1]), [1, block[0], 1, block[1]])
-    return shapes.reshape(tiled, [rows * block[0], columns * block[1]])
-
-
-def _assigned(variable: Any, value: Tensor) -> Any:
-    return assign(variable, value, name=f"{variable.op.name}_assign")
-
-
-def _assigned_by_parts(variable: PartitionedVariable, value: Tensor) -> Operation:
-    parts = list(variable)
-    whole, first = variable.shape.as_list(), parts[0].shape.as_list()
-    axis = int(np.argmax(np.not_equal(whole, first)))
-    values = joining.split(value, [part.shape.as_list()[axis] for part in parts], axis=axis)
-    updates = [_assigned(part, new) for part, new in zip(parts, values)]
-    return group(*updates, name=f"{variable.name}_group_assign")

@@ -24,8 +24,8 @@ from tideflow.variables.collections import (
 )
 from tideflow.variables.variable_scope import get_variable, variable_creator_scope
 
-_CENTER = "global_center_variable"
-_GRADIENT = "grad_variable"
+CENTER = "global_center_variable"
+GRADIENT = "grad_variable"
 
 
 @export("contrib.opt.AGNCustomGetter")
@@ -54,9 +54,9 @@ class AGNCustomGetter:
             local = made(name, True, GraphKeys.LOCAL_VARIABLES)
         if kwargs["reuse"] is True:
             return local
-        center = made(f"{_CENTER}/{name}", False, GraphKeys.GLOBAL_VARIABLES)
+        center = made(f"{CENTER}/{name}", False, GraphKeys.GLOBAL_VARIABLES)
         with device(self._worker_device):
-            gradient = made(f"{_GRADIENT}/{name}", False, GraphKeys.LOCAL_VARIABLES)
+            gradient = made(f"{GRADIENT}/{name}", False, GraphKeys.LOCAL_VARIABLES)
         parts = [
             [each] if kwargs["partitioner"] is None else list(each) for each in (local, center, gradient)
         ]
@@ -171,7 +171,7 @@ class AGNOptimizer(Optimizer):
         Returns:
           The hook.
         """
-        return _StartAtTheCenter(self, is_chief, task_index)
+        return _AGNOptimizerHook(self, is_chief, task_index)
 
 
 def _made_local(next_creator: Callable, collections: Any = None, **kwargs: Any) -> Any:
@@ -183,7 +183,7 @@ def _made_local(next_creator: Callable, collections: Any = None, **kwargs: Any) 
     return next_creator(collections=names, **kwargs)
 
 
-class _StartAtTheCenter(SessionRunHook):
+class _AGNOptimizerHook(SessionRunHook):
     def __init__(self, optimizer: AGNOptimizer, is_chief: bool, task_index: int):
         self._optimizer = optimizer
         self._is_chief = is_chief

@@ -81,7 +81,7 @@ class ExternalOptimizerInterface:
         """
         session = session or get_default_session()
         feed_dict, fetches = feed_dict or {}, list(fetches or ())
-        start = session.run(self._packed_var).astype(np.float64)
+        start = session.run(self._packed_var)
 
         def evaluator(tensors: list[Any], callback: Callable | None = None) -> Callable:
             def evaluate(vector: np.ndarray) -> list[np.ndarray]:
@@ -177,14 +177,18 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
         def constraints(kind: str, values: list[Callable], slopes: list[Callable]) -> list[dict]:
             return [
-                {"type": kind, "fun": lambda x, f=f: f(x)[0], "jac": lambda x, g=g: g(x)[0]}
+                {
+                    "type": kind,
+                    "fun": lambda x, f=f: np.asarray(f(x)[0], np.float64),
+                    "jac": lambda x, g=g: np.asarray(g(x)[0], np.float64),
+                }
                 for f, g in zip(values, slopes)
             ]
 
         options = dict(optimizer_kwargs)
         result = optimize.minimize(
             loss_and_gradient,
-            initial_val,
+            np.asarray(initial_val, np.float64),
             method=options.pop("method", self._DEFAULT_METHOD),
             jac=True,
             callback=step_callback,

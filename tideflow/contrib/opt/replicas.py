@@ -39,8 +39,8 @@ from tideflow.variables.variable_scope import get_variable
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, VariableLike
 
-_GLOBAL_CENTER = "global_center_variable"
-_LOCAL_CENTER = "local_center_variable"
+GLOBAL_CENTER = "global_center_variable"
+LOCAL_CENTER = "local_center_variable"
 
 
 def _local_step() -> Variable:
@@ -89,7 +89,7 @@ class ModelAverageCustomGetter:
         with device(self._worker_device):
             local = getter(name, *args, trainable=True, collections=[GraphKeys.LOCAL_VARIABLES], **kwargs)
         self._local_2_global[local] = Variable(
-            name=f"{_GLOBAL_CENTER}/{name}",
+            name=f"{GLOBAL_CENTER}/{name}",
             initial_value=local.initialized_value(),
             trainable=False,
             collections=[GraphKeys.GLOBAL_VARIABLES],
@@ -280,14 +280,14 @@ class ElasticAverageCustomGetter:
         if kwargs["reuse"] is True:
             return local
         center = getter(
-            f"{_GLOBAL_CENTER}/{name}",
+            f"{GLOBAL_CENTER}/{name}",
             *args,
             trainable=False,
             collections=[GraphKeys.GLOBAL_VARIABLES],
             **kwargs,
         )
         with device(self._worker_device):
-            copy = getter(f"{_LOCAL_CENTER}/{name}", *args, trainable=False, collections=mine, **kwargs)
+            copy = getter(f"{LOCAL_CENTER}/{name}", *args, trainable=False, collections=mine, **kwargs)
         is_whole = kwargs["partitioner"] is None
         parts = [[variable] if is_whole else list(variable) for variable in (local, copy, center)]
         for part, its_copy, its_center in zip(*parts):
@@ -475,7 +475,7 @@ class ElasticAverageOptimizer(Optimizer):
         Returns:
           The hook.
         """
-        return _ElasticAverageHook(self, task_index)
+        return _ElasticAverageOptimizerHook(self, task_index)
 
     def swapping_saver(
         self, var_list: Sequence[VariableLike] | None = None, name: str = "swapping_saver", **kwargs: Any
@@ -504,7 +504,7 @@ class ElasticAverageOptimizer(Optimizer):
         return self._global_map.get(value, value)
 
 
-class _ElasticAverageHook(SessionRunHook):
+class _ElasticAverageOptimizerHook(SessionRunHook):
     """Begins with the center."""
 
     def __init__(self, optimizer: ElasticAverageOptimizer, task_index: int):

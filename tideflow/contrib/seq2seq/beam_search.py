@@ -211,8 +211,8 @@ class BeamSearchDecoder(Decoder):
             cell_state = nest.map_structure(self._split, cell_state, sizes)
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
-            penalties = _Penalties(self._length_penalty_weight, self._coverage_penalty_weight)
-            search = _Search(state, outputs, cell_state, self._batch_size, self._beam_width, self._end_token)
+            penalties = Penalties(self._length_penalty_weight, self._coverage_penalty_weight)
+            search = Search(state, outputs, cell_state, self._batch_size, self._beam_width, self._end_token)
             chosen, next_state = search.step(penalties)
             next_inputs = cond(
                 reductions.reduce_all(next_state.finished),
@@ -249,7 +249,7 @@ class BeamSearchDecoder(Decoder):
 # -------------------------------------------------------------------------------------------------- a step
 
 
-class _Search:
+class Search:
     """One step: from every beam and word that may follow it, the best `beam_width`."""
 
     def __init__(
@@ -264,11 +264,11 @@ class _Search:
         self.state, self.logits, self.cell_state = state, logits, cell_state
         self.batch_size, self.beam_width, self.end_token = batch_size, beam_width, end_token
 
-    def step(self, penalties: _Penalties) -> tuple[BeamSearchDecoderOutput, BeamSearchDecoderState]:
+    def step(self, penalties: Penalties) -> tuple[BeamSearchDecoderOutput, BeamSearchDecoderState]:
         state = self.state
         unfinished = unary.logical_not(state.finished)
         step_log_probs = softmax.log_softmax(self.logits)
-        step_log_probs = _only_end_where_finished(step_log_probs, self.end_token, state.finished)
+        step_log_probs = only_end_where_finished(step_log_probs, self.end_token, state.finished)
         log_probs = shapes.expand_dims(state.log_probs, 2) + step_log_probs
         words = self.logits.shape.tuple[-1] or shapes.shape(self.logits)[-1]
         lengths = self._lengths_with(words, unfinished)
@@ -339,7 +339,7 @@ class _Search:
         return gather_beams(beams, part, self.batch_size, self.beam_width, all_beams, name=name)
 
 
-def _only_end_where_finished(log_probs: Tensor, end_token: Tensor, finished: Tensor) -> Tensor:
+def only_end_where_finished(log_probs: Tensor, end_token: Tensor, finished: Tensor) -> Tensor:
     """Of a finished beam the end is certain, and no other word can be."""
     words = shapes.shape(log_probs)[2]
     dtype = log_probs.dtype
@@ -357,14 +357,14 @@ def _only_end_where_finished(log_probs: Tensor, end_token: Tensor, finished: Ten
 
 
 @dataclass
-class _Penalties:
+class Penalties:
     """Scores from probabilities (Wu et al., 2016): by length, and by what attention saw."""
 
     length_weight: Any
     coverage_weight: Any
 
     def scores(self, log_probs: Tensor, lengths: Tensor, finished: Tensor, seen: Tensor | None) -> Tensor:
-        scores = log_probs / casting.cast(self._length_penalty(lengths), log_probs.dtype)
+        scores = log_probs / casting.cast(self.of_lengths(lengths), log_probs.dtype)
         weight = convert_to_tensor(self.coverage_weight, name="coverage_penalty_weight")
         if weight.shape.ndims != 0:
             raise ValueError(f"coverage_penalty_weight should be a scalar, but saw shape: {weight.shape}")
@@ -376,7 +376,7 @@ class _Penalties:
         penalty *= casting.cast(finished, dtypes.float32)
         return scores + shapes.expand_dims(penalty * weight, 2)
 
-    def _length_penalty(self, lengths: Tensor) -> Any:
+    def of_lengths(self, lengths: Tensor) -> Any:
         factor = convert_to_tensor(self.length_weight, name="penalty_factor")
         factor.set_shape(())
         value = constant_value(factor)

@@ -154,14 +154,14 @@ def sorted_array(t: Any, parent_ids: Tensor, lengths: Tensor, batch_size: Any, b
             shape,
         )
         return t
-    if not _may_have_beams(shape, known(batch_size), beam_width):
+    if not may_have_beams(shape, known(batch_size), beam_width):
         return t
     values = t.stack()
-    with control_dependencies([_assert_beams(values, batch_size, beam_width)]):
+    with control_dependencies([assert_beams(values, batch_size, beam_width)]):
         return gather_tree_from_array(values, parent_ids, lengths)
 
 
-def _may_have_beams(shape: TensorShape, batch: int | None, beams: int) -> bool:
+def may_have_beams(shape: TensorShape, batch: int | None, beams: int) -> bool:
     """Whether elements may be one a beam. As in TensorFlow, a known second axis must be the beams."""
     first, second = [*shape.as_list(), None][:2]
     if batch is None or first is None:
@@ -178,7 +178,7 @@ def _may_have_beams(shape: TensorShape, batch: int | None, beams: int) -> bool:
     return False
 
 
-def _assert_beams(values: Tensor, batch_size: Any, beams: int) -> Operation:
+def assert_beams(values: Tensor, batch_size: Any, beams: int) -> Operation:
     message = (
         "TensorArray reordering expects elements to be reshapable to [batch_size, beam_size, -1] which is "
         f"incompatible with the dynamic shape of {values.name} elements. {_NO_REORDERING}"

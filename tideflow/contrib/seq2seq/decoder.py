@@ -11,6 +11,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.shapes import TensorShape
+from tideflow.layers.base import Layer
 from tideflow.ops.arrays import constants, creation, indexing, shapes
 from tideflow.ops.control_flow.contexts import current_context
 from tideflow.ops.control_flow.tensor_array import TensorArray
@@ -82,6 +83,71 @@ class Decoder(ABC):
         return False
 
 
+class BaseDecoder(Layer):
+    """A decoder that is a layer; its arguments are those of `dynamic_decode`."""
+
+    def __init__(
+        self,
+        output_time_major: bool = False,
+        impute_finished: bool = False,
+        maximum_iterations: Any = None,
+        parallel_iterations: int = 32,
+        swap_memory: bool = False,
+        **kwargs: Any,
+    ):
+        self.output_time_major = output_time_major
+        self.impute_finished = impute_finished
+        self.maximum_iterations = maximum_iterations
+        self.parallel_iterations = parallel_iterations
+        self.swap_memory = swap_memory
+        super().__init__(**kwargs)
+
+    def call(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> tuple[Any, Any, Tensor]:
+        """Decodes: the outputs, the last state, and the length of each row."""
+        return dynamic_decode(
+            self,
+            output_time_major=self.output_time_major,
+            impute_finished=self.impute_finished,
+            maximum_iterations=self.maximum_iterations,
+            parallel_iterations=self.parallel_iterations,
+            swap_memory=self.swap_memory,
+            decoder_init_input=inputs,
+            decoder_init_kwargs={**kwargs, "initial_state": initial_state},
+        )
+
+    @property
+    def batch_size(self) -> Any:
+        """The number of rows."""
+        raise NotImplementedError
+
+    @property
+    def output_size(self) -> Any:
+        """The sizes of a row's outputs."""
+        raise NotImplementedError
+
+    @property
+    def output_dtype(self) -> Any:
+        """The types of the outputs."""
+        raise NotImplementedError
+
+    def initialize(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> tuple[Tensor, Any, Any]:
+        """Which rows are finished at the start, the first inputs and the first state."""
+        raise NotImplementedError
+
+    def step(self, time: Tensor, inputs: Any, state: Any) -> tuple[Any, Any, Any, Tensor]:
+        """A step: the outputs, the next state, the next inputs, and which rows are finished."""
+        raise NotImplementedError
+
+    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
+        """What becomes of the outputs and the state at the end."""
+        raise NotImplementedError
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether rows change places, so that the decoder alone knows which are finished."""
+        return False
+
+
 @export("contrib.seq2seq.dynamic_decode")
 def dynamic_decode(
     decoder: Decoder,
@@ -104,7 +170,7 @@ def dynamic_decode(
       parallel_iterations: As of `tf.while_loop`.
       swap_memory: As of `tf.while_loop`.
       scope: The variable scope; `"decoder"` if None.
-      kwargs: Arguments of decoders of TensorFlow 2, which are ignored.
+      kwargs: `decoder_init_input` and `decoder_init_kwargs`, with which a decoder that is a layer begins.
 
     Returns:
       The outputs, the last state, and the length of each row.
@@ -112,12 +178,18 @@ def dynamic_decode(
     Raises:
       TypeError: If `decoder` is not a Decoder.
     """
-    if not isinstance(decoder, Decoder):
+    if not isinstance(decoder, (Decoder, BaseDecoder)):
         raise TypeError(f"Expected decoder to be type Decoder, but saw: {type(decoder)}")
     with variable_scope(scope, "decoder") as opened:
         _read_variables_once(opened)
         limit = _iteration_limit(maximum_iterations)
-        loop = _DecodingLoop(decoder, impute_finished, limit)
+        if isinstance(decoder, Decoder):
+            begun = decoder.initialize()
+        else:
+            begun = decoder.initialize(
+                kwargs.get("decoder_init_input"), **kwargs.get("decoder_init_kwargs", {})
+            )
+        loop = _DecodingLoop(decoder, begun, impute_finished, limit)
         _, arrays, state, _, _, lengths = while_loop(
             loop.goes_on,
             loop.body,
@@ -155,10 +227,10 @@ def _iteration_limit(given: Any) -> Tensor | None:
 class _DecodingLoop:
     """The loop's variables before the first step, its condition and its body."""
 
-    def __init__(self, decoder: Decoder, impute_finished: bool, limit: Tensor | None):
+    def __init__(self, decoder: Any, begun: tuple[Any, ...], impute_finished: bool, limit: Tensor | None):
         self.decoder = decoder
         self.impute_finished = impute_finished
-        finished, inputs, state = decoder.initialize()
+        finished, inputs, state = begun
         sizes, kinds = decoder.output_size, decoder.output_dtype
         self.zero_outputs = nest.map_structure(
             lambda size, dtype: batch_of_zeros(size, decoder.batch_size, dtype), sizes, kinds

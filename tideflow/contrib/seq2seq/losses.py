@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
+from tideflow.keras.losses import Loss
 from tideflow.ops.arrays import shapes
 from tideflow.ops.math import binary, casting, reductions
 from tideflow.ops.nn import softmax
@@ -70,6 +72,42 @@ def sequence_loss(
         if sum_over_batch:
             return _per_counted(losses, weights, 0)
         return losses
+
+
+class SequenceLoss(Loss):
+    """`sequence_loss` as a loss of Keras; it reduces as its arguments say, and nothing besides."""
+
+    def __init__(
+        self,
+        average_across_timesteps: bool = False,
+        average_across_batch: bool = False,
+        sum_over_timesteps: bool = True,
+        sum_over_batch: bool = True,
+        softmax_loss_function: Callable | None = None,
+        name: str | None = None,
+    ):
+        super().__init__(name=name)
+        self.average_across_timesteps = average_across_timesteps
+        self.average_across_batch = average_across_batch
+        self.sum_over_timesteps = sum_over_timesteps
+        self.sum_over_batch = sum_over_batch
+        self.softmax_loss_function = softmax_loss_function
+
+    def __call__(self, y_true: Tensor, y_pred: Tensor, sample_weight: Any = None) -> Tensor:
+        return sequence_loss(
+            y_pred,
+            y_true,
+            sample_weight,
+            average_across_timesteps=self.average_across_timesteps,
+            average_across_batch=self.average_across_batch,
+            sum_over_timesteps=self.sum_over_timesteps,
+            sum_over_batch=self.sum_over_batch,
+            softmax_loss_function=self.softmax_loss_function,
+            name=self.name,
+        )
+
+    def call(self, y_true: Any, y_pred: Any) -> None:
+        """Not used: calling the loss computes it."""
 
 
 def _check_arguments(logits: Tensor, targets: Tensor, weights: Tensor) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-def _probability(given: Any) -> Tensor:
+def probability(given: Any) -> Tensor:
     probability = convert_to_tensor(given, name="sampling_probability")
     if probability.shape.ndims not in (0, 1):
         raise ValueError(
@@ -70,7 +70,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     ):
         with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [sampling_probability]):
             self._embedding_fn = embedding_function(embedding)
-            self._sampling_probability = _probability(sampling_probability)
+            self._sampling_probability = probability(sampling_probability)
             self._seed = seed
             self._scheduling_seed = scheduling_seed
             super().__init__(inputs, sequence_length, time_major=time_major, name=name)
@@ -142,7 +142,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
         name: str | None = None,
     ):
         with name_scope(name, "ScheduledOutputTrainingHelper", [sampling_probability]):
-            self._sampling_probability = _probability(sampling_probability)
+            self._sampling_probability = probability(sampling_probability)
             self._auxiliary_input_tas = None
             if auxiliary_inputs is not None:
                 inputs = convert_to_tensor(inputs, name="inputs")

@@ -10,14 +10,16 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from tideflow.contrib.training.hparam_pb2 import HParamDef, definition_of, values_of
 from tideflow.export import export
+from tideflow.graph.collection_protos import register_proto_function
 
-_SETTING = re.compile(
+PARAM_RE = re.compile(
     r"""
     (?P<name>[a-zA-Z][\w.]*)
     (\[\s*(?P<index>\d+)\s*\])?
     \s*=\s*
-    (?:\[(?P<items>[^\]]*)\] | (?P<value>[^,\[]*))
+    (?:\[(?P<vals>[^\]]*)\] | (?P<val>[^,\[]*))
     (?:$|,\s*)
     """,
     re.VERBOSE,
@@ -42,7 +44,7 @@ def parse_values(values: str, type_map: Mapping[str, type], ignore_unknown: bool
     found: dict[str, Any] = {}
     position = 0
     while position < len(values):
-        match = _SETTING.match(values, position)
+        match = PARAM_RE.match(values, position)
         if match is None:
             raise ValueError(f"Malformed hyperparameter value: {values[position:]}")
         position = match.end()
@@ -56,15 +58,15 @@ def parse_values(values: str, type_map: Mapping[str, type], ignore_unknown: bool
 
 
 def _parsed(name: str, kind: type, match: re.Match, values: str) -> Any:
-    if match["items"] is not None:
+    if match["vals"] is not None:
         if match["index"] is not None:
             raise ValueError(f"Assignment of a list to a list index. Must be a scalar: {name}")
         return [
             _cast_text(name, kind, item, values)
-            for item in re.split(r"[ ,]+", match["items"].strip(" "))
+            for item in re.split(r"[ ,]+", match["vals"].strip(" "))
             if item
         ]
-    return _cast_text(name, kind, match["value"], values)
+    return _cast_text(name, kind, match["val"], values)
 
 
 def _cast_text(name: str, kind: type, text: str, values: str) -> Any:
@@ -113,17 +115,21 @@ class HParams:
     """Hyperparameters by name, as attributes. Each keeps the type that it began with.
 
     Args:
-      hparam_def: Not used.
+      hparam_def: A HParamDef message with the hyperparameters, in place of `kwargs`.
       model_structure: What a caller wants to keep beside them.
       kwargs: The hyperparameters: numbers, strings, bools, or lists of these.
 
     Raises:
-      ValueError: If a name is one of the class's own attributes, or a list is empty.
+      ValueError: If a name is one of the class's own attributes, a list is empty, or both are given.
     """
 
-    def __init__(self, hparam_def: None = None, model_structure: Any = None, **kwargs: Any):
+    def __init__(self, hparam_def: Any = None, model_structure: Any = None, **kwargs: Any):
         self._hparam_types: dict[str, tuple[type, bool]] = {}  # and whether it is a list
         self._model_structure = model_structure
+        if hparam_def and kwargs:
+            raise ValueError("hparam_def and initialization values are mutually exclusive")
+        if hparam_def:
+            kwargs = values_of(hparam_def)
         for name, value in kwargs.items():
             self.add_hparam(name, value)
 
@@ -275,6 +281,30 @@ class HParams:
         plain = {name: value for name, value in self.values().items() if not callable(value)}
         return json.dumps(plain, indent=indent, separators=separators, sort_keys=sort_keys)
 
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """Makes a HParamDef message of the hyperparameters.
+
+        Args:
+          export_scope: Not used.
+
+        Returns:
+          The message.
+        """
+        return definition_of({name: (self.get(name), kind) for name, (kind, _) in self._hparam_types.items()})
+
+    @staticmethod
+    def from_proto(hparam_def: Any, import_scope: str | None = None) -> HParams:
+        """Makes hyperparameters of a HParamDef message.
+
+        Args:
+          hparam_def: The message.
+          import_scope: Not used.
+
+        Returns:
+          The hyperparameters.
+        """
+        return HParams(hparam_def=hparam_def)
+
     def set_model_structure(self, model_structure: Any) -> None:
         """Keeps whatever describes the model's structure.
 
@@ -295,3 +325,6 @@ class HParams:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({sorted(self.values().items())})"
+
+
+register_proto_function("hparams", HParamDef, from_proto=HParams.from_proto)

@@ -108,10 +108,10 @@ def stratified_sample(
             labels = shape_ops.expand_dims(labels, 0)
         if init_probs is None:
             target.shape.assert_is_fully_defined()
-            initial = _estimated(labels, target.shape.num_elements())
+            initial = estimated_distribution(labels, target.shape.num_elements())
         else:
             initial = convert_to_tensor(init_probs, dtype=dtypes.float32)
-        rows, labels, initial, target = _checked(rows, labels, initial, target)
+        rows, labels, initial, target = checked_rows(rows, labels, initial, target)
         accepted = _accepted(initial, target)
         *data, label = _one_by_one([*rows, labels], threads_per_queue, queue_capacity)
         keep = distributions.random_uniform([]) < indexing.gather(accepted, label)
@@ -132,15 +132,23 @@ def _check_rows(tensors: Sequence[Tensor], like: Tensor) -> None:
         shape[:1].assert_is_compatible_with(like.shape[:1])
 
 
-def _estimated(labels: Tensor, classes: int) -> Tensor:
+def estimated_distribution(
+    labels: Tensor, num_classes: int, smoothing_constant: int = _SEEN_BEFORE
+) -> Tensor:
     """How frequent the classes are, counted from step to step."""
-    seen = Variable([_SEEN_BEFORE] * classes, trainable=False, name="class_count", dtype=dtypes.int64)
-    counts = seen.assign_add(reductions.reduce_sum(creation.one_hot(labels, classes, dtype=dtypes.int64), 0))
+    if smoothing_constant <= 0:
+        raise ValueError("smoothing_constant must be nonzero.")
+    seen = Variable(
+        [smoothing_constant] * num_classes, trainable=False, name="class_count", dtype=dtypes.int64
+    )
+    counts = seen.assign_add(
+        reductions.reduce_sum(creation.one_hot(labels, num_classes, dtype=dtypes.int64), 0)
+    )
     counts += 0  # a value of its own: the variable may have gone on when it is read
     return casting.cast(binary.truediv(counts, reductions.reduce_sum(counts)), dtypes.float32)
 
 
-def _checked(rows: list[Tensor], labels: Tensor, *chances: Tensor) -> tuple[Any, ...]:
+def checked_rows(rows: list[Tensor], labels: Tensor, *chances: Tensor) -> tuple[Any, ...]:
     """All that was given, with what is wrong with it found: here, or in the step."""
     chances = tuple(_checked_chances(each) for each in chances)
     classes = chances[0].shape.num_elements()
@@ -178,8 +186,15 @@ def _checked_chances(chances: Tensor) -> Tensor:
     return grouping.with_dependencies(bounds, chances)
 
 
+def acceptance_probabilities(init_probs: Tensor, target_probs: Tensor) -> Tensor:
+    """How likely an element of each class is kept."""
+    ratio = target_probs / init_probs
+    ratio = indexing.where_v2(unary.is_nan(ratio), creation.zeros_like(ratio), ratio)
+    return ratio / reductions.reduce_max(ratio)
+
+
 def _accepted(initial: Tensor, target: Tensor) -> Tensor:
-    """How likely an element of each class is kept; printed where more than half of them are dropped."""
+    """The same, checked first, and printed where more than half of the elements are dropped."""
     possible = reductions.reduce_all(binary.logical_or(binary.not_equal(initial, 0), binary.equal(target, 0)))
     check = debugging.Assert(
         possible,
@@ -190,9 +205,7 @@ def _accepted(initial: Tensor, target: Tensor) -> Tensor:
         ],
     )
     initial = grouping.with_dependencies([check], initial)
-    ratio = target / initial
-    ratio = indexing.where_v2(unary.is_nan(ratio), creation.zeros_like(ratio), ratio)
-    accepted = ratio / reductions.reduce_max(ratio)
+    accepted = acceptance_probabilities(initial, target)
     dropped = reductions.reduce_sum((1 - accepted) * initial)
     return conditionals.cond(
         binary.less(dropped, 0.5),

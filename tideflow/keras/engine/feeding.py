@@ -44,10 +44,15 @@ class Fed:
             made.append(placeholder((None, *array.shape[1:]), dtype=dtype, name=name))
         inputs = nest.pack_sequence_as(given, made)
         if not self.run_eagerly:
-            self(inputs)
+            self._call_to_train(inputs)
             return
         first = [tf.constant(array[:1], tensor.dtype) for array, tensor in zip(flat, made, strict=True)]
         self._set_inputs(inputs, self(nest.pack_sequence_as(given, first)))
+
+    def _call_to_train(self, inputs: Any) -> Any:
+        """Calls a model in a graph in the mode that each step says, not in the default of `training`."""
+        said = self._expects("training") and not tf.executing_eagerly()
+        return self(inputs, training=keras_state.learning_phase()) if said else self(inputs)
 
     def _set_inputs(self, inputs: Any, outputs: Any = None) -> None:
         """Tells a model what it takes: tensors, or arrays like which they will be. Without outputs, it is
@@ -57,7 +62,7 @@ class Fed:
             if any(not tf.is_tensor(leaf) for leaf in nest.flatten(inputs)):
                 self._take_inputs(inputs)
             else:
-                self(inputs)
+                self._call_to_train(inputs)
             return
         self._nested_inputs = inputs
         flat_in = list(inputs.values()) if isinstance(inputs, dict) else inputs

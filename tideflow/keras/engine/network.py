@@ -334,7 +334,8 @@ class Network(Layer):
         return called_again(self._layer_graph, self.inputs, self._nested_outputs, given, training, masks)
 
     def _in_order(self, inputs: Any) -> list[Any]:
-        if isinstance(inputs, dict) and not isinstance(self._nested_inputs, dict):
+        by_name = isinstance(inputs, dict) and not isinstance(self._nested_inputs, dict)
+        if by_name and all(name in inputs for name in self.input_names):
             return [inputs[name] for name in self.input_names]
         return nest.flatten(inputs)
 

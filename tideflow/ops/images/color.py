@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -255,6 +256,47 @@ adjust_saturation_op.samples(
     (_PICTURE, 0.5), (_PICTURE, 3.0), (f32(0, 2, 3), 0.5), against=_by_pixel(_saturated_pixel)
 )
 adjust_saturation_op.refuses((f32(4, 3), 0.3), "Shape must be at least rank 3 but is rank 2")
+
+
+# What an RGB pixel is as YIQ: brightness, and two axes of colour.
+_YIQ = np.array([[0.299, 0.587, 0.114], [0.596, -0.274, -0.322], [0.211, -0.523, 0.312]])
+
+
+def _turned_in_yiq(delta_h: float, scale_s: float, scale_v: float) -> np.ndarray:
+    """The matrix that turns and stretches the colour of a pixel, and makes it brighter."""
+    across, along = scale_s * math.sin(delta_h), scale_s * math.cos(delta_h)
+    inside = np.array([[1, 0, 0], [0, along, -across], [0, across, along]])
+    return scale_v * np.linalg.inv(_YIQ) @ inside @ _YIQ
+
+
+adjust_hsv_in_yiq_op = Op(
+    "AdjustHsvInYiq",
+    "images: T, delta_h: float, scale_s: float, scale_v: float -> output: T",
+    host="delta_h scale_s scale_v",
+    T=attr("type", dtypes.float32, allowed=types("uint8 int8 int16 int32 int64 half float double")),
+    differentiable=False,
+)
+
+
+@adjust_hsv_in_yiq_op.shape
+def _adjust_hsv_in_yiq_shape(images, delta_h, scale_s, scale_v):
+    return of_rank_at_least(images, 3)
+
+
+@adjust_hsv_in_yiq_op.kernel
+def _adjust_hsv_in_yiq_kernel(images, delta_h, scale_s, scale_v):
+    amounts = _one(delta_h, "delta_h"), _one(scale_s, "scale_s"), _one(scale_v, "scale_v")
+    matrix = torch.from_numpy(_turned_in_yiq(*amounts))
+    return _check_colors(images, 3) @ matrix.t().to(images.device, images.dtype)
+
+
+adjust_hsv_in_yiq_op.samples(
+    (_PICTURE, 0.3, 1.0, 1.0),
+    (_PICTURE, -0.9, 0.5, 2.0),
+    (f32(0, 2, 3), 0.5, 1.0, 1.0),
+    against=lambda images, *amounts: np.einsum("ij,...j->...i", _turned_in_yiq(*amounts), images),
+)
+adjust_hsv_in_yiq_op.refuses((f32(4, 3), 0.3, 1.0, 1.0), "Shape must be at least rank 3 but is rank 2")
 
 
 def _contrast(images: torch.Tensor, factor: torch.Tensor) -> torch.Tensor:

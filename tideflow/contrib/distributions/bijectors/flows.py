@@ -107,7 +107,7 @@ class MaskedAutoregressiveFlow(Bijector):
         return zero_log_det(y) if log_scale is None else -reductions.reduce_sum(log_scale, axis=-1)
 
 
-def _mask(blocks: int, inputs: int, outputs: int, exclusive: bool) -> np.ndarray:
+def block_mask(blocks: int, inputs: int, outputs: int, exclusive: bool) -> np.ndarray:
     """Which inputs (rows) each output (column) sees: those of blocks before its own, or of its own too."""
     mask = np.zeros([inputs, outputs], np.float32)
     rows, columns = inputs // blocks, outputs // blocks
@@ -151,7 +151,7 @@ def masked_dense(
     depth = _depth(inputs)
     if depth is None:
         raise NotImplementedError(_NO_DEPTH)
-    mask = _mask(num_blocks, depth, units, exclusive).astype(inputs.dtype.as_numpy_dtype)
+    mask = block_mask(num_blocks, depth, units, exclusive).astype(inputs.dtype.as_numpy_dtype)
     initializer = kernel_initializer or GlorotNormal()
 
     def masked_initializer(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:

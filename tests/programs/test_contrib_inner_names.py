@@ -1,0 +1,155 @@
+"""What programs and unit tests import from contrib's inner modules beside its public names."""
+
+import importlib
+import unittest
+
+import numpy as np
+import pytest
+from absl.testing import parameterized
+
+import tideflow as tf
+from tideflow.programs import modules
+from tideflow.programs.inner.contrib import (
+    checkpoint_conversion,
+    debug_estimators,
+    graph_editor_names,
+    image_colors,
+    sampling_steps,
+    sparse_ids,
+)
+from tideflow.programs.inner.testing import distribution_combinations, strategy_combinations
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as made:
+        yield made
+
+
+def value(fetches, feeds=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feeds)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("opt.python.training.elastic_average_optimizer", "LOCAL_VARIABLE_NAME"),
+        ("layers.python.layers.layers", "poincare_normalize"),
+        ("layers.python.layers.embedding_ops", "_sampled_scattered_embedding_lookup_sparse"),
+        ("seq2seq.python.ops.sampler", "GreedyEmbeddingSampler"),
+        ("seq2seq.python.ops.beam_search_decoder", "_beam_search_step"),
+        ("factorization.python.ops.gen_factorization_ops", "wals_compute_partial_lhs_and_rhs"),
+        ("tensor_forest.python.ops.gen_model_ops", "tree_size"),
+        ("labeled_tensor.python.ops.nn", "relu"),
+        ("training.python.training.hparam_pb2", "HParamDef"),
+        ("session_bundle.constants", "SIGNATURES_KEY"),
+        ("learn.python.learn.estimators.dnn_linear_combined", "_dnn_linear_combined_model_fn"),
+        ("cudnn_rnn.python.ops.cudnn_rnn_ops", "check_direction"),
+    ],
+)
+def test_inner_modules_have_their_names(module, name):
+    assert modules.is_module(f"contrib.{module}")
+    assert modules.look_up(f"contrib.{module}", name) is not None
+
+
+def test_names_of_other_op_types_are_missing():
+    with pytest.raises(modules.Missing):
+        modules.look_up("contrib.image.ops.gen_image_ops", "no_such_op")
+
+
+def test_zeros_are_left_out_of_sparse_tensors():
+    made = value(sparse_ids.dense_to_sparse_tensor([[0, 3], [5, 0]]))
+    assert made.indices.tolist() == [[0, 1], [1, 0]] and made.values.tolist() == [3, 5]
+
+
+def test_indicators_move_to_the_start_of_their_row():
+    made = value(sparse_ids.indicators_to_sparse_ids([[0, 1, 0, 1], [0, 0, 0, 0]]))
+    assert made.values.tolist() == [1, 3] and made.dense_shape.tolist() == [2, 2]
+
+
+def test_a_row_without_elements_ends_at_its_start():
+    rows = tf.SparseTensor([[0, 0], [2, 2]], [1, 1], [3, 3])
+    assert value(sparse_ids.sparse_row_envelope(rows)).tolist() == [1, 0, 3]
+    with pytest.raises(ValueError, match="Row and column can not be the same axis"):
+        sparse_ids.sparse_row_envelope(rows, 1, 1)
+
+
+def test_gray_stays_gray_however_colours_turn():
+    gray = np.full([1, 2, 2, 3], 0.5, np.float32)
+    np.testing.assert_allclose(value(image_colors.adjust_hsv_in_yiq(gray, 1.0, 0.3)), gray, atol=1e-3)
+    with pytest.raises(ValueError, match="lower_value must be < upper_value"):
+        image_colors.random_hsv_in_yiq(gray, lower_value=2)
+
+
+def test_acceptance_is_one_for_the_class_that_is_wanted_most():
+    rates = sampling_steps._calculate_acceptance_probabilities(
+        tf.constant([0.5, 0.5]), tf.constant([0.2, 0.8])
+    )
+    np.testing.assert_allclose(value(rates), [0.25, 1.0])
+
+
+def test_a_graph_is_searched_for_the_same_element(graph):
+    with tf.name_scope("new"):
+        there = tf.constant(1, name="a")
+    here = tf.constant(1, name="a")
+    assert graph_editor_names.find_corresponding_elem(here, graph, dst_scope="new") is there
+    with pytest.raises(ValueError, match="does not start with"):
+        graph_editor_names.find_corresponding_elem(here, graph, src_scope="old")
+
+
+def test_old_checkpoints_of_cells_get_new_names(tmp_path):
+    tf.get_variable("rnn/lstm_cell/weights", initializer=[1.0, 2.0])
+    tf.get_variable("other", initializer=3.0)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(tmp_path / "old"))
+    _, changed = checkpoint_conversion.convert_names(str(tmp_path / "old"), str(tmp_path / "new"))
+    assert changed == {"rnn/lstm_cell/weights": "rnn/lstm_cell/kernel"}
+    assert tf.train.load_variable(str(tmp_path / "new"), "rnn/lstm_cell/kernel").tolist() == [1.0, 2.0]
+
+
+def test_a_debug_model_wants_features():
+    with pytest.raises(ValueError, match="Features cannot be empty"):
+        debug_estimators.debug_model_fn({}, None, "train", {"head": None})
+
+
+def test_a_combination_hands_the_strategy_to_the_test():
+    got = []
+
+    class Tests(parameterized.TestCase):
+        @distribution_combinations.generate(
+            distribution_combinations.combine(
+                distribution=[
+                    strategy_combinations.one_device_strategy,
+                    strategy_combinations.tpu_strategy,
+                ],
+                mode=["graph"],
+            )
+        )
+        def test_it(self, distribution):
+            got.append(distribution)
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Tests).run(result)
+    assert [strategy.num_replicas_in_sync for strategy in got] == [1] and not result.errors
+    assert [reason.strip(" -") for _, reason in result.skipped] == [
+        "Test requires a TPU, but it's not available."
+    ]
+
+
+def test_hyperparameters_are_messages_and_back():
+    given = tf.contrib.training.HParams(a=1, b=2.5, c="x", d=True, e=[1, 2], f=["p"])
+    message = given.to_proto()
+    assert tf.contrib.training.HParams.from_proto(message).values() == given.values()
+    with pytest.raises(ValueError, match="mutually exclusive"):
+        tf.contrib.training.HParams(hparam_def=message, a=2)
+
+
+def test_importing_a_module_finds_what_is_listed():
+    from tideflow.programs import finder
+
+    finder.install()
+    tool = importlib.import_module("tensorflow.contrib.rnn.python.tools.checkpoint_convert")
+    assert tool.RNN_NAME_REPLACEMENTS["gru_cell/gates/weights"] == "gru_cell/gates/kernel"

@@ -1,0 +1,1 @@
+"""What the inner modules of `tensorflow.contrib` have beside its public names."""
