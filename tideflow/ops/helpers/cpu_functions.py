@@ -108,6 +108,30 @@ TESTS = {
     }.items()
 }  # by ATen's function
 
+
+
+def all_of_rows(truths: torch.Tensor) -> torch.Tensor:
+    """Whether all of each row hold, by NumPy in a tenth of the time of ATen's."""
+    if type(truths) is not torch.Tensor or not truths.is_cpu:
+        return truths.all(1)
+    return torch.from_numpy(truths.numpy().all(1))
+
+
+_SEARCHED = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.int8)
+
+
+def is_for_search(x: torch.Tensor) -> bool:
+    """Whether NumPy finds extremes among these numbers, in a tenth of ATen's time: no NaN is among them."""
+    if type(x) is not torch.Tensor or not x.is_cpu or x.dtype not in _SEARCHED or not x.is_contiguous():
+        return False
+    return bool(x.numel()) and not (x.is_floating_point() and bool(x.amax().isnan()))
+
+
+def search(find: Callable[..., Any], x: torch.Tensor, axis: int) -> torch.Tensor:
+    """What NumPy's `argmax` or `argmin` finds along an axis: the first of equals."""
+    return torch.from_numpy(np.asarray(find(x.numpy(), axis)))
+
+
 _FEWEST_CHOSEN = 1 << 15  # elements; fewer are chosen as quickly by ATen
 
 
