@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -114,11 +114,24 @@ TESTS = {
 
 
 
-def all_of_rows(truths: torch.Tensor) -> torch.Tensor:
-    """Whether all of each row hold, by NumPy in a tenth of the time of ATen's."""
+def of_truths(
+    aten: Callable[..., torch.Tensor],
+    of_numpy: Callable[..., Any],
+    truths: torch.Tensor,
+    axes: Sequence[int],
+    keep_dims: bool = False,
+) -> torch.Tensor:
+    """Whether all, or any, along the axes hold: by NumPy, in a tenth of the time of ATen's."""
     if type(truths) is not torch.Tensor or not truths.is_cpu:
-        return truths.all(1)
-    return torch.from_numpy(truths.numpy().all(1))
+        return aten(truths, axes, keep_dims)
+    return torch.from_numpy(np.asarray(of_numpy(truths.numpy(), tuple(axes), keepdims=keep_dims)))
+
+
+def has_zeros(x: torch.Tensor) -> bool:
+    """Whether a number is zero; yes where that would not be found out quickly."""
+    if type(x) is not torch.Tensor or not x.is_cpu or x.dtype not in _TESTED:
+        return True
+    return bool((x.numpy() == 0).any())
 
 
 _SEARCHED = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.int8)

@@ -497,7 +497,7 @@ raw_div_no_nan = binary(
     "DivNoNan",
     "",
     "x / y, 0 where y is 0.",
-    lambda x, y: zero_where(y == 0, x / y),
+    lambda x, y: zero_where(y == 0, x / y) if cpu_functions.has_zeros(y) else x / y,
     _quotient_gradient(lambda x, y: div_no_nan(x, y)),
     types=types("half float bfloat16 double complex64 complex128"),
     domain=(0.5, 2.0),
