@@ -291,8 +291,13 @@ def _unicode_encode_kernel(input_values, input_splits, *, errors, output_encodin
         raise invalid_argument("Code point value out of valid Unicode range.")
     replaced = np.where(bad, replacement_char, points)
     kept = ~bad if errors == "ignore" else np.ones(len(points), bool)
+    strings = np.empty(max(len(splits) - 1, 0), dtype=object)
+    has_surrogates = bool(((replaced >= 0xD800) & (replaced < 0xE000)).any())
+    if output_encoding == "UTF-8" and kept.all() and not has_surrogates:
+        text = replaced.astype("<u4").tobytes().decode("utf-32-le")
+        strings[:] = [text[start:end].encode() for start, end in pairwise(splits.tolist())]
+        return strings
     rows = [slice(start, end) for start, end in pairwise(splits)]
-    strings = np.empty(len(rows), dtype=object)
     strings[:] = [_encoded(replaced[row][kept[row]], output_encoding) for row in rows]
     return strings
 
