@@ -217,7 +217,9 @@ def _are_few_larger(predictions: torch.Tensor, chosen: torch.Tensor, k: int) -> 
     """Of each row: whether fewer than k are larger than the chosen one, and all are finite."""
     is_larger = cpu_functions.TESTS[torch.gt](predictions, chosen)
     is_finite = cpu_functions.TESTS[torch.isfinite](predictions)
-    return cpu_functions.of_truths(torch.all, np.all, is_finite, [1]) & (is_larger.sum(1, dtype=torch.int32) < k)
+    return cpu_functions.of_truths(torch.all, np.all, is_finite, [1]) & (
+        is_larger.sum(1, dtype=torch.int32) < k
+    )
 
 
 def _reaches_the_kth(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:

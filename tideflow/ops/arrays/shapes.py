@@ -713,9 +713,7 @@ def adjoint(matrix: TensorLike | LinearOperator, name: str | None = None) -> Ten
         return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)
 
 
-invert_permutation_op = Op(
-    "InvertPermutation", "x: T -> y: T", T=INDEX, on_host=True, differentiable=False
-)
+invert_permutation_op = Op("InvertPermutation", "x: T -> y: T", T=INDEX, on_host=True, differentiable=False)
 
 _PERMUTATION = "invert_permutation expects a 1D vector. "
 
@@ -742,7 +740,7 @@ def _invert_permutation_value(op):
 def _invert_permutation_kernel(x):
     of_rank(TensorShape(x.shape), 1, _PERMUTATION)
     inverse = torch.full_like(x, -1)
-    are_places = not x.numel() or 0 <= int(x.min()) and int(x.max()) < len(x)
+    are_places = not x.numel() or int(x.min()) >= 0 and int(x.max()) < len(x)
     if are_places:
         inverse[x.long()] = torch.arange(len(x), dtype=x.dtype)
     if not are_places or x.numel() and int(inverse.min()) < 0:

@@ -356,7 +356,9 @@ def _decode_csv_kernel(
     is_plain = last is None and not any(mark in text for mark in (b'"', b"\n", b"\r"))
     rows = []
     for number, line in enumerate(lines):
-        fields = line.split(delimiter) if is_plain and line else _fields(line, delimiter, use_quote_delim, last)
+        fields = (
+            line.split(delimiter) if is_plain and line else _fields(line, delimiter, use_quote_delim, last)
+        )
         if select_cols:
             fields = [fields[i] for i in select_cols if i < len(fields)]
         if len(fields) != len(OUT_TYPE):

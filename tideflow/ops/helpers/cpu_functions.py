@@ -113,7 +113,6 @@ TESTS = {
 }  # by ATen's function
 
 
-
 def of_truths(
     aten: Callable[..., torch.Tensor],
     of_numpy: Callable[..., Any],

@@ -81,14 +81,20 @@ def _value_and_spread(
     return value, value - torch.minimum(torch.minimum(red, green), blue)
 
 
-def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    value, spread = _value_and_spread(red, green, blue)
-    saturation = torch.where(value > 0, spread / value, 0)
+def _hue(
+    red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor, value: torch.Tensor, spread: torch.Tensor
+) -> torch.Tensor:
+    """The hue of colours, given their largest one and how far it is from the smallest; between 0 and 1."""
     sixth = 1 / (6 * spread)
     from_green = torch.where(green == value, sixth * (blue - red) + 2 / 6, sixth * (red - green) + 4 / 6)
     hue = torch.where(red == value, sixth * (green - blue), from_green)
     hue = torch.where(spread > 0, hue, 0)
-    return hue + (hue < 0), saturation, value
+    return hue + (hue < 0)
+
+
+def _hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    value, spread = _value_and_spread(red, green, blue)
+    return _hue(red, green, blue, value, spread), torch.where(value > 0, spread / value, 0), value
 
 
 def _by_pixel(function: Callable) -> Callable:
@@ -156,14 +162,13 @@ def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     return rgb_to_hsv_op(images, name=name)
 
 
-def _rgb(sextant: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
-    """Colours from a hue between 0 and 6."""
+def _rgb(sextant: torch.Tensor, spread: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
+    """Colours from a hue between 0 and 6, the largest colour, and how far it is from the smallest."""
     lacking = (
         (2 - (sextant - 3).abs()).clamp_(0, 1),
         ((sextant - 2).abs() - 1).clamp_(0, 1),
         ((sextant - 4).abs() - 1).clamp_(0, 1),
     )
-    spread = saturation * value
     return [torch.addcmul(value, spread, share, value=-1) for share in lacking]
 
 
@@ -173,7 +178,10 @@ hsv_to_rgb_op.shape(_colors)
 
 @hsv_to_rgb_op.kernel
 def _hsv_to_rgb_kernel(images):
-    return _by_pixels(_check_colors(images), lambda hue, *others: _rgb(hue * 6, *others))
+    def colors(hue: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> list[torch.Tensor]:
+        return _rgb(hue * 6, saturation * value, value)
+
+    return _by_pixels(_check_colors(images), colors)
 
 
 hsv_to_rgb_op.samples(_PICTURE, f32(3, low=0.1), f32(0, 3), against=_by_pixel(colorsys.hsv_to_rgb))
@@ -220,8 +228,9 @@ def _adjust_hue_kernel(images, delta):
     turn = float(np.float32(_one(delta, "delta")) * np.float32(6))
 
     def turned(*colors: torch.Tensor) -> list[torch.Tensor]:
-        hue, saturation, value = _hsv(*colors)
-        return _rgb(torch.remainder(hue * 6 + turn, 6), saturation, value)
+        value, spread = _value_and_spread(*colors)
+        hue = _hue(*colors, value, spread)
+        return _rgb(torch.remainder(hue * 6 + turn, 6), spread, value)
 
     return _by_pixels(_check_colors(images, 3), turned)
 
@@ -252,7 +261,9 @@ def _adjust_saturation_kernel(images, scale):
     def scaled(*colors: torch.Tensor) -> list[torch.Tensor]:
         value, spread = _value_and_spread(*colors)
         saturation = spread / value
-        change = (saturation * factor).clamp_(0, 1).div_(saturation)  # of how far a colour is from the largest
+        change = (
+            (saturation * factor).clamp_(0, 1).div_(saturation)
+        )  # of how far a colour is from the largest
         change = torch.where((value > 0) & (spread > 0), change, 0)
         return [torch.addcmul(value, value - color, change, value=-1) for color in colors]
 

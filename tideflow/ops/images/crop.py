@@ -211,7 +211,12 @@ def _are_long_rows(pixels: torch.Tensor) -> bool:
     """Whether ATen's sum of weighted rows is the quickest. Pixels of pictures are too short for it; these
     are also computed to the bit as TensorFlow does, since programs may turn them into bytes.
     """
-    return type(pixels) is torch.Tensor and pixels.is_cpu and pixels.dtype is torch.float32 and pixels.shape[1] >= _LONG
+    return (
+        type(pixels) is torch.Tensor
+        and pixels.is_cpu
+        and pixels.dtype is torch.float32
+        and pixels.shape[1] >= _LONG
+    )
 
 
 @crop_and_resize_op.kernel

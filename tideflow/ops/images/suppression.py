@@ -69,7 +69,11 @@ def best_first(scores: np.ndarray, score_threshold: float) -> np.ndarray:
 
 
 def select(
-    count: int, overlaps: Overlaps, limit: int, overlap_threshold: float, too_much: Callable = np.greater_equal
+    count: int,
+    overlaps: Overlaps,
+    limit: int,
+    overlap_threshold: float,
+    too_much: Callable = np.greater_equal,
 ) -> list[int]:
     """The first of so many boxes, then the first of those that do not overlap it too much, and so on."""
     chosen: list[int] = []
@@ -119,7 +123,10 @@ def select_softly(
         best = int(left.argmax()) if len(left) else 0
         if len(left) < count and (not len(left) or left[best] <= scores[len(left)]):
             shared = overlaps(slice(0, size), slice(0, size))
-            weights, too_much = np.exp(np.float32(-0.5 / sigma) * shared * shared), shared >= overlap_threshold
+            weights, too_much = (
+                np.exp(np.float32(-0.5 / sigma) * shared * shared),
+                shared >= overlap_threshold,
+            )
             added = scores[len(left) : size].copy()
             for box in chosen:
                 _weaken(added, weights[box, len(left) :], too_much[box, len(left) :])
@@ -640,7 +647,9 @@ def _best_of_classes(
         order = best_first(np.ascontiguousarray(scores[:, category]), score_threshold)
         of_class = boxes[order, min(category, boxes.shape[1] - 1)]
         places = select(len(order), overlaps_of(of_class), limit, overlap_threshold, np.greater)
-        best += zip(scores[order[places], category].tolist(), repeat(category), of_class[places], strict=False)
+        best += zip(
+            scores[order[places], category].tolist(), repeat(category), of_class[places], strict=False
+        )
     return sorted(best, key=lambda entry: -entry[0])
 
 

@@ -583,7 +583,9 @@ is_finite = unary(
     against=np.isfinite,
     ragged="values",
 )
-definition("IsFinite").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isfinite], cpu_functions.TESTED))
+definition("IsFinite").specialize(
+    cpu_functions.by_numpy(cpu_functions.TESTS[torch.isfinite], cpu_functions.TESTED)
+)
 
 # -------------------------------------------------------------------------------- truth
 

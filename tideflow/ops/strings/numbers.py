@@ -191,7 +191,7 @@ _PLAIN = {True: b"0123456789-", False: b"0123456789-+.eE"}  # by whether the num
 
 
 def plain_numbers(items: list[bytes], dtype: DType) -> np.ndarray | None:
-    """The numbers that texts of digits stand for, read in one go; None where some text is less plain, or is no
+    """The numbers that texts of digits stand for, read in one go; None where some text is less plain, or no
     number: `parsed_number` decides about each then.
     """
     is_integer = dtype.is_integer
