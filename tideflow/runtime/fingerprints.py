@@ -113,7 +113,7 @@ def _hash_each(strings: np.ndarray, function: Callable[[_Bytes], Word]) -> np.nd
 
 def _by_length(strings: np.ndarray) -> Iterable[np.ndarray]:
     """The indices of the strings of each length."""
-    lengths = np.fromiter(map(len, strings), np.int64, strings.size)
+    lengths = np.fromiter(map(len, strings.tolist()), np.int64, strings.size)
     order = np.argsort(lengths, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if strings.size else ()
 

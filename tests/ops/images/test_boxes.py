@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import tideflow as tf
-from tideflow.ops.images.suppression import overlaps_of, select
+from tideflow.ops.images.suppression import best_first, overlaps_of, select
 
 RNG = np.random.default_rng(0)
 CORNERS = st.floats(0, 8, width=32)
@@ -29,13 +29,15 @@ def run(fetches, feeds=None):
 def test_what_is_selected_and_what_is_not(boxes, seed, threshold):
     """No two selected boxes overlap too much, and who is not selected overlaps a better one that is."""
     scores = np.random.default_rng(seed).permutation(len(boxes)).astype(np.float32)
-    overlaps = overlaps_of(boxes)
-    chosen = select(scores, overlaps, 100, threshold, -np.inf)
-    assert sorted(chosen, key=lambda box: -scores[box]) == chosen
-    for box in range(len(boxes)):
-        better = np.array([other for other in chosen if scores[other] > scores[box]], int)
-        clash = (overlaps(np.array([box]), better) >= threshold).any()
-        assert clash == (box not in chosen)
+    order = best_first(scores, -np.inf)
+    assert sorted(order, key=lambda box: -scores[box]) == order.tolist()
+    overlaps = overlaps_of(boxes[order])
+    chosen = select(len(order), overlaps, 100, threshold)
+    assert sorted(chosen) == chosen
+    for place in range(len(order)):
+        better = [other for other in chosen if other < place]
+        clash = bool(better) and (overlaps(better, slice(place, place + 1)) >= threshold).any()
+        assert clash == (place not in chosen)
 
 
 def test_equal_scores_are_taken_in_order():

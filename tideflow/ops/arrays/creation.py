@@ -545,7 +545,23 @@ def _hits(indices: torch.Tensor, depth: int, axis: int) -> torch.Tensor:
 @one_hot_op.kernel
 def _one_hot_kernel(indices, depth, on_value, off_value, *, axis):
     one_value(on_value, "on_value"), one_value(off_value, "off_value")
+    if type(indices) is torch.Tensor and indices.is_cpu and depth > 0 and on_value.dtype in _SCATTERED:
+        return _filled_rows(indices.long(), depth, on_value, off_value, _depth_axis(axis, indices.ndim))
     return torch.where(_hits(indices, depth, axis), on_value, off_value)
+
+
+_SCATTERED = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.bool)
+
+
+def _filled_rows(
+    indices: torch.Tensor, depth: int, on_value: torch.Tensor, off_value: torch.Tensor, axis: int
+) -> torch.Tensor:
+    """The same, by writing one element of each row where the others cost no more than memory."""
+    hits = (indices >= 0) & (indices < depth)
+    sizes = [*indices.shape[:axis], depth, *indices.shape[axis:]]
+    rows = off_value.expand(sizes).contiguous()
+    places = torch.where(hits, indices, 0).unsqueeze_(axis)
+    return rows.scatter_(axis, places, torch.where(hits, on_value, off_value).unsqueeze_(axis))
 
 
 @one_hot_op.kernel("string")

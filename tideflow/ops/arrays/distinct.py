@@ -24,15 +24,16 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
 
 _AXIS = attr("type", dtypes.int64, allowed=INDICES)
-_FEW = 4096  # elements; NumPy takes as long as ATen for about so many
 _SIGNED = (torch.int8, torch.int16, torch.int32, torch.int64)
+_NUMBERS = (*_SIGNED, torch.uint8, torch.float32, torch.float64)
+_DENSE = 4  # integers are told apart by a table where it has at most this many places for each
 
 # ---------------------------------------------------------------------------------- of vectors
 
 
 def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
     """Where each value occurs first, in order; each element's number among them; how often each occurs."""
-    if _are_few_integers(x):
+    if type(x) is torch.Tensor and x.is_cpu and x.dtype in _NUMBERS:
         return _by_numpy(x.numpy())
     if isinstance(x, np.ndarray):
         numbers_of: dict[bytes, int] = {}
@@ -59,18 +60,44 @@ def _at(x: Any, places: Any) -> Any:
     return x[places] if isinstance(x, np.ndarray) else x.index_select(0, places)
 
 
-def _are_few_integers(x: Any) -> bool:
-    """Whether they are so few that NumPy is done with them before ATen has begun."""
-    return type(x) is torch.Tensor and x.dtype in _SIGNED and x.is_cpu and x.numel() <= _FEW
-
-
 def _by_numpy(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    _, first, numbers, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
-    order = np.argsort(first)
-    renumbered = np.empty_like(order)
-    renumbered[order] = np.arange(order.size)
-    found = first[order], renumbered[numbers], counts[order]
-    return torch.from_numpy(found[0]), torch.from_numpy(found[1]), torch.from_numpy(found[2])
+    """The same of numbers on the host."""
+    first_of_each = _first_by_table(x) if x.dtype.kind in "iu" else None
+    if first_of_each is None:
+        first_of_each = _first_by_order(x)
+    first = np.flatnonzero(first_of_each == np.arange(len(x)))
+    number_at = np.empty(len(x), np.int64)
+    number_at[first] = np.arange(len(first))
+    numbers = number_at[first_of_each]
+    counts = np.bincount(numbers, minlength=len(first))
+    return torch.from_numpy(first), torch.from_numpy(numbers), torch.from_numpy(counts)
+
+
+def _first_by_table(x: np.ndarray) -> np.ndarray | None:
+    """For each element, where its value occurs first; None where the integers lie too far apart."""
+    if not len(x):
+        return None
+    low = int(x.min())
+    span = int(x.max()) - low + 1
+    if span > _DENSE * len(x):
+        return None
+    keys = x.astype(np.int64) - low
+    table = np.empty(span, np.int64)
+    table[keys[::-1]] = np.arange(len(x) - 1, -1, -1)  # of equal ones, the first is written last
+    return table[keys]
+
+
+def _first_by_order(x: np.ndarray) -> np.ndarray:
+    """For each element, where its value occurs first. A NaN equals nothing, itself included."""
+    order = np.argsort(x)
+    in_order = x[order]
+    is_new = np.ones(len(x), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=is_new[1:])
+    starts = np.flatnonzero(is_new)
+    first = np.minimum.reduceat(order, starts) if len(x) else order
+    first_of_each = np.empty_like(order)
+    first_of_each[order] = first[np.cumsum(is_new) - 1]
+    return first_of_each
 
 
 def _in_order_of_occurrence(x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -72,6 +72,9 @@ def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
         raise ShapeError(f"Need k >= 0, got {k}")
     if k > size:
         raise ShapeError(f"input must have at least k columns. Had {size}, needed {k}")
+    if k == 1 and cpu_functions.is_for_search(input):
+        indices = cpu_functions.search(np.argmax, input, -1).unsqueeze(-1)
+        return _taken(input, indices), indices
     if input.dtype.itemsize > 4 or size <= _FEW:
         return _sorted_top(input, k)
     # A key of 64 bits: the element's, made to order like integers; below them its place, counted backwards.
@@ -195,9 +198,28 @@ def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch
     if not classes:
         return valid
     columns = torch.where(valid, targets, 0).long().unsqueeze(1)
-    is_larger = cpu_functions.TESTS[torch.gt](predictions, predictions.gather(1, columns))
+    chosen = predictions.gather(1, columns)
+    if classes < 16 * _FIRST or not predictions.is_cpu or type(predictions) is not torch.Tensor:
+        return valid & _are_few_larger(predictions, chosen, k)
+    # Of most rows the first classes say no already.
+    valid = valid & _are_few_larger(predictions[:, :_FIRST], chosen, k)
+    rows = valid.nonzero().squeeze(1)
+    if 2 * len(rows) > len(predictions):
+        return valid & _are_few_larger(predictions, chosen, k)
+    valid[rows] = _are_few_larger(predictions[rows], chosen[rows], k)
+    return valid
+
+
+_FIRST = 64  # classes
+
+
+def _are_few_larger(predictions: torch.Tensor, chosen: torch.Tensor, k: int) -> torch.Tensor:
+    """Of each row: whether fewer than k are larger than the chosen one, and all are finite."""
+    is_larger = cpu_functions.TESTS[torch.gt](predictions, chosen)
     is_finite = cpu_functions.TESTS[torch.isfinite](predictions)
-    return valid & is_finite.all(1) & (is_larger.sum(1) < k)
+    return cpu_functions.of_truths(torch.all, np.all, is_finite, [1]) & (
+        is_larger.sum(1, dtype=torch.int32) < k
+    )
 
 
 def _reaches_the_kth(predictions: np.ndarray, targets: np.ndarray, k: int) -> np.ndarray:

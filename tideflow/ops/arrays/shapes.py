@@ -713,16 +713,14 @@ def adjoint(matrix: TensorLike | LinearOperator, name: str | None = None) -> Ten
         return matrix_transpose(convert_to_tensor(matrix, name="matrix"), conjugate=True)
 
 
-invert_permutation_op = Op(
-    "InvertPermutation", "x: T -> y: T", T=INDEX, host="x", on_host=True, differentiable=False
-)
+invert_permutation_op = Op("InvertPermutation", "x: T -> y: T", T=INDEX, on_host=True, differentiable=False)
 
 _PERMUTATION = "invert_permutation expects a 1D vector. "
 
 
 @invert_permutation_op.shape
 def _invert_permutation_shape(x):
-    return [None if vector(x, _PERMUTATION) is None else len(x)]
+    return of_rank(x, 1, _PERMUTATION)
 
 
 def _inverse(perm: list[int]) -> list[int]:
@@ -739,15 +737,27 @@ def _invert_permutation_value(op):
 
 
 @invert_permutation_op.kernel
-def _invert_permutation_kernel(x, *, T):
+def _invert_permutation_kernel(x):
+    of_rank(TensorShape(x.shape), 1, _PERMUTATION)
+    inverse = torch.full_like(x, -1)
+    are_places = not x.numel() or int(x.min()) >= 0 and int(x.max()) < len(x)
+    if are_places:
+        inverse[x.long()] = torch.arange(len(x), dtype=x.dtype)
+    if not are_places or x.numel() and int(inverse.min()) < 0:
+        raise _no_permutation(x.tolist())
+    return inverse
+
+
+def _no_permutation(x: list[int]) -> errors.InvalidArgumentError:
+    """An error for the first number that is no place, or stands there twice."""
     seen = set()
-    for axis in vector(x, _PERMUTATION):
+    for axis in x:
         if not 0 <= axis < len(x):
-            raise errors.invalid_argument(f"{axis} is not between 0 and {len(x)}")
+            return errors.invalid_argument(f"{axis} is not between 0 and {len(x)}")
         if axis in seen:
-            raise errors.invalid_argument(f"{axis} is duplicated in the input.")
+            break
         seen.add(axis)
-    return torch.tensor(_inverse(x), dtype=T.torch)
+    return errors.invalid_argument(f"{axis} is duplicated in the input.")
 
 
 invert_permutation_op.samples(

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,10 +33,10 @@ def _is_vectorized() -> bool:
     return torch.backends.cpu.get_cpu_capability() in ("AVX2", "AVX512")
 
 
-def is_for_numpy(node: Any) -> bool:
-    """Whether a node takes a function of enough float32 numbers on the CPU."""
+def is_for_numpy(node: Any, allowed: tuple = (dtypes.float32,)) -> bool:
+    """Whether a node takes a function of enough numbers, of a type that is allowed, on the CPU."""
     count = node.outputs[0].shape.num_elements()
-    if count is None or count <= FEWEST or any(value.dtype is not dtypes.float32 for value in node.inputs):
+    if count is None or count <= FEWEST or any(value.dtype not in allowed for value in node.inputs):
         return False
     if node.device is not None and node.device.type != "cpu" or not _is_vectorized():
         return False
@@ -81,11 +81,15 @@ sqrt, sqrt_ = _of_numpy(np.sqrt, torch.sqrt, torch.Tensor.sqrt_)
 REUSING = {tanh: tanh_, exp: exp_, log: log_, sqrt: sqrt_}  # the forms that write over their argument
 
 
+TESTED = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64)
+_TESTED = tuple(dtype.torch for dtype in TESTED)
+
+
 def _tells(function: np.ufunc, aten: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """NumPy's test of numbers, or of pairs of numbers, in a fifth of the time of ATen's."""
 
     def test(*numbers: torch.Tensor) -> torch.Tensor:
-        if not all(type(x) is torch.Tensor and x.dtype is torch.float32 and x.is_cpu for x in numbers):
+        if not all(type(x) is torch.Tensor and x.dtype in _TESTED and x.is_cpu for x in numbers):
             return aten(*numbers)
         return torch.from_numpy(np.asarray(function(*(x.numpy() for x in numbers))))
 
@@ -108,7 +112,46 @@ TESTS = {
     }.items()
 }  # by ATen's function
 
+
+def of_truths(
+    aten: Callable[..., torch.Tensor],
+    of_numpy: Callable[..., Any],
+    truths: torch.Tensor,
+    axes: Sequence[int],
+    keep_dims: bool = False,
+) -> torch.Tensor:
+    """Whether all, or any, along the axes hold: by NumPy, in a tenth of the time of ATen's."""
+    if type(truths) is not torch.Tensor or not truths.is_cpu:
+        return aten(truths, axes, keep_dims)
+    return torch.from_numpy(np.asarray(of_numpy(truths.numpy(), tuple(axes), keepdims=keep_dims)))
+
+
+def has_zeros(x: torch.Tensor) -> bool:
+    """Whether a number is zero; yes where that would not be found out quickly."""
+    if type(x) is not torch.Tensor or not x.is_cpu or x.dtype not in _TESTED:
+        return True
+    return bool((x.numpy() == 0).any())
+
+
+_SEARCHED = (torch.float32, torch.float64, torch.int32, torch.int64, torch.uint8, torch.int8)
+
+
+def is_for_search(x: torch.Tensor) -> bool:
+    """Whether NumPy finds extremes among these numbers, in a tenth of ATen's time: no NaN is among them."""
+    if type(x) is not torch.Tensor or not x.is_cpu or x.dtype not in _SEARCHED or not x.is_contiguous():
+        return False
+    return bool(x.numel()) and not (x.is_floating_point() and bool(x.amax().isnan()))
+
+
+def search(find: Callable[..., Any], x: torch.Tensor, axis: int) -> torch.Tensor:
+    """What NumPy's `argmax` or `argmin` finds along an axis: the first of equals."""
+    return torch.from_numpy(np.asarray(find(x.numpy(), axis)))
+
+
 _FEWEST_CHOSEN = 1 << 15  # elements; fewer are chosen as quickly by ATen
+
+
+_BITS = {4: torch.int32, 8: torch.int64}
 
 
 def where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -117,15 +160,16 @@ def where(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> torch.Te
     """
     if not _can_choose_by_bits(condition, x, y):
         return torch.where(condition, x, y)
-    mask = condition.view(torch.int8).neg().to(torch.int32)  # all bits or none
-    other = y.view(torch.int32)
-    return torch.bitwise_and(x.view(torch.int32) ^ other, mask, out=mask).bitwise_xor_(other).view(x.dtype)
+    bits = _BITS[x.dtype.itemsize]
+    mask = condition.view(torch.int8).neg().to(bits)  # all bits or none
+    other = y.view(bits)
+    return torch.bitwise_and(x.view(bits) ^ other, mask, out=mask).bitwise_xor_(other).view(x.dtype)
 
 
 def _can_choose_by_bits(condition: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> bool:
     if type(condition) is not torch.Tensor or not condition.is_cpu or condition.numel() < _FEWEST_CHOSEN:
         return False
-    if x.dtype is not y.dtype or x.dtype not in (torch.float32, torch.int32):
+    if x.dtype is not y.dtype or x.dtype not in _TESTED:
         return False
     return all(
         part.is_contiguous() and (part.shape == condition.shape or not part.dim())
@@ -133,9 +177,11 @@ def _can_choose_by_bits(condition: torch.Tensor, x: torch.Tensor, y: torch.Tenso
     )
 
 
-def by_numpy(function: Function) -> Callable[[Any], tuple[Function, Any] | None]:
+def by_numpy(
+    function: Callable[..., torch.Tensor], allowed: tuple = (dtypes.float32,)
+) -> Callable[[Any], tuple[Callable[..., torch.Tensor], Any] | None]:
     """The `specialize` rule of an op whose kernel has NumPy's function in its place."""
-    return lambda node: (function, node.inputs) if is_for_numpy(node) else None
+    return lambda node: (function, node.inputs) if is_for_numpy(node, allowed) else None
 
 
 # The odd polynomial of degree 13 and the even one of degree 6 whose quotient Eigen and XLA compute.

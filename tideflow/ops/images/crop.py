@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
@@ -187,10 +188,35 @@ def cropped(
     if method == "nearest":
         places = crops.pixels(crops.rows.nearest, crops.columns.nearest)
         found = pixels.index_select(0, places).view(shape).float()
+    elif _are_long_rows(pixels):
+        places, weights = zip(*_shares(crops, method), strict=True)
+        weights = torch.stack([weight.reshape(-1) for weight in weights], 1)
+        found = functional.embedding_bag(
+            torch.stack(places, 1), pixels, mode="sum", per_sample_weights=weights
+        ).view(shape)
     else:
         corners = [pixels.index_select(0, places).view(shape).float() for places in crops.corners()]
         found = _between(*corners, *crops.parts)
-    return torch.where(crops.inside, found, outside)
+    if not can_look() or image.is_cuda:
+        return torch.where(crops.inside, found, outside)
+    if not bool(crops.rows.inside.all()) or not bool(crops.columns.inside.all()):
+        found.view(-1, depth).index_fill_(0, (~crops.inside).reshape(-1).nonzero().squeeze(1), outside)
+    return found
+
+
+_LONG = 8  # numbers of a pixel
+
+
+def _are_long_rows(pixels: torch.Tensor) -> bool:
+    """Whether ATen's sum of weighted rows is the quickest. Pixels of pictures are too short for it; these
+    are also computed to the bit as TensorFlow does, since programs may turn them into bytes.
+    """
+    return (
+        type(pixels) is torch.Tensor
+        and pixels.is_cpu
+        and pixels.dtype is torch.float32
+        and pixels.shape[1] >= _LONG
+    )
 
 
 @crop_and_resize_op.kernel
@@ -202,11 +228,11 @@ def _crop_and_resize_kernel(image, boxes, box_ind, crop_size, *, method, extrapo
         raise ShapeError(f"crop dimensions must be positive, got {crop_size}")
     depth = image.shape[3]
     step = max(len(boxes), 1)
-    if not image.is_cuda:
+    if not image.is_cuda and method == "bilinear" and not _are_long_rows(image.reshape(-1, depth)):
         step = min(step, max(1, _CACHED_ELEMENTS // (crop_size[0] * crop_size[1] * depth)))
     groups = zip(boxes.split(step), box_ind.split(step), strict=True)
     found = [cropped(image, *group, crop_size, method, extrapolation_value) for group in groups]
-    return torch.cat(found)
+    return found[0] if len(found) == 1 else torch.cat(found)
 
 
 @crop_and_resize_op.gradient

@@ -6,6 +6,7 @@ Of boxes with equal scores the first is preferred, as in TensorFlow 2; in 1.15 t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,52 +32,73 @@ if TYPE_CHECKING:
 _ON_HOST = {"on_host": True, "differentiable": False}
 
 
-_BLOCK = 256  # boxes that are compared with each other at once
-Overlaps = Callable[[np.ndarray, np.ndarray], np.ndarray]  # of these boxes with those, by number: a matrix
+_BLOCK = 64  # boxes that are compared with each other at once
+Overlaps = Callable[[Any, slice], np.ndarray]  # of these boxes with those, by place in their order: a matrix
 
 
 def overlaps_of(boxes: np.ndarray) -> Overlaps:
-    """Intersection over union of boxes, by number; 0 for boxes without an area."""
-    starts, stops = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
-    areas = np.prod(stops - starts, axis=1)
+    """Intersection over union of boxes, by place; 0 for boxes without an area."""
+    corners = boxes.T.copy()
+    starts, stops = np.minimum(corners[:2], corners[2:]), np.maximum(corners[:2], corners[2:])
+    heights, widths = stops - starts
+    areas = heights * widths
+    solid = areas > 0
+    all_solid = bool(solid.all())
 
-    def overlaps(these: np.ndarray, those: np.ndarray) -> np.ndarray:
-        shared = np.float32(1)
-        for axis in (0, 1):
-            stop = np.minimum(stops[these, None, axis], stops[None, those, axis])
-            start = np.maximum(starts[these, None, axis], starts[None, those, axis])
-            shared = shared * np.maximum(stop - start, 0)
-        both = areas[these, None] + areas[None, those] - shared
+    def extent(axis: int, these: Any, those: slice) -> np.ndarray:
+        stop = np.minimum(stops[axis, these, None], stops[axis, those])
+        stop -= np.maximum(starts[axis, these, None], starts[axis, those])
+        return np.maximum(stop, np.zeros_like(stop), out=stop)
+
+    def overlaps(these: Any, those: slice) -> np.ndarray:
+        shared = extent(0, these, those)
+        shared *= extent(1, these, those)
+        both = areas[these, None] + areas[those]
+        both -= shared
         with np.errstate(invalid="ignore", divide="ignore"):
-            return np.where((areas[these, None] > 0) & (areas[None, those] > 0), shared / both, np.float32(0))
+            shared /= both
+        return shared if all_solid else np.where(solid[these, None] & solid[those], shared, np.float32(0))
 
     return overlaps
 
 
+def best_first(scores: np.ndarray, score_threshold: float) -> np.ndarray:
+    """The places of the scores above a threshold, highest first; of equal ones, the first."""
+    left = np.flatnonzero(scores > score_threshold)
+    return left.take(np.argsort(-scores.take(left), kind="stable"))
+
+
 def select(
-    scores: np.ndarray,
+    count: int,
     overlaps: Overlaps,
     limit: int,
     overlap_threshold: float,
-    score_threshold: float,
     too_much: Callable = np.greater_equal,
 ) -> list[int]:
-    """The best of the boxes, then the best of those that do not overlap it too much, and so on."""
-    order = np.argsort(-scores, kind="stable")
-    order = order[scores[order] > score_threshold]
+    """The first of so many boxes, then the first of those that do not overlap it too much, and so on."""
     chosen: list[int] = []
-    for start in range(0, len(order), _BLOCK):
-        block = order[start : start + _BLOCK]
-        block = block[~too_much(overlaps(block, np.array(chosen, int)), overlap_threshold).any(1)]
-        clashes = too_much(overlaps(block, block), overlap_threshold)
-        left = np.ones(len(block), bool)
-        for place, box in enumerate(block.tolist()):
+    for start in range(0, count, _BLOCK):
+        block = slice(start, min(start + _BLOCK, count))
+        # A number of Python has a bit for each box of the block: what is left, and what a box rules out.
+        left = (1 << (block.stop - start)) - 1
+        if chosen:
+            left &= ~_bits(too_much(overlaps(chosen, block), overlap_threshold).any(0, keepdims=True))[0]
+        ruled_out = _bits(too_much(overlaps(block, block), overlap_threshold))
+        while left:
             if len(chosen) >= limit:
                 return chosen
-            if left[place]:
-                chosen.append(box)
-                left &= ~clashes[:, place]
+            first = left & -left
+            place = first.bit_length() - 1
+            chosen.append(start + place)
+            left &= ~(ruled_out[place] | first)
     return chosen
+
+
+def _bits(rows: np.ndarray) -> list[int]:
+    """Each row of at most 64 truth values as one number, the first value its lowest bit."""
+    packed = np.zeros((len(rows), 8), np.uint8)
+    packed[:, : (rows.shape[1] + 7) // 8] = np.packbits(rows, axis=1, bitorder="little")
+    return packed.view("<u8")[:, 0].tolist()
 
 
 def select_softly(
@@ -87,21 +109,44 @@ def select_softly(
     score_threshold: float,
     sigma: float,
 ) -> tuple[list[int], list[float]]:
-    """As `select`, but boxes that overlap a little lose some of their score: boxes and their scores."""
-    left = np.flatnonzero(scores > score_threshold)
-    left_scores = scores[left]
-    chosen, chosen_scores = [], []
-    while len(left) and len(chosen) < limit:
-        place = int(left_scores.argmax())
-        best = int(left[place])
+    """As `select`, but boxes that overlap a little lose some of their score: boxes and their scores.
+
+    The boxes come best first. A score above 0 only falls, so those behind the block wait until a score of the
+    block falls to theirs.
+    """
+    count = len(scores)
+    size = count if count and scores[-1] < 0 else min(_BLOCK, count)
+    left = scores[:0]  # of the block, as they are now
+    chosen: list[int] = []
+    chosen_scores: list[float] = []
+    while len(chosen) < limit:
+        best = int(left.argmax()) if len(left) else 0
+        if len(left) < count and (not len(left) or left[best] <= scores[len(left)]):
+            shared = overlaps(slice(0, size), slice(0, size))
+            weights, too_much = (
+                np.exp(np.float32(-0.5 / sigma) * shared * shared),
+                shared >= overlap_threshold,
+            )
+            added = scores[len(left) : size].copy()
+            for box in chosen:
+                _weaken(added, weights[box, len(left) :], too_much[box, len(left) :])
+            left = np.concatenate([left, added])
+            size = min(2 * size, count)
+            continue
+        if not len(left) or not left[best] > score_threshold:
+            break
         chosen.append(best)
-        chosen_scores.append(left_scores[place])
-        left, left_scores = np.delete(left, place), np.delete(left_scores, place)
-        shared = overlaps(left, np.array([best]))[:, 0]
-        left_scores = left_scores * np.exp(np.float32(-0.5 / sigma) * shared * shared)
-        kept = ~(shared >= overlap_threshold) & (left_scores > score_threshold)
-        left, left_scores = left[kept], left_scores[kept]
+        chosen_scores.append(left[best])
+        _weaken(left, weights[best], too_much[best])
+        left[best] = -np.inf
     return chosen, chosen_scores
+
+
+def _weaken(scores: np.ndarray, weights: np.ndarray, too_much: np.ndarray) -> None:
+    """Scores after a box was chosen; minus infinity for those that are no longer there."""
+    np.multiply(scores, weights, out=scores)
+    np.copyto(scores, -np.inf, where=too_much)
+    np.fmax(scores, -np.inf, out=scores)  # what is not there, times a weight of 0, is no number
 
 
 def _check_pair(boxes: TensorShape, scores: TensorShape, columns: int | None = 4) -> None:
@@ -160,11 +205,13 @@ def _of_boxes(
     if sigma < 0:
         raise ShapeError(f"soft_nms_sigma must be >= 0, got {sigma}")
     corners, numbers = _checked_arrays(boxes, scores)
-    given = numbers, overlaps_of(corners), limit, threshold, least
+    order = best_first(numbers, least)
+    overlaps, sorted_scores = overlaps_of(corners.take(order, 0)), numbers.take(order)
     if sigma:
-        return select_softly(*given, sigma)
-    chosen = select(*given)
-    return chosen, numbers[chosen].tolist()
+        places, left = select_softly(sorted_scores, overlaps, limit, threshold, least, sigma)
+        return order[places].tolist(), left
+    places = select(len(order), overlaps, limit, threshold)
+    return order.take(places).tolist(), sorted_scores.take(places).tolist()
 
 
 def _indices(chosen: list[int], length: int | None = None) -> torch.Tensor:
@@ -501,8 +548,9 @@ def _nms_overlaps_kernel(overlaps, scores, max_output_size, overlap_threshold, s
     if overlaps.shape[0] != overlaps.shape[1]:
         raise ShapeError(f"overlaps must be square{brackets(overlaps.shape)}")
     table, numbers = _with_scores(overlaps, scores)
-    overlap = lambda these, those: table[np.ix_(these, those)]
-    return _indices(select(numbers, overlap, max_output_size, overlap_threshold, score_threshold))
+    order = best_first(numbers, score_threshold)
+    overlap = lambda these, those: table.T[np.ix_(order[these], order[those])]
+    return _indices(order[select(len(order), overlap, max_output_size, overlap_threshold)].tolist())
 
 
 def _nms_overlaps_reference(overlaps, scores, *limits):
@@ -596,16 +644,12 @@ def _best_of_classes(
     """(score, class, box) of what is selected in any class, the best first."""
     best = []
     for category in range(scores.shape[1]):
-        of_class = np.ascontiguousarray(boxes[:, min(category, boxes.shape[1] - 1)])
-        chosen = select(
-            scores[:, category],
-            overlaps_of(of_class),
-            limit,
-            overlap_threshold,
-            score_threshold,
-            too_much=np.greater,
+        order = best_first(np.ascontiguousarray(scores[:, category]), score_threshold)
+        of_class = boxes[order, min(category, boxes.shape[1] - 1)]
+        places = select(len(order), overlaps_of(of_class), limit, overlap_threshold, np.greater)
+        best += zip(
+            scores[order[places], category].tolist(), repeat(category), of_class[places], strict=False
         )
-        best += [(scores[box, category], category, of_class[box]) for box in chosen]
     return sorted(best, key=lambda entry: -entry[0])
 
 

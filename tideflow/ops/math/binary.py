@@ -497,7 +497,7 @@ raw_div_no_nan = binary(
     "DivNoNan",
     "",
     "x / y, 0 where y is 0.",
-    lambda x, y: zero_where(y == 0, x / y),
+    lambda x, y: zero_where(y == 0, x / y) if cpu_functions.has_zeros(y) else x / y,
     _quotient_gradient(lambda x, y: div_no_nan(x, y)),
     types=types("half float bfloat16 double complex64 complex128"),
     domain=(0.5, 2.0),
@@ -601,7 +601,7 @@ def comparison(
         not_differentiable,
         types=REAL,
         uint64=unsigned.by_order(kernel),
-        specialize=cpu_functions.by_numpy(cpu_functions.TESTS[kernel]),
+        specialize=cpu_functions.by_numpy(cpu_functions.TESTS[kernel], cpu_functions.TESTED),
         gives="bool",
         against=against,
         flops=per_output_element(),
@@ -659,7 +659,8 @@ def equality(op_type: str, kernel: Callable, of_strings: Callable, of_misfits: b
     def _specialized(node):
         if not node.attrs["incompatible_shape_error"]:
             return None
-        return (cpu_functions.TESTS[kernel] if cpu_functions.is_for_numpy(node) else kernel), node.inputs
+        is_quick = cpu_functions.is_for_numpy(node, cpu_functions.TESTED)
+        return (cpu_functions.TESTS[kernel] if is_quick else kernel), node.inputs
 
     add_binary_samples(
         op,

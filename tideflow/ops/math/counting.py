@@ -48,6 +48,9 @@ def _bincount_kernel(arr, size, weights):
     numbers = arr.reshape(-1).long()
     if numbers.numel() and int(numbers.min()) < 0:
         raise ShapeError("Input arr must be non-negative!")
+    if not weights.numel() and type(numbers) is torch.Tensor and numbers.is_cpu:
+        counted = numbers if not numbers.numel() or int(numbers.max()) < size else numbers[numbers < size]
+        return torch.bincount(counted, minlength=size)[:size].to(weights.dtype)
     counted = numbers < size
     if not weights.numel():
         weights = torch.ones_like(numbers, dtype=weights.dtype)

@@ -66,7 +66,7 @@ def _histogram_kernel(values, value_range, nbins, *, dtype):
         )
     width = (high - low) / nbins
     numbers = values.reshape(-1).double()
-    bins = torch.clamp((numbers - low) / width, 0, nbins - 1).nan_to_num(0).long()
+    bins = (numbers - low).div_(width).clamp_(0, nbins - 1).nan_to_num_(0).int()
     return torch.bincount(bins, minlength=nbins).to(dtype.torch)
 
 

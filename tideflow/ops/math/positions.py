@@ -14,7 +14,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
-from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers import cpu_functions, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, scalar
 from tideflow.ops.helpers.flops import per_reduced_element
@@ -49,13 +49,15 @@ def without_axis(input, dimension):
     return [*input.tuple[:axis], *input.tuple[axis + 1 :]]
 
 
-def _position(find: Any, instead_of_nan: float) -> Any:
+def _position(find: Any, of_numpy: Any, instead_of_nan: float) -> Any:
     """The kernel of ArgMax or ArgMin: the first of equals, and a NaN never wins."""
 
     def _kernel(input, dimension, *, output_type):
         axis = _checked_dimension(dimension, input.dim())
         if not input.shape[axis]:
             raise ShapeError(f"Reduction axis {axis} is empty in shape {brackets(input.shape)}")
+        if cpu_functions.is_for_search(input):
+            return cpu_functions.search(of_numpy, input, axis).to(output_type.torch)
         if input.is_floating_point():
             input = input.nan_to_num(instead_of_nan, math.inf, -math.inf)  # which leaves infinities alone
         elif input.dtype == torch.bool:
@@ -88,7 +90,7 @@ arg_max_op = Op(
     differentiable=False,
 )
 arg_max_op.shape(without_axis)
-arg_max_op.kernel(_position(torch.argmax, -math.inf))
+arg_max_op.kernel(_position(torch.argmax, np.argmax, -math.inf))
 arg_max_op.flops(per_reduced_element)
 arg_max_op.samples(*SAMPLES, against=np.argmax)
 _add_refusals(arg_max_op)
@@ -146,7 +148,7 @@ arg_min_op = Op(
     differentiable=False,
 )
 arg_min_op.shape(without_axis)
-arg_min_op.kernel(_position(torch.argmin, math.inf))
+arg_min_op.kernel(_position(torch.argmin, np.argmin, math.inf))
 arg_min_op.flops(per_reduced_element)
 arg_min_op.samples(*SAMPLES, against=np.argmin)
 _add_refusals(arg_min_op)

@@ -22,7 +22,7 @@ from tideflow.graph.schema import attr
 from tideflow.graph.scopes import colocate_with, get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
-from tideflow.ops.helpers import flops, unsigned
+from tideflow.ops.helpers import cpu_functions, flops, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import common_shape, host_rank, unequal_inputs
 from tideflow.ops.helpers.looking import has_symbols, of_symbols
@@ -498,7 +498,7 @@ any_op.shape(reduced_sizes)
 @any_op.kernel
 def _any_kernel(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
-    return torch.any(input, axes, keep_dims) if axes else input
+    return cpu_functions.of_truths(torch.any, np.any, input, axes, keep_dims) if axes else input
 
 
 any_op.samples(*TRUTH_SAMPLES, against=_by_array(np.any))
@@ -513,7 +513,7 @@ all_op.shape(reduced_sizes)
 @all_op.kernel
 def _all_kernel(input, reduction_indices, *, keep_dims):
     axes = normal_axes(reduction_indices, input.dim())
-    return torch.all(input, axes, keep_dims) if axes else input
+    return cpu_functions.of_truths(torch.all, np.all, input, axes, keep_dims) if axes else input
 
 
 all_op.samples(*TRUTH_SAMPLES, against=_by_array(np.all))

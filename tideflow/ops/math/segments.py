@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch.nn import functional
 
 from tideflow.export import export
 from tideflow.graph import dtypes
@@ -45,6 +46,29 @@ def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: A
         return result
     where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
     return result.scatter_reduce(0, where, data, how, include_self=True)
+
+
+def sums_in_order(
+    data: torch.Tensor, places: torch.Tensor | None, ids: torch.Tensor, count: int
+) -> torch.Tensor:
+    """The sums of rows with the same id, whose ids ascend: of all rows of data, or of those at some places.
+
+    ATen's sum of bags of embeddings neither copies rows nor looks at the id of each one.
+    """
+    if not _are_bags(data, ids, count):
+        rows = data if places is None else torch.index_select(data, 0, places)
+        return folded(rows, ids, count, "sum", 0)
+    lengths = torch.bincount(ids, minlength=count)
+    places = torch.arange(len(ids)) if places is None else places.long()
+    table = data.reshape(len(data), -1)
+    bags = functional.embedding_bag(places, table, lengths.cumsum(0) - lengths, mode="sum")
+    return bags.view(count, *data.shape[1:])
+
+
+def _are_bags(data: torch.Tensor, ids: torch.Tensor, count: int) -> bool:
+    if type(data) is not torch.Tensor or not data.is_cpu or data.dtype is not torch.float32:
+        return False
+    return bool(data.numel() and len(ids) and count)
 
 
 def sorted_count(ids: torch.Tensor, order_first: bool = False) -> int:
@@ -175,7 +199,7 @@ segment_sum_op.shape(sorted_shape)
 @unsigned.modular
 def _segment_sum_kernel(data, segment_ids):
     ids = checked_ids(data, segment_ids)
-    return folded(data, ids, sorted_count(ids), "sum", 0)
+    return sums_in_order(data, None, ids, sorted_count(ids))
 
 
 @segment_sum_op.gradient

@@ -559,7 +559,7 @@ is_nan = unary(
     against=np.isnan,
     ragged="values",
 )
-definition("IsNan").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isnan]))
+definition("IsNan").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isnan], cpu_functions.TESTED))
 is_inf = unary(
     "IsInf",
     "math.is_inf is_inf debugging.is_inf",
@@ -571,7 +571,7 @@ is_inf = unary(
     against=np.isinf,
     ragged="values",
 )
-definition("IsInf").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isinf]))
+definition("IsInf").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isinf], cpu_functions.TESTED))
 is_finite = unary(
     "IsFinite",
     "math.is_finite is_finite debugging.is_finite",
@@ -583,7 +583,9 @@ is_finite = unary(
     against=np.isfinite,
     ragged="values",
 )
-definition("IsFinite").specialize(cpu_functions.by_numpy(cpu_functions.TESTS[torch.isfinite]))
+definition("IsFinite").specialize(
+    cpu_functions.by_numpy(cpu_functions.TESTS[torch.isfinite], cpu_functions.TESTED)
+)
 
 # -------------------------------------------------------------------------------- truth
 

@@ -527,7 +527,7 @@ softplus_grad_op = _slope(
 
 softsign_op = _activation(
     "Softsign",
-    lambda x: x / (1 + x.abs()),
+    lambda x: x / x.abs().add_(1),
     lambda op, grad: softsign_grad_op(grad, op.inputs[0]),
     FLOATS_HALF_FIRST,
     against=lambda x: x / (1 + np.abs(x)),
@@ -556,7 +556,7 @@ def _softsign_grad_gradient(op, grad):
 
 softsign_grad_op = _slope(
     "SoftsignGrad",
-    lambda gradients, x: gradients / (1 + x.abs()).square(),
+    lambda gradients, x: gradients / x.abs().add_(1).square_(),
     _softsign_grad_gradient,
     FLOATS_HALF_FIRST,
     against=lambda gradients, x: gradients / (1 + 2 * np.abs(x) + x * x),

@@ -15,7 +15,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
 from tideflow.graph.scopes import name_scope
 from tideflow.graph.shapes import broadcast_static_shape
-from tideflow.ops.helpers import unsigned
+from tideflow.ops.helpers import cpu_functions, unsigned
 from tideflow.ops.helpers.arguments import renamed
 from tideflow.ops.helpers.axes import brackets, host_rank, host_shape, of_rank, vector
 from tideflow.ops.helpers.samples import f32, i32
@@ -115,6 +115,8 @@ def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shap
     )  # the threshold is for sums of two elements
     kept = ~meet | _reaches(total.view(a_values.dtype), thresh)
     sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
+    if bool(cpu_functions.of_truths(torch.all, np.all, kept, [0])):
+        return groups.rows, total.view(a_values.dtype), sizes
     return groups.rows[kept], total[kept].view(a_values.dtype), sizes
 
 

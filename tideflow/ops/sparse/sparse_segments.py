@@ -60,7 +60,7 @@ def _segments_kernel(divisor: Callable | None) -> Callable:
                     f"segment ids must be < num_segments, but are up to {count - 1} of {num_segments}"
                 )
             count = num_segments
-        total = segments.folded(torch.index_select(data, 0, indices), ids, count, "sum", 0)
+        total = segments.sums_in_order(data, indices, ids, count)
         if divisor is None:
             return total
         return total / divisor(segments.row_counts(ids, count, total).to(total.dtype))

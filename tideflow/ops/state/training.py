@@ -30,7 +30,7 @@ def gradient_descent(var, alpha, delta):
 def _shrink(var: torch.Tensor, rate: torch.Tensor | float, l1: float, l2: float) -> None:
     """The proximal step: toward zero by rate * l1, then scaled down by 1 + rate * l2."""
     if l1 > 0:
-        var.copy_(var.sign() * (var.abs() - rate * l1).clamp_(min=0))
+        var.sub_(var.clamp(-rate * l1, rate * l1))
     var.div_(1 + rate * l2)
 
 
@@ -171,8 +171,8 @@ def adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr
     total = gradient_accumulator.add_(grad)
     squares = gradient_squared_accumulator.addcmul_(grad, grad)
     if l1 > 0:
-        total = total.sign() * (total.abs() - l1 * global_step).clamp_(min=0)
-    var.copy_(total * -lr / (cpu_functions.sqrt(squares) + l2 * global_step * lr))
+        total = total - total.clamp(-l1 * global_step, l1 * global_step)
+    torch.div(total * -lr, cpu_functions.sqrt(squares).add_(l2 * global_step * lr), out=var)
 
 
 def _numpy_adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
@@ -395,12 +395,17 @@ def _follow_the_regularized_leader(var, accum, linear, grad, shrunk, lr, l1, l2,
     quadratic term.
     """
     scale = lr if multiplied else 1.0
-    before = accum.pow(-lr_power)
-    after = accum.addcmul_(grad, grad).pow(-lr_power)
-    linear.add_(shrunk, alpha=scale).addcmul_(after - before, var, value=-scale / lr)
-    quadratic = after * (scale / lr) + 2 * l2 * scale
-    pull = linear.clamp(-l1 * scale, l1 * scale) - linear
-    var.copy_(pull / quadratic)
+    power = cpu_functions.sqrt if lr_power == -0.5 else lambda x: x.pow(-lr_power)
+    before = power(accum)
+    after = power(accum.addcmul_(grad, grad))
+    linear.add_(shrunk, alpha=scale).addcmul_(before.neg_().add_(after), var, value=-scale / lr)
+    quadratic = after.mul_(scale / lr)
+    if l2:
+        quadratic.add_(2 * l2 * scale)
+    if l1:
+        torch.div(linear.clamp(-l1 * scale, l1 * scale).sub_(linear), quadratic, out=var)
+    else:
+        torch.div(linear, quadratic.neg_(), out=var)
 
 
 def _numpy_ftrl(var, accum, linear, grad, lr, l1, l2, lr_power, *, multiply_linear_by_lr):

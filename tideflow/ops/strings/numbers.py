@@ -187,6 +187,30 @@ def parsed_number(data: bytes, dtype: DType) -> float | int | None:
     return 0.0 if data and not body else None
 
 
+_PLAIN = {True: b"0123456789-", False: b"0123456789-+.eE"}  # by whether the numbers are integers
+
+
+def plain_numbers(items: list[bytes], dtype: DType) -> np.ndarray | None:
+    """The numbers that texts of digits stand for, read in one go; None where some text is less plain, or no
+    number: `parsed_number` decides about each then.
+    """
+    is_integer = dtype.is_integer
+    if b"".join(items).translate(None, _PLAIN[is_integer]):
+        return None
+    try:
+        if is_integer:
+            numbers = np.array([*map(int, items)], np.int64)
+            limits = np.iinfo(dtype.as_numpy_dtype)
+            if numbers.size and (numbers.min() < limits.min or numbers.max() > limits.max):
+                return None
+        else:
+            numbers = np.array([*map(float, items)], np.float64)
+    except (ValueError, OverflowError):
+        return None
+    with np.errstate(over="ignore"):
+        return numbers.astype(dtype.as_numpy_dtype)
+
+
 string_to_number_op = Op(
     "StringToNumber",
     "string_tensor: string -> output: out_type",
@@ -199,6 +223,10 @@ string_to_number_op.shape(same_shape)
 
 @string_to_number_op.kernel
 def _string_to_number_kernel(string_tensor, *, out_type):
+    plain = plain_numbers(string_tensor.ravel().tolist(), out_type)
+    if plain is not None:
+        return to_torch(plain.reshape(string_tensor.shape))
+
     def number(data: bytes) -> float | int:
         found = parsed_number(data, out_type)
         if found is None:

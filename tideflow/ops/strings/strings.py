@@ -55,8 +55,9 @@ string_length_op.shape(same_shape)
 
 @string_length_op.kernel
 def _string_length_kernel(input, *, unit):
-    lengths = each(len if unit == "BYTE" else _characters, input)
-    return to_torch(lengths.astype(np.int32))
+    count = len if unit == "BYTE" else _characters
+    lengths = np.fromiter(map(count, input.ravel().tolist()), np.int32, input.size)
+    return to_torch(lengths.reshape(input.shape))
 
 
 string_length_op.samples(

@@ -97,6 +97,26 @@ def _characters(data: bytes, encoding: str) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(points), np.concatenate(starts)
 
 
+def _decoded_together(strings: list[bytes]) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    """How many characters each string in UTF-8 has, their code points, and the byte that each begins at; None
+    where some sequence is illegal.
+    """
+    joined = b"".join(strings)
+    try:
+        points = _code_points(joined.decode()).astype(np.int32)
+    except UnicodeDecodeError:
+        return None
+    sizes = np.fromiter(map(len, strings), np.int64, len(strings))
+    ends = np.cumsum(sizes)
+    begins = (np.frombuffer(joined, np.uint8) & 0xC0) != 0x80
+    borders = ends[ends < len(joined)]
+    if not begins[borders].all():  # a character would reach from one string into the next
+        return None
+    places = np.flatnonzero(begins)
+    lengths = np.diff(np.searchsorted(places, ends), prepend=0)
+    return lengths, points, places - np.repeat(ends - sizes, lengths)
+
+
 def _without_illegal(
     points: np.ndarray, starts: np.ndarray, errors: str, replacement: int, controls: bool
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -213,6 +233,13 @@ def _unicode_decode_with_offsets_kernel(
 ):
     _check_replacement(replacement_char)
     encoding = _known_encoding(input_encoding)
+    known = _decoded_together(input.reshape(-1).tolist()) if encoding == "utf-8" else None
+    if known is not None:
+        lengths, points, starts = known
+        bad = points <= (0x1F if replace_control_characters else _ILLEGAL)
+        if not bad.any():
+            splits = np.concatenate([[0], np.cumsum(lengths)]).astype(Tsplits.as_numpy_dtype)
+            return to_torch(splits), to_torch(points), to_torch(starts)
     rows = [
         _without_illegal(*_characters(data, encoding), errors, replacement_char, replace_control_characters)
         for data in input.reshape(-1)
@@ -264,8 +291,13 @@ def _unicode_encode_kernel(input_values, input_splits, *, errors, output_encodin
         raise invalid_argument("Code point value out of valid Unicode range.")
     replaced = np.where(bad, replacement_char, points)
     kept = ~bad if errors == "ignore" else np.ones(len(points), bool)
+    strings = np.empty(max(len(splits) - 1, 0), dtype=object)
+    has_surrogates = bool(((replaced >= 0xD800) & (replaced < 0xE000)).any())
+    if output_encoding == "UTF-8" and kept.all() and not has_surrogates:
+        text = replaced.astype("<u4").tobytes().decode("utf-32-le")
+        strings[:] = [text[start:end].encode() for start, end in pairwise(splits.tolist())]
+        return strings
     rows = [slice(start, end) for start, end in pairwise(splits)]
-    strings = np.empty(len(rows), dtype=object)
     strings[:] = [_encoded(replaced[row][kept[row]], output_encoding) for row in rows]
     return strings
 
