@@ -187,13 +187,14 @@ class GradientTape:
             self._push()
 
     def reset(self) -> None:
-        """Forgets all that was recorded and watched, as if the block had just begun."""
-        was_recording = self._recording
-        if was_recording:
-            self._pop()
+        """Forgets all that was recorded and watched, as if the block had just begun.
+
+        Raises:
+          ValueError: If the tape is not recording.
+        """
+        self._pop()
         self._records, self._tracked, self._variables, self._made = [], {}, {}, []
-        if was_recording:
-            self._push()
+        self._push()
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that were watched, in the order in which they were first used.

@@ -35,7 +35,7 @@ def set_callbacks(wanted: list[Callback]) -> None:
 
 
 class _NothingKnown(dict[Any, Any]):
-    """No kernels that are called without `execute`, as the most common functions call those that are known."""
+    """No kernels for the most common functions, which call those that are known without `execute`."""
 
     def __setitem__(self, key: Any, value: Any) -> None:
         pass

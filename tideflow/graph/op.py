@@ -790,4 +790,5 @@ def _has_tensor(value: Any) -> bool:
 
 
 def _describe(value: Any) -> str:
-    return value.name if isinstance(value, Tensor) else type(value).__name__
+    is_named = isinstance(value, Tensor) and not value.is_eager
+    return value.name if is_named else type(value).__name__

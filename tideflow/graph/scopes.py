@@ -58,6 +58,12 @@ def executing_eagerly() -> bool:
     return get_eager_graph() is not None
 
 
+def refuse_eagerly(message: str, error: type[Exception] = RuntimeError) -> None:
+    """Raises an error where operations run at once: of a function that only makes operations of a graph."""
+    if get_eager_graph() is not None:
+        raise error(message)
+
+
 def set_global_graph(graph: Graph | None) -> None:
     """Makes a graph the default one of all threads that are in no `with graph.as_default():` block."""
     Global.graph = graph

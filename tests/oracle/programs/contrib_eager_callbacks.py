@@ -35,7 +35,15 @@ def operations_that_ran_before(tf, np):
     x = tf.constant(np.arange(16.0).reshape(4, 4))
 
     def call():
-        tf.concat([x, x], 0), x[1:3], tf.stack([x, x]), tf.transpose(x), tf.squeeze(x[:1]), x + x, tf.zeros_like(x)
+        (
+            tf.concat([x, x], 0),
+            x[1:3],
+            tf.stack([x, x]),
+            tf.transpose(x),
+            tf.squeeze(x[:1]),
+            x + x,
+            tf.zeros_like(x),
+        )
 
     call()
     return [kind for kind, *_ in _collected(tf, call)]

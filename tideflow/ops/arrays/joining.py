@@ -234,7 +234,9 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     return _concat(values, axis, name)
 
 
-@functools.partial(dispatching, forms={"ragged": "concat"})  # here, and not of `concat`: that one is quicker so
+@functools.partial(
+    dispatching, forms={"ragged": "concat"}
+)  # here, and not of `concat`: that one is quicker so
 def _concat(values: TensorOrRagged, axis: TensorLike, name: str) -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
@@ -249,7 +251,7 @@ _OF_ONE = 3  # parts of the key of one tensor
 
 
 def _key_of_tensors(graph: Any, op: Op, axis: int, values: Any) -> tuple[Any, ...] | None:
-    """The key of the op along this axis for a list or tuple of eager tensors alone; None for anything else."""
+    """The op's key along this axis for a list or tuple of eager tensors alone; None for anything else."""
     if type(values) is not list and type(values) is not tuple or not values:
         return None
     kind = graph.tensor_type
