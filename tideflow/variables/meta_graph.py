@@ -98,7 +98,8 @@ def export_meta_graph(
     Raises:
       ValueError: If the arguments contradict each other.
     """
-    refuse_eagerly(META_GRAPHS_ARE_OF_GRAPHS)
+    if graph is None:
+        refuse_eagerly(META_GRAPHS_ARE_OF_GRAPHS)
     graph = graph or get_default_graph()
     message = MetaGraphDef()
     if meta_info_def is not None:
