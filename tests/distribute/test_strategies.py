@@ -190,3 +190,37 @@ with strategy.scope():
     lines = done.stdout.splitlines()
     assert lines[0] == "6.0 [np.float32(0.39999998), np.float32(0.39999998)]", lines
     assert len(lines) == 2
+
+
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        tf.distribute.MirroredStrategy(TWO),
+        tf.distribute.experimental.CentralStorageStrategy(TWO, "/cpu:0"),
+    ],
+    ids=["mirrored", "central"],
+)
+def test_slots_that_are_made_behind_a_steps_input_are_initialized_without_it(strategy):
+    fed = tf.placeholder(tf.float32, [], name="fed")
+
+    def step():
+        weight = tf.get_variable("w", [], initializer=tf.ones_initializer())
+        with tf.control_dependencies([fed]):
+            return tf.train.AdamOptimizer(0.1).minimize(weight * 2.0)
+
+    with strategy.scope():
+        strategy.experimental_run_v2(step)
+    with tf.Session(config=CONFIG) as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(tf.global_variables()[0]) == 1.0
+
+
+@pytest.mark.parametrize(("kind", "parts"), [("mirrored", 0), ("central", 2)])
+def test_only_variables_on_one_device_have_parts(kind, parts):
+    strategy = {
+        "mirrored": lambda: tf.distribute.MirroredStrategy(TWO),
+        "central": lambda: tf.distribute.experimental.CentralStorageStrategy(TWO, "/cpu:0"),
+    }[kind]()
+    with strategy.scope():
+        made = tf.get_variable("w", [4, 2], partitioner=tf.fixed_size_partitioner(2))
+    assert len(list(made)) == parts if parts else made.name == "w:0"

@@ -105,3 +105,21 @@ def test_nodes_of_graphs_are_refused(eagerly):
         tf.constant(1.0, name="c")
     with pytest.raises(RuntimeError, match="would be a node of a graph"):
         tf.import_graph_def(graph.as_graph_def())
+
+
+def test_callbacks_see_operations_whose_kernels_are_known():
+    seen = []
+    with eager_mode():
+        x = tf.ones([4, 4])
+
+        def work():
+            tf.concat([x, x], 0), x[1:3], tf.reshape(x, [2, 8])
+
+        work()
+        tf.contrib.eager.add_execution_callback(lambda kind, *_: seen.append(kind))
+        try:
+            work()
+        finally:
+            tf.contrib.eager.clear_execution_callbacks()
+        work()
+    assert seen == ["ConcatV2", "StridedSlice", "Reshape"]

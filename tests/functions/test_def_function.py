@@ -225,3 +225,22 @@ def test_a_gradient_may_capture_what_the_function_does_not():
             y = g(x)
         assert tape.gradient(y, x).numpy() == 3.0
     assert g(x).numpy() == 2.0
+
+
+def test_an_argument_that_is_missing_is_not_another_ones_default():
+    function = traced(lambda x, y=1: x + y)
+    with pytest.raises(AssertionError, match="Not enough arguments"):
+        function()
+    with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+        function(y=2)
+    assert function(2, y=3).numpy() == 5
+
+
+def test_a_trace_refuses_tensors_of_another_type():
+    number = tf.TensorSpec([], tf.float32)
+    trace = traced(lambda x, y: x - y).get_concrete_function(number, number)
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match=r"input #1.* a float tensor but is a int32 tensor"
+    ):
+        trace(tf.constant(1.0), tf.constant(1))
+    assert trace(tf.constant(3.0), tf.constant(1.0)).numpy() == 2

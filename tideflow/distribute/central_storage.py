@@ -41,6 +41,8 @@ class CentralStorageStrategy(Strategy):
 class CentralExtended(StrategyExtended):
     """Replicas on some devices, which write together to variables that are on another."""
 
+    _divides_variables = True
+
     def __init__(self, container_strategy: Strategy, devices: Sequence[str], parameter_device: str):
         super().__init__(container_strategy)
         self._devices = tuple(devices)

@@ -24,6 +24,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
+from tideflow.platform import logging
 from tideflow.variables.variable_scope import variable_creator_scope
 
 if TYPE_CHECKING:
@@ -83,6 +84,19 @@ class StrategyExtended:
         return updated
 
     # ------------------------------------------------------------------ variables
+
+    _divides_variables = False  # whether variables may have parts, as a partitioner says
+
+    def _got(self, getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What `tf.get_variable` gives in the scope of this strategy."""
+        if not self._divides_variables and kwargs.get("partitioner") is not None:
+            kwargs["partitioner"] = None
+            logging.log_first_n(
+                logging.WARN,
+                "Partitioned variables are disabled when using current tf.distribute.Strategy.",
+                1,
+            )
+        return getter(*args, **kwargs)
 
     def _created(self, next_creator: Callable[..., Any], **arguments: Any) -> Any:
         return self._create_variable(next_creator, **arguments)
@@ -200,9 +214,9 @@ class StrategyExtended:
           destinations: The devices, or what lies on them.
 
         Returns:
-          The copies.
+          The copies; a Python number itself, whose type follows from what it is written to.
         """
-        return copied_to(tensor, devices_of(destinations))
+        return tensor if isinstance(tensor, (int, float)) else copied_to(tensor, devices_of(destinations))
 
     # ------------------------------------------------------------------ updates
 

@@ -38,6 +38,7 @@ class Merge:
         self.args = tuple(args)
         self.kwargs = kwargs
         self.scopes = scopes  # of the replica, in its graph
+        self.variable_scope = get_variable_scope()
 
 
 def run_replicas(
@@ -73,7 +74,11 @@ def _merge(strategy: Strategy, replicas: Sequence[_Replica], devices: Sequence[s
     kwargs = regroup([merge.kwargs for merge in merges], devices)
     waited_for = [controls for merge in merges for controls in merge.scopes["controls"]]
     scopes = {**first.scopes, "controls": tuple(waited_for)}
-    with get_default_graph()._local.block(**scopes), context.entered(Mode(strategy, None)):
+    with (
+        get_default_graph()._local.block(**scopes),
+        context.entered(Mode(strategy, None)),
+        variable_scope(first.variable_scope),
+    ):
         result = first.function(strategy, *args, **kwargs)
     for i, replica in enumerate(replicas):
         replica.answer = select(i, result)

@@ -24,7 +24,7 @@ from tideflow.graph.scopes import (
 from tideflow.ops.arrays import shapes
 from tideflow.ops.control_flow import grouping
 from tideflow.ops.math import casting, reductions
-from tideflow.variables.variable_scope import variable_creator_scope
+from tideflow.variables.variable_scope import get_variable_scope, variable_creator_scope, variable_scope
 
 if TYPE_CHECKING:
     from tideflow.distribute.extended import StrategyExtended
@@ -74,6 +74,9 @@ class Strategy:
             return
         with (
             context.entered(Mode(self, None)),
+            variable_scope(
+                get_variable_scope(), custom_getter=self._extended._got, auxiliary_name_scope=False
+            ),
             variable_creator_scope(self._extended._created),
             self._extended._default_device(),
         ):

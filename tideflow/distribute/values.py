@@ -11,7 +11,13 @@ from tideflow.distribute.reductions import ReduceOp
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import GraphKeys, device, executing_eagerly, get_default_graph
+from tideflow.graph.scopes import (
+    GraphKeys,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+)
 from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
 from tideflow.session.fetches import register_session_run_conversion_functions
@@ -179,7 +185,8 @@ class DistributedVariable(BaseResourceVariable):
         self._dtype = first.dtype
         for value in self._values:
             value._distributed_container = weakref.ref(self)
-        self._initializer_op = self._group([value.initializer for value in values])
+        with control_dependencies(None):  # a slot may be made where a step's gradients are
+            self._initializer_op = self._group([value.initializer for value in values])
 
     def _group(self, ops: Sequence[Operation | None]) -> Any:
         return None if ops[0] is None else grouping.group(*ops)

@@ -20,7 +20,7 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.kernels import KernelArguments, has_objects, kernel_for, wants_context
 from tideflow.compile.prune import given
-from tideflow.eager.recording import Record, recording
+from tideflow.eager.recording import Record, recording, taping
 from tideflow.eager.tensor import EagerTensor, Key, eager_tensor, handle_key, key_of
 from tideflow.eager.tensor import key as new_key
 from tideflow.graph import dtypes, errors
@@ -43,6 +43,7 @@ _MOST_BOUND = 10_000  # kernels; a program whose shapes never recur begins anew 
 
 _MOST_SIZES = 32  # in a list; longer ones are data
 _MOST_SCALARS = 1_000
+_MOST_WRITTEN_OUT = 8  # tensors of a list that a kernel's caller names one by one, which is quicker
 _WIDE = 2**31
 
 GRAPH_TENSOR = (
@@ -342,7 +343,7 @@ def _run(
         output._key = key or key_of(result, dtype)
         if shape is not None:
             output._shape = shape
-        if recording.tapes:
+        if taping and recording.tapes:
             _record(graph, bound, tensors, (output,))
         return output
     outputs = []
@@ -352,7 +353,7 @@ def _run(
         if shape is not None:
             output._shape = shape
         outputs.append(output)
-    if recording.tapes:
+    if taping and recording.tapes:
         _record(graph, bound, tensors, outputs)
     return op._result(Record(op, bound.attrs, tensors, outputs)) if op.outputs else None  # type: ignore[arg-type]
 
@@ -562,7 +563,7 @@ def make(graph, bound, function{names}):
         output._value = result
         output.dtype = dtype
         output._key = {key}
-        if recording.tapes:
+        if taping and recording.tapes:
             _record(graph, bound, _tensors(bound, args), (output,))
         return output
     return run
@@ -586,7 +587,8 @@ def _run_directly(
         first, count = bound.places[0], len(bound.places)
         place = next(i for i, x in enumerate(bound.node.definition.inputs) if x.is_list)
         values = ", ".join(f"v{i}" for i in bound.places)
-        called = called.replace(f"[{values}]", f"[tensor._value for tensor in args[{place}]]")
+        if count > _MOST_WRITTEN_OUT:
+            called = called.replace(f"[{values}]", f"[tensor._value for tensor in args[{place}]]")
         for i in range(first, first + count):
             called = re.sub(rf"\bv{i}\b", f"args[{place}][{i - first}]._value", called)
     else:

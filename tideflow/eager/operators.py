@@ -10,8 +10,7 @@ from tideflow.eager.tensor import EagerTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import Global
-from tideflow.graph.stacks import default_graphs
+from tideflow.graph.scopes import get_eager_graph
 
 _NO_ATTRS: dict[str, Any] = {}
 
@@ -25,9 +24,8 @@ def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callab
             y = convert_to_tensor(y)  # a variable
             kind = type(y)
         if (kind is EagerTensor or kind is float or kind is int) and x.dtype.is_floating:
-            items = default_graphs.items
-            graph: Any = items[-1] if items else Global.graph
-            if graph is not None and graph.is_eager:
+            graph = get_eager_graph()
+            if graph is not None:
                 if kind is EagerTensor:
                     return execute(graph, op, (x, y), _NO_ATTRS, name, (op, x._key, y._key))
                 key = (op, x._key, kind) if kind is float else None

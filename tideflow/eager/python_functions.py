@@ -13,7 +13,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import executing_eagerly
-from tideflow.ops.control_flow.python_functions import eager_py_func, is_smooth
+from tideflow.ops.control_flow.python_functions import called, eager_py_func, is_smooth
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
@@ -83,7 +83,7 @@ def py_function(
     single = not isinstance(Tout, (list, tuple))
     wanted = [dtypes.as_dtype(dtype) for dtype in ([Tout] if single else Tout)]  # type: ignore[union-attr]
     if executing_eagerly():
-        results = _converted(func(*map(convert_to_tensor, inp)), wanted)
+        results = called(lambda *tensors: _converted(func(*tensors), wanted), [*map(convert_to_tensor, inp)])
     else:
         taped = _TapedFunction(func)
         node = eager_py_func(taped.forward, taped.backward, list(inp), wanted, name)

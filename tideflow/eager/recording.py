@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tideflow.graph.graph_def import node_def_proto, op_def_proto
@@ -23,6 +23,22 @@ class _Recording(threading.local):
 
 
 recording = _Recording()
+
+# One thing for each tape that records, in any thread: where there is none, no operation asks for those of its
+# thread, which takes longer.
+taping: set[int] = set()
+
+
+def begin(tape: Any, others: Iterable[Any]) -> None:
+    """Has a tape record what this thread runs, after these others."""
+    taping.add(id(tape))
+    recording.tapes = (*others, tape)
+
+
+def end(tape: Any) -> None:
+    """Has a tape record no more of what this thread runs."""
+    recording.tapes = tuple(other for other in recording.tapes if other is not tape)
+    taping.discard(id(tape))
 
 
 class Record:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.autodiff.custom import variable_of
 from tideflow.autodiff.gradients import UnconnectedGradients, gradients
 from tideflow.eager.backward import backward
-from tideflow.eager.recording import Entry, Record, recording
+from tideflow.eager.recording import Entry, Record, begin, end, recording
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import IndexedSlices, SparseTensor
@@ -87,7 +87,7 @@ class GradientTape:
         self._recording = self._was_entered = True
         # A tape whose block an interrupt kept from ending is held by nothing else any more.
         alive = [tape for tape in recording.tapes if sys.getrefcount(tape) > _UNREACHABLE]
-        recording.tapes = (*alive, self)
+        begin(self, alive)
         graph = get_default_graph()
         if not graph.is_eager:
             self._made.append((graph, len(graph._ops), None))
@@ -96,7 +96,7 @@ class GradientTape:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._recording = False
-        recording.tapes = tuple(tape for tape in recording.tapes if tape is not self)
+        end(self)
         if self._made and self._made[-1][2] is None:
             graph, first, _ = self._made.pop()
             self._made.append((graph, first, len(graph._ops)))
@@ -187,13 +187,14 @@ class GradientTape:
             self._push()
 
     def reset(self) -> None:
-        """Forgets all that was recorded and watched, as if the block had just begun."""
-        was_recording = self._recording
-        if was_recording:
-            self._pop()
+        """Forgets all that was recorded and watched, as if the block had just begun.
+
+        Raises:
+          ValueError: If the tape is not recording.
+        """
+        self._pop()
         self._records, self._tracked, self._variables, self._made = [], {}, {}, []
-        if was_recording:
-            self._push()
+        self._push()
 
     def watched_variables(self) -> tuple[Any, ...]:
         """The variables that were watched, in the order in which they were first used.

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tideflow.eager import operators
-from tideflow.eager.context import EagerGraph
+from tideflow.eager.context import EagerGraph, eager_graph
 from tideflow.eager.execute import execute
 from tideflow.eager.gradient_plans import GradientPlans
 from tideflow.graph import dtypes
@@ -31,6 +31,14 @@ def set_callbacks(wanted: list[Callback]) -> None:
     EagerGraph.execute = _watched if is_watched else execute  # type: ignore[method-assign]
     operators.execute = _watched if is_watched else execute
     GradientPlans.computed = _no_plan if is_watched else _computed  # type: ignore[method-assign]
+    eager_graph().known = _NothingKnown() if is_watched else {}
+
+
+class _NothingKnown(dict[Any, Any]):
+    """No kernels for the most common functions, which call those that are known without `execute`."""
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        pass
 
 
 def _watched(

@@ -13,7 +13,7 @@ from tideflow.eager.recording import recording
 from tideflow.functions.execution import Executable, check_eager
 from tideflow.functions.func_graph import FuncGraph
 from tideflow.functions.structures import flat_tensors, packer
-from tideflow.graph import dtypes, nest
+from tideflow.graph import dtypes, errors, nest
 from tideflow.graph.composite import is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
@@ -189,7 +189,18 @@ class ConcreteFunction:
             if name in names:
                 raise TypeError(f"Got two values for keyword '{name}'.")
             raise TypeError(f"Keyword arguments {list(kwargs)} unknown. Expected {names}.")
+        self._check_types(given)
         return self._call_flat(given)
+
+    def _check_types(self, given: Sequence[Any]) -> None:
+        """Checks eager tensors: those of graphs are checked by the operation that calls the function."""
+        for i, (value, known) in enumerate(zip(given, self.inputs, strict=False)):
+            if getattr(value, "is_eager", False) and value.dtype is not known.dtype.base_dtype:
+                wanted, found = map(errors.type_name, (known.dtype.base_dtype, value.dtype))
+                raise errors.invalid_argument(
+                    f"cannot compute {self._name} as input #{i}(zero-based) was expected to be a {wanted} "
+                    f"tensor but is a {found} tensor [Op:{self._name}]"
+                )
 
     def _call_filtered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls the function on the tensors among the arguments of the Python function."""

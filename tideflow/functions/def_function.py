@@ -16,6 +16,7 @@ from tideflow.functions.lifting import NewVariables
 from tideflow.functions.retracing import why_traced_again
 from tideflow.functions.tracing import Tracer, weak_method
 from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.traceback import user_frames, user_line
 from tideflow.graph.user_functions import converted
 from tideflow.interrupts import deferred
 from tideflow.ops.state import resource_variables
@@ -42,7 +43,10 @@ def run_functions_eagerly(run_eagerly: bool) -> None:
 
 
 def _no_variables(next_creator: Any, **arguments: Any) -> Any:
-    raise ValueError("tf.function-decorated function tried to create variables on non-first call.")
+    raise ValueError(
+        "tf.function-decorated function tried to create variables on non-first call.\n    made at "
+        f"{user_line(user_frames())}"
+    )
 
 
 _no_variables.of_a_function = True  # type: ignore[attr-defined]

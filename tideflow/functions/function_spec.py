@@ -77,6 +77,13 @@ class FunctionSpec:
                 raise ValueError(_KEYWORDS)
             else:
                 rest[name] = value
+        missing = next((i for i in range(len(args), max(by_index, default=0)) if i not in by_index), None)
+        if missing is not None:
+            if not kwargs:
+                raise AssertionError(
+                    f"Not enough arguments ({args}, {list(self._defaults)}, {self.arg_names})"
+                )
+            raise TypeError(f"missing a required argument: '{self.arg_names[missing]}'")
         given = (*args, *[by_index[i] for i in sorted(by_index)])
         if self.input_signature is not None:
             return self._converted(given, self.input_signature), {}

@@ -50,9 +50,8 @@ from tideflow.graph.op_registry import role_of as role_of
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
-from tideflow.graph.scopes import Global, executing_eagerly, get_default_graph, graph_of
+from tideflow.graph.scopes import executing_eagerly, get_default_graph, get_eager_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.graph.stacks import default_graphs
 from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_frames, user_line
 
 KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "context")
@@ -372,9 +371,8 @@ class Op:
 
     def apply(self, args: tuple[Any, ...], name: str | None = None, attrs: dict[str, Any] = _NO_ATTRS) -> Any:
         """The same as a call, and quicker than one: eager mode's most common functions use it."""
-        items = default_graphs.items
-        graph: Any = items[-1] if items else Global.graph
-        if graph is not None and graph.is_eager:
+        graph = get_eager_graph()
+        if graph is not None:
             return graph.execute(self, args, attrs, name)
         return self._result(self.node(*args, name=name, **attrs))
 
@@ -792,4 +790,5 @@ def _has_tensor(value: Any) -> bool:
 
 
 def _describe(value: Any) -> str:
-    return value.name if isinstance(value, Tensor) else type(value).__name__
+    is_named = isinstance(value, Tensor) and not value.is_eager
+    return value.name if is_named else type(value).__name__

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow.export import export, expose
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.stacks import default_graphs, default_sessions
+from tideflow.graph.stacks import default_graphs, default_sessions, graph_blocks
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DeviceLike, GraphElementLike
@@ -19,6 +19,7 @@ class Global:
     """The default graph of threads that are in no `with graph.as_default():` block; None until asked for."""
 
     graph: Graph | None = None
+    eager: Any = None  # the same, where operations run at once
 
 
 @export("get_default_graph")
@@ -38,9 +39,12 @@ def get_default_graph() -> Graph:
 
 def get_eager_graph() -> Any:
     """The default graph, where operations run at once: then it is the one that runs them. None otherwise."""
+    if not graph_blocks:
+        return Global.eager
     items = default_graphs.items
-    graph = items[-1] if items else Global.graph
-    return graph if graph is not None and graph.is_eager else None
+    if not items:
+        return Global.eager
+    return items[-1] if items[-1].is_eager else None
 
 
 @export("executing_eagerly")
@@ -54,9 +58,16 @@ def executing_eagerly() -> bool:
     return get_eager_graph() is not None
 
 
+def refuse_eagerly(message: str, error: type[Exception] = RuntimeError) -> None:
+    """Raises an error where operations run at once: of a function that only makes operations of a graph."""
+    if get_eager_graph() is not None:
+        raise error(message)
+
+
 def set_global_graph(graph: Graph | None) -> None:
     """Makes a graph the default one of all threads that are in no `with graph.as_default():` block."""
     Global.graph = graph
+    Global.eager = graph if graph is not None and graph.is_eager else None
 
 
 @export("reset_default_graph")

@@ -14,16 +14,22 @@ T = TypeVar("T")
 
 
 class Stack(threading.local, Generic[T]):
-    """A thread's stack of defaults. The item pushed last is the default."""
+    """A thread's stack of defaults. The item pushed last is the default.
 
-    def __init__(self) -> None:
+    `blocks` has one thing for each item of any thread: where it is empty, all stacks are.
+    """
+
+    def __init__(self, blocks: set[object] | None = None) -> None:
         self.items: tuple[T, ...] = ()
+        self.blocks = set() if blocks is None else blocks
 
     def top(self) -> T | None:
         return self.items[-1] if self.items else None
 
     @contextlib.contextmanager
     def pushed(self, item: T) -> Iterator[T]:
+        block = object()
+        self.blocks.add(block)
         outer = self.items
         pushed = self.items = (*outer, item)  # no call between this and `try`: an interrupt comes after calls
         try:
@@ -35,9 +41,11 @@ class Stack(threading.local, Generic[T]):
                 # Blocks may end out of order (an InteractiveSession closed inside another), so this item need
                 # not be the top of the stack.
                 self.discard(item)
+            self.blocks.discard(block)
 
     def push(self, item: T) -> None:
         """Makes an item the default until it is discarded."""
+        self.blocks.add(object())  # for ever: that costs a little time, and only in programs that do this
         self.items = (*self.items, item)
 
     def discard(self, item: T) -> None:
@@ -68,7 +76,8 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
             held[blocks] = outer
 
 
-default_graphs: Stack[Graph] = Stack()
+graph_blocks: set[object] = set()  # asked for in every eager operation, and quicker than what is the thread's
+default_graphs: Stack[Graph] = Stack(graph_blocks)
 default_sessions: Stack[Any] = Stack()
 
 

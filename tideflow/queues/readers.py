@@ -8,6 +8,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import refuse_eagerly
 from tideflow.io.records import TFRecordOptions
 from tideflow.ops.files import readers
 from tideflow.ops.queues.queues import fake_queue_op
@@ -27,6 +28,10 @@ class ReaderBase:
     """
 
     def __init__(self, reader_ref: Tensor, supports_serialize: bool = False):
+        refuse_eagerly(
+            "Readers are not supported when eager execution is enabled. Instead, please use tf.data to get "
+            "data into your model."
+        )
         self._reader_ref = reader_ref
         self._supports_serialize = supports_serialize
 

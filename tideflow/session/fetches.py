@@ -127,7 +127,7 @@ class Fetches:
     def _leaf(self, fetch: Any) -> Pack:
         try:
             element = self._graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
-        except TypeError as error:
+        except (TypeError, RuntimeError) as error:  # the latter: a variable of eager mode is in no graph
             raise TypeError(
                 f"Fetch argument {fetch!r} has invalid type {type(fetch)}, must be a string or Tensor. "
                 f"({error})"

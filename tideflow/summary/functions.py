@@ -16,7 +16,14 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
+from tideflow.graph.scopes import (
+    GraphKeys,
+    add_to_collection,
+    executing_eagerly,
+    get_collection,
+    name_scope,
+    refuse_eagerly,
+)
 from tideflow.ops.files import summaries
 
 if TYPE_CHECKING:
@@ -203,6 +210,11 @@ def tensor_summary(
         return _collected(summary, collections, [GraphKeys.SUMMARIES])
 
 
+_MERGES_ARE_OF_GRAPHS = (
+    "Merging tf.summary.* ops is not compatible with eager execution. Use tf.contrib.summary instead."
+)
+
+
 @export("summary.merge")
 def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name: str | None = None) -> Tensor:
     """Merges summaries into one.
@@ -215,6 +227,7 @@ def merge(inputs: Sequence[Any], collections: Sequence[str] | None = None, name:
     Returns:
       A scalar string tensor: a serialized Summary.
     """
+    refuse_eagerly(_MERGES_ARE_OF_GRAPHS)
     name = _clean(name)
     with name_scope(name, "Merge", inputs):
         return _collected(summaries.merge_summary_op(inputs, name=name), collections, [])
@@ -234,18 +247,19 @@ def merge_all(
     Returns:
       A scalar string tensor, or None if there are no summaries.
     """
+    refuse_eagerly(_MERGES_ARE_OF_GRAPHS)
     collected = get_collection(key, scope=scope)
     return merge(collected, name=name) if collected else None
 
 
 @export("summary.all_v2_summary_ops")
-def all_v2_summary_ops() -> list[Any]:
+def all_v2_summary_ops() -> list[Any] | None:
     """Lists the operations of the default graph that write summaries themselves.
 
     Returns:
-      The operations.
+      The operations; None in eager mode.
     """
-    return get_collection(V2_SUMMARIES)
+    return None if executing_eagerly() else get_collection(V2_SUMMARIES)
 
 
 @export("summary.get_summary_description")

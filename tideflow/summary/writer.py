@@ -19,7 +19,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tideflow.export import export
 from tideflow.graph.graph import Graph
-from tideflow.graph.scopes import get_default_graph
+from tideflow.graph.scopes import get_default_graph, refuse_eagerly
 from tideflow.interrupts import deferred
 from tideflow.io.events import EventFile
 from tideflow.io.local_files import as_tensorflow_errors, local_path
@@ -284,8 +284,10 @@ class FileWriter(SummaryWriter):
       session: If given, events are written by operations of this session.
 
     Raises:
-      RuntimeError: If `session` is given, but there is no graph.
+      RuntimeError: In eager mode; or if `session` is given, but there is no graph.
     """
+
+    _is_of_graphs = True
 
     def __init__(
         self,
@@ -297,6 +299,11 @@ class FileWriter(SummaryWriter):
         filename_suffix: str | None = None,
         session: SessionLike | None = None,
     ):
+        if self._is_of_graphs:
+            refuse_eagerly(
+                "tf.summary.FileWriter is not compatible with eager execution. Use tf.contrib.summary "
+                "instead."
+            )
         writers = {} if session is None else _of_sessions.setdefault(session, {})
         writer = writers.get(os.fsdecode(logdir))
         if writer is None or writer.closed:

@@ -14,7 +14,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import name_scope, refuse_eagerly
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, stitching
 from tideflow.ops.arrays import shapes as shape_ops
@@ -23,7 +23,7 @@ from tideflow.ops.math import binary, casting
 from tideflow.ops.sparse import construction as sparse_ops
 from tideflow.ops.sparse import serialization
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, QueueBase, RandomShuffleQueue
-from tideflow.train.input_producers import fill_summary
+from tideflow.train.input_producers import QUEUES_ARE_OF_GRAPHS, fill_summary
 from tideflow.train.queue_runner import QueueRunner, add_queue_runner
 
 if TYPE_CHECKING:
@@ -475,6 +475,7 @@ def _batched(
     same: bool = False,
 ) -> Any:
     """What all of the above do: a queue, threads that fill it from `sources`, and batches out of it."""
+    refuse_eagerly(QUEUES_ARE_OF_GRAPHS, ValueError)
     if not isinstance(sources, (list, tuple)) or not sources:
         raise ValueError(f"Expected at least one set of tensors in {kind}().")
     if len({frozenset(source) for source in sources if isinstance(source, dict)}) > 1:

@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope
+from tideflow.graph.scopes import GraphKeys, control_dependencies, name_scope, refuse_eagerly
 from tideflow.graph.shapes import as_shape
 from tideflow.ops.arrays import constants, creation, indexing
 from tideflow.ops.arrays import shapes as shape_ops
@@ -24,6 +24,12 @@ from tideflow.variables.base import Variable
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike, TensorLike
+
+
+QUEUES_ARE_OF_GRAPHS = (
+    "Input pipelines based on Queues are not supported when eager execution is enabled. Please use tf.data "
+    "to ingest data into your model instead."
+)
 
 
 @export("train.match_filenames_once", "io.match_filenames_once")
@@ -107,6 +113,7 @@ def input_producer(
     Raises:
       ValueError: If the shape of a row is not fully known.
     """
+    refuse_eagerly(QUEUES_ARE_OF_GRAPHS)
     with name_scope(name, "input_producer", [input_tensor]):
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         row = input_tensor.shape[1:].merge_with(as_shape(element_shape))

@@ -18,13 +18,13 @@ from tideflow.graph import errors
 from tideflow.graph.collection_protos import proto_functions
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
-from tideflow.graph.scopes import GraphKeys, get_default_graph
+from tideflow.graph.scopes import GraphKeys, get_default_graph, refuse_eagerly
 from tideflow.io.local_files import local_path, read_bytes
 from tideflow.io.saved_models import parse_text
 from tideflow.train.saver import Saver
 from tideflow.variables.base import Variable
 from tideflow.variables.exported_names import prepend_name_scope
-from tideflow.variables.meta_graph import UNBOUND_KEY, VARIABLES
+from tideflow.variables.meta_graph import META_GRAPHS_ARE_OF_GRAPHS, UNBOUND_KEY, VARIABLES
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import PathLike
@@ -69,6 +69,7 @@ def import_meta_graph_with_return_elements(
     """Adds a graph and its collections to the default graph, or to `graph`, and makes their saver; returns
     the saver and the elements of these names.
     """
+    refuse_eagerly(META_GRAPHS_ARE_OF_GRAPHS)
     message = _as_meta_graph(meta_graph_or_file)
     scope, elements = import_without_saver(
         message,

@@ -14,7 +14,7 @@ from tideflow.graph.collection_protos import register_proto_function
 from tideflow.graph.errors import CancelledError, OutOfRangeError
 from tideflow.graph.operation import Operation
 from tideflow.graph.queue_runner_proto import QueueRunnerDef
-from tideflow.graph.scopes import GraphKeys, get_default_graph
+from tideflow.graph.scopes import GraphKeys, get_default_graph, refuse_eagerly
 from tideflow.graph.stacks import default_sessions
 from tideflow.interrupts import deferred
 from tideflow.queues.base import QueueBase
@@ -57,6 +57,10 @@ class QueueRunner:
         queue_runner_def: Any = None,
         import_scope: str | None = None,
     ):
+        refuse_eagerly(
+            "QueueRunners are not supported when eager execution is enabled. Instead, please use tf.data to "
+            "get data into your model."
+        )
         if queue_runner_def is not None:
             if queue or enqueue_ops:
                 raise ValueError("queue_runner_def and queue are mutually exclusive.")
@@ -288,6 +292,7 @@ def start_queue_runners(
     Raises:
       ValueError: If there is no session.
     """
+    refuse_eagerly("Queues are not compatible with eager execution.")
     sess = default_sessions.top() if sess is None else sess
     if sess is None:
         raise ValueError(

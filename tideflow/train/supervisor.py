@@ -16,7 +16,13 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.errors import AbortedError
 from tideflow.graph.graph import Graph
-from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, get_default_graph
+from tideflow.graph.scopes import (
+    GraphKeys,
+    add_to_collection,
+    get_collection,
+    get_default_graph,
+    refuse_eagerly,
+)
 from tideflow.interrupts import deferred
 from tideflow.lookup.collections import tables_initializer
 from tideflow.ops.control_flow import grouping
@@ -94,6 +100,7 @@ class Supervisor:
         init_fn: Callable[[Any], None] | None = None,
         local_init_run_options: RunOptions | None = None,
     ):
+        refuse_eagerly("Supervisors are compatible with eager execution.")  # TensorFlow's words
         self._graph = get_default_graph() if graph is None else graph
         keys = GraphKeys
         with self._graph.as_default():

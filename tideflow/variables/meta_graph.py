@@ -25,7 +25,7 @@ from tideflow.graph.graph_def import attr_proto, op_def_proto
 from tideflow.graph.op import definitions, role_of
 from tideflow.graph.operation import Operation
 from tideflow.graph.schema import REQUIRED
-from tideflow.graph.scopes import GraphKeys, get_default_graph
+from tideflow.graph.scopes import GraphKeys, get_default_graph, refuse_eagerly
 from tideflow.io.local_files import replace_bytes
 from tideflow.io.saved_models import as_text_bytes
 from tideflow.platform.version import GIT_VERSION, VERSION
@@ -49,6 +49,12 @@ VARIABLES = (
 )
 for _collection in VARIABLES:
     register_proto_function(_collection, VariableDef, Variable.from_proto)
+
+
+META_GRAPHS_ARE_OF_GRAPHS = (
+    "Exporting/importing meta graphs is not supported when eager execution is enabled. No graph exists when "
+    "eager execution is enabled."
+)
 
 
 @export("train.export_meta_graph")
@@ -92,6 +98,8 @@ def export_meta_graph(
     Raises:
       ValueError: If the arguments contradict each other.
     """
+    if graph is None:
+        refuse_eagerly(META_GRAPHS_ARE_OF_GRAPHS)
     graph = graph or get_default_graph()
     message = MetaGraphDef()
     if meta_info_def is not None:

@@ -31,6 +31,24 @@ def operations(tf, np):
     ]
 
 
+def operations_that_ran_before(tf, np):
+    x = tf.constant(np.arange(16.0).reshape(4, 4))
+
+    def call():
+        (
+            tf.concat([x, x], 0),
+            x[1:3],
+            tf.stack([x, x]),
+            tf.transpose(x),
+            tf.squeeze(x[:1]),
+            x + x,
+            tf.zeros_like(x),
+        )
+
+    call()
+    return [kind for kind, *_ in _collected(tf, call)]
+
+
 def checks(tf, np):
     tfe = tf.contrib.eager
     zero = tf.constant([0.0, 1.0])

@@ -436,3 +436,50 @@ def estimators(tf, np, kind, loss):
     weights = {name: estimator.get_variable_value(name) for name in estimator.get_variable_names()}
     found = estimator.evaluate(batches, steps=2)
     return [seen, Close(weights, 1e-4, 1e-6), Close(found["error"], 1e-4), int(found["global_step"])]
+
+
+def _columns(tf):
+    category = tf.feature_column.categorical_column_with_identity("c", 5)
+    return tf.feature_column.numeric_column("x"), category, tf.feature_column.embedding_column(category, 3)
+
+
+_CANNED = {
+    "linear": lambda tf, x, c, e, config: tf.estimator.LinearClassifier([x, c], config=config),
+    "dnn": lambda tf, x, c, e, config: tf.estimator.DNNClassifier([4], [x, e], config=config),
+    "dnn with adam": lambda tf, x, c, e, config: tf.estimator.DNNRegressor(
+        [4], [x, e], config=config, optimizer="Adam", batch_norm=True
+    ),
+    "combined": lambda tf, x, c, e, config: tf.estimator.DNNLinearCombinedClassifier(
+        linear_feature_columns=[c], dnn_feature_columns=[x], dnn_hidden_units=[3], config=config
+    ),
+    "baseline": lambda tf, x, c, e, config: tf.estimator.BaselineClassifier(config=config),
+}
+_TRAINED = [
+    ("mirrored", "dnn"),
+    ("mirrored", "dnn with adam"),
+    ("one device", "linear"),
+    ("one device", "dnn with adam"),
+    ("central storage", "linear"),
+    ("central storage", "dnn"),
+    ("central storage", "combined"),
+    ("central storage", "baseline"),
+]
+
+
+@cases(*_TRAINED)
+def variables_of_canned_estimators(tf, np, kind, canned):
+    import tempfile
+
+    def batches():
+        x = {"x": np.arange(16, dtype=np.float32) / 16, "c": np.arange(16) % 5}
+        return tf.data.Dataset.from_tensor_slices((x, np.arange(16) % 2)).repeat().batch(4)
+
+    config = tf.estimator.RunConfig(
+        tempfile.mkdtemp(),
+        tf_random_seed=1,
+        train_distribute=_STRATEGIES[kind](tf),
+        session_config=tf.ConfigProto(device_count={"CPU": 2}),
+    )
+    estimator = _CANNED[canned](tf, *_columns(tf), config)
+    estimator.train(batches, steps=2)
+    return sorted(estimator.get_variable_names())

@@ -112,3 +112,139 @@ def checkpoints_of_other_shapes(tf, np):
         raises(other.load_weights, os.path.join(folder, "w")),
         raises(other.load_weights, os.path.join(folder, "none")),
     ]
+
+
+def made_for_graphs_alone(tf, np):
+    one = tf.constant(1.0)
+    train = tf.train
+    calls = [
+        lambda: train.Supervisor(),
+        lambda: train.QueueRunner(None, []),
+        lambda: train.start_queue_runners(),
+        lambda: train.import_meta_graph("none"),
+        lambda: train.export_meta_graph(),
+        lambda: train.batch([one], 1),
+        lambda: train.batch_join([[one]], 1),
+        lambda: train.shuffle_batch([one], 1, 1, 0),
+        lambda: train.shuffle_batch_join([[one]], 1, 1, 0),
+        lambda: train.maybe_batch([one], True, 1),
+        lambda: train.input_producer([1.0]),
+        lambda: train.string_input_producer(["a"]),
+        lambda: train.range_input_producer(3),
+        lambda: train.slice_input_producer([[1.0]]),
+        lambda: tf.TextLineReader(),
+        lambda: tf.WholeFileReader(),
+        lambda: tf.TFRecordReader(),
+        lambda: tf.IdentityReader(),
+        lambda: tf.FixedLengthRecordReader(3),
+        lambda: tf.summary.merge([]),
+        lambda: tf.summary.merge_all(),
+        lambda: tf.summary.FileWriter("none"),
+    ]
+    return [raises(call) for call in calls] + [tf.summary.all_v2_summary_ops()]
+
+
+def failed_assertions(tf, np):
+    a, b = tf.constant([1, 2, 3, 4, 5]), tf.constant([1, 3, 3, 5, 6])
+    m = tf.ones([2, 2])
+    d = tf.debugging
+    calls = [
+        lambda: d.assert_equal(a, b),
+        lambda: d.assert_equal(a, b, summarize=1, message="said"),
+        lambda: d.assert_equal(a, b, summarize=-1),
+        lambda: d.assert_equal(a, b, data=["given", a, m]),
+        lambda: d.assert_equal(1, 2),
+        lambda: d.assert_equal(a, 1),
+        lambda: d.assert_equal(m, 2.0),
+        lambda: d.assert_none_equal(a, b),
+        lambda: d.assert_less(a, b),
+        lambda: d.assert_greater(m, 2 * m),
+        lambda: d.assert_less_equal(b, a),
+        lambda: d.assert_greater_equal(a, b),
+        lambda: d.assert_positive(-m),
+        lambda: d.assert_negative(a, message="said"),
+        lambda: d.assert_non_negative(-a, summarize=2),
+        lambda: d.assert_non_positive(a),
+        lambda: d.assert_near(m, m + 1),
+        lambda: d.assert_rank(m, 1),
+        lambda: d.assert_rank_at_least(m, 3, message="said"),
+        lambda: d.assert_rank_in(m, [0, 1]),
+        lambda: d.assert_integer(m),
+        lambda: d.assert_type(m, tf.int32),
+        lambda: d.assert_scalar(m),
+        lambda: d.assert_shapes([(m, ("a", "b")), (a, ("a",))]),
+        lambda: tf.Assert(False, [1]),
+        lambda: tf.Assert(tf.equal(a[0], 2), [a, "text", m], summarize=2),
+        lambda: tf.Assert(False, [a, m], summarize=-1),
+        lambda: tf.Assert(False, [a, 1], summarize=0),
+        lambda: tf.case([(tf.constant(False), lambda: a), (tf.constant(False), lambda: b)], exclusive=True),
+    ]
+    held = [
+        d.assert_equal(a, a),
+        d.assert_equal(1, 1),
+        d.assert_less(a, a + 1),
+        d.assert_positive(a),
+        d.assert_near(m, m),
+        tf.Assert(True, [1]),
+    ]
+    return [raises(call) for call in calls] + [each is None for each in held]
+
+
+def python_functions_that_fail(tf, np):
+    def fails(error):
+        def function(x):
+            raise error
+
+        return raises(lambda: tf.py_function(function, [1.0], tf.float32))
+
+    errors = [
+        ZeroDivisionError("a"),
+        ValueError("b"),
+        TypeError("c"),
+        StopIteration("d"),
+        NotImplementedError("e"),
+        KeyError("f"),
+        MemoryError("g"),
+        RuntimeError("h"),
+    ]
+    return [fails(error) for error in errors] + [raises(lambda: tf.py_function(lambda x: x, [1], tf.string))]
+
+
+def arguments_of_functions(tf, np):
+    @tf.function
+    def with_default(x, y=1):
+        return x + y
+
+    @tf.function
+    def plain(x, y):
+        return x - y
+
+    concrete = plain.get_concrete_function(tf.TensorSpec([], tf.float32), tf.TensorSpec([], tf.float32))
+    one = tf.constant(1.0)
+    calls = [
+        lambda: with_default(),
+        lambda: plain(1),
+        lambda: plain(1, 2, 3),
+        lambda: plain(1, 2, z=3),
+        lambda: concrete(tf.constant(1), one),
+        lambda: concrete(one, y=tf.constant([1])),
+        lambda: concrete(one),
+        lambda: concrete(1.0, one),
+    ]
+    return [raises(call) for call in calls] + [
+        with_default(2),
+        with_default(2, y=3),
+        plain(y=1, x=3),
+        concrete(one, one),
+    ]
+
+
+def a_variable_in_another_graph(tf, np):
+    variable = tf.Variable(1.0)
+    with tf.Graph().as_default(), tf.Session() as session:
+        return [raises(session.run, variable), raises(session.run, tf.constant(1.0) + 0)]
+
+
+def a_tape_that_does_not_record(tf, np):
+    tape = tf.GradientTape()
+    return [raises(tape.reset), raises(lambda: tape.__exit__(None, None, None))]

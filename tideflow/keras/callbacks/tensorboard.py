@@ -12,6 +12,13 @@ from tideflow.export import export
 from tideflow.graph import nest
 from tideflow.keras.callbacks.base import Callback, Logs
 from tideflow.layers.keras_session import get_session
+from tideflow.summary.writer import FileWriter
+
+
+class _Writer(FileWriter):
+    """A writer for eager mode too, where programs make none of graphs."""
+
+    _is_of_graphs = False
 
 
 @export("keras.callbacks.TensorBoard")
@@ -67,7 +74,7 @@ class TensorBoard(Callback):
 
     def set_model(self, model: Any) -> None:
         super().set_model(model)
-        self.writer = tf.summary.FileWriter(
+        self.writer = _Writer(
             self.log_dir,
             tf.get_default_graph() if self.write_graph else None,
             filename_suffix=".v2" if tf.executing_eagerly() else None,

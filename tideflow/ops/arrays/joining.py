@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 import torch
 
 import tideflow as tf
+from tideflow.dispatch import dispatching
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
@@ -209,7 +211,7 @@ concat_v2_op.refuses(([f32(), f32()], np.array(0, np.int32)), "Can't concatenate
 _AS_THEY_ARE: dict[str, Any] = {}
 
 
-@export("concat", ragged="concat")
+@export("concat")
 def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Tensor:
     """Joins tensors one after the other along an axis.
 
@@ -221,15 +223,23 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     Returns:
       A tensor of the same type.
     """
+    graph = get_eager_graph()
+    if graph is not None and type(axis) is int:
+        key = _key_of_tensors(graph, concat_v2_op, axis, values)
+        if key is not None and len(key) > _OF_ONE:
+            known = graph.known.get(key)
+            if known is not None:
+                return known((values, axis), name)
+            return graph.execute(concat_v2_op, (values, axis), _AS_THEY_ARE, name, key)
+    return _concat(values, axis, name)
+
+
+@functools.partial(
+    dispatching, forms={"ragged": "concat"}
+)  # here, and not of `concat`: that one is quicker so
+def _concat(values: TensorOrRagged, axis: TensorLike, name: str) -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]
-    graph = get_eager_graph()
-    if graph is not None and type(axis) is int and len(values) > 1 and _are_tensors(graph, values):
-        key = concat_v2_op, axis, *[value._key for value in values]
-        known = graph.known.get(key)
-        if known is not None:
-            return known((values, axis), name)
-        return graph.execute(concat_v2_op, (values, axis), _AS_THEY_ARE, name, key)
     if len(values) == 1:
         with name_scope(name):
             convert_to_tensor(axis, dtype=dtypes.int32, name="concat_dim").shape.assert_has_rank(0)
@@ -237,15 +247,20 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     return concat_v2_op.apply((list(values), axis), name)
 
 
-def _are_tensors(graph: Any, values: Any) -> bool:
-    """Whether these are a list or tuple of eager tensors alone."""
-    if type(values) is not list and type(values) is not tuple:
-        return False
+_OF_ONE = 3  # parts of the key of one tensor
+
+
+def _key_of_tensors(graph: Any, op: Op, axis: int, values: Any) -> tuple[Any, ...] | None:
+    """The op's key along this axis for a list or tuple of eager tensors alone; None for anything else."""
+    if type(values) is not list and type(values) is not tuple or not values:
+        return None
     kind = graph.tensor_type
+    key = [op, axis]
     for value in values:
         if type(value) is not kind:
-            return False
-    return bool(values)
+            return None
+        key.append(value._key)
+    return tuple(key)
 
 
 concat_offset_op = Op(
@@ -662,9 +677,10 @@ def stack(values: TensorOrRagged, axis: int = 0, name: str = "stack") -> Tensor:
       ValueError: If the axis does not exist.
     """
     graph = get_eager_graph()
-    if graph is not None and type(axis) is int and _are_tensors(graph, values):
-        key = pack_op, axis, *[value._key for value in values]
-        return graph.execute(pack_op, (values,), {"axis": axis}, name, key)
+    if graph is not None and type(axis) is int:
+        key = _key_of_tensors(graph, pack_op, axis, values)
+        if key is not None:
+            return graph.execute(pack_op, (values,), {"axis": axis}, name, key)
     if axis == 0 and not _is_packed_one_by_one(values):
         try:
             return convert_to_tensor(values, name=name)

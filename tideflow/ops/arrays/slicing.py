@@ -647,16 +647,25 @@ def _no_assignment(val: Any, name: str | None = None) -> Any:
 
 def slice_helper(tensor: Tensor, slice_spec: Any, var: Any = None) -> Tensor:
     """`tensor[slice_spec]`; `var` is the variable that a slice of it can be assigned to."""
-    entries = slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
     if var is None and (graph := get_eager_graph()) is not None:
-        places = _integers_of(entries)
+        places = _integers_of(slice_spec)
         if places is not None:
-            return _slice_of_integers(graph, tensor, entries, places)
+            known = graph.known.get((strided_slice_op, getattr(tensor, "_key", None), places))
+            if known is not None:
+                result = known((tensor, None, None, None), _NAME)  # it knows the places
+            else:
+                result = _slice_of_integers(graph, tensor, slice_spec, places)
+            result.assign = _no_assignment
+            return result
     if isinstance(slice_spec, bool) or getattr(slice_spec, "dtype", None) in (dtypes.bool, np.dtype(bool)):
         return indexing.boolean_mask(tensor, slice_spec)
-    begin, end, strides, masks = _spec(entries)
+    begin, end, strides, masks = _spec(_entries(slice_spec))
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
         return strided_slice(tensor, *_packed(begin, end, strides), var=var, name=scope, **masks)
+
+
+def _entries(slice_spec: Any) -> Sequence[Any]:
+    return slice_spec if isinstance(slice_spec, (list, tuple)) else (slice_spec,)
 
 
 def _spec(entries: Sequence[Any]) -> tuple[list, list, list, dict[str, int]]:
@@ -675,41 +684,41 @@ def _spec(entries: Sequence[Any]) -> tuple[list, list, list, dict[str, int]]:
 
 _MOST_SPECS = 1_000
 _NAME = "strided_slice"
-_PLAIN = {int, type(None)}
 _specs: dict[Any, Any] = {}  # of indices of integers alone, as eager mode calls the op with them
+_SLICE = builtins.slice
 
 
-def _integers_of(entries: Sequence[Any]) -> Any:
+def _integers_of(slice_spec: Any) -> tuple[Any, ...] | None:
     """The integers of an index in a form that can be compared; None where it has others than integers."""
+    kind = type(slice_spec)
+    if kind is _SLICE:
+        first, last, step = slice_spec.start, slice_spec.stop, slice_spec.step
+        if (
+            (first is None or type(first) is int)
+            and (last is None or type(last) is int)
+            and (step is None or type(step) is int)
+        ):
+            return _SLICE, first, last, step
+        return None
+    if kind is int or slice_spec is None or slice_spec is Ellipsis:
+        return (slice_spec,)
+    if not isinstance(slice_spec, (list, tuple)):
+        return None
     found: list[Any] = []
-    for entry in entries:
-        kind = type(entry)
-        if kind is builtins.slice:
-            first, last, step = entry.start, entry.stop, entry.step
-            if type(first) not in _PLAIN or type(last) not in _PLAIN or type(step) not in _PLAIN:
-                return None
-            found += (kind, first, last, step)
-        elif kind is int or entry is None or entry is Ellipsis:
-            found.append(entry)
-        else:
+    for entry in slice_spec:
+        places = None if isinstance(entry, (list, tuple)) else _integers_of(entry)
+        if places is None:
             return None
+        found += places
     return tuple(found)
 
 
-def _slice_of_integers(graph: Any, tensor: Any, entries: Sequence[Any], places: Any) -> Any:
-    if type(tensor) is not graph.tensor_type:  # a tensor of a graph that takes eager mode's calls
-        vectors, masks = _spec_of_integers(entries, places)
-        result = graph.execute(strided_slice_op, (tensor, *vectors), masks, _NAME)
-    else:
+def _slice_of_integers(graph: Any, tensor: Any, slice_spec: Any, places: tuple[Any, ...]) -> Any:
+    vectors, masks = _spec_of_integers(_entries(slice_spec), places)
+    key = None  # of a tensor of a graph that takes eager mode's calls
+    if type(tensor) is graph.tensor_type:
         key = strided_slice_op, tensor._key, places
-        known = graph.known.get(key)
-        if known is not None:
-            result = known((tensor, None, None, None), _NAME)  # it knows the places
-        else:
-            vectors, masks = _spec_of_integers(entries, places)
-            result = graph.execute(strided_slice_op, (tensor, *vectors), masks, _NAME, key)
-    result.assign = _no_assignment
-    return result
+    return graph.execute(strided_slice_op, (tensor, *vectors), masks, _NAME, key)
 
 
 def _spec_of_integers(entries: Sequence[Any], places: Any) -> tuple[list[Any], dict[str, int]]:

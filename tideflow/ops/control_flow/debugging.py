@@ -19,8 +19,9 @@ from tideflow.graph.convert import convert_n_to_tensor, convert_to_tensor
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import name_scope
+from tideflow.graph.scopes import executing_eagerly, name_scope
 from tideflow.ops.arrays import constants
+from tideflow.ops.helpers.failed_checks import condition_error
 from tideflow.ops.helpers.samples import f32, i32, scratch, text
 from tideflow.ops.strings import formatting
 from tideflow.runtime.values import to_numpy
@@ -108,6 +109,10 @@ def Assert(
     """
     with name_scope(name, "Assert", [x for x in (condition, *data) if isinstance(x, Tensor)]):
         shown = convert_n_to_tensor(data)
+        if executing_eagerly():
+            if not condition:
+                raise condition_error(condition, shown, summarize)
+            return None
         summarize = 3 if summarize is None else summarize
         if all(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in shown):
             return assert_op(condition, data, summarize=summarize, name="Assert")

@@ -42,7 +42,7 @@ def _call_function(input, *, token, Tout):
         raise errors.invalid_argument(
             f"callback {token} is not found: the function lives in the process that made the graph",
         )
-    results = _called(
+    results = called(
         function, [np.array(to_numpy(x), copy=True) if x.ndim else to_numpy(x)[()] for x in input]
     )
     results = [] if results is None else list(results) if isinstance(results, (list, tuple)) else [results]
@@ -55,7 +55,8 @@ def _call_function(input, *, token, Tout):
     ]
 
 
-def _called(function: Callable, args: list[Any]) -> Any:
+def called(function: Callable, args: Sequence[Any]) -> Any:
+    """Calls a program's function; what it raises becomes the error that a step reports."""
     try:
         return function(*args)
     except Exception as error:
@@ -130,7 +131,7 @@ def _eager_py_func_kernel(input, *, token, Tin, Tout):
         raise errors.invalid_argument(
             f"callback {token} is not found: the function lives in the process that made the graph",
         )
-    return _called(function, [input, Tin, Tout])
+    return called(function, [input, Tin, Tout])
 
 
 def is_smooth(tensor: Tensor) -> bool:

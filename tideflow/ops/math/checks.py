@@ -18,6 +18,7 @@ from tideflow.graph.scopes import colocate_with, control_dependencies, get_defau
 from tideflow.ops.arrays import constants, shapes, slicing
 from tideflow.ops.control_flow import conditionals, debugging, grouping
 from tideflow.ops.helpers.arguments import renamed
+from tideflow.ops.helpers.failed_checks import comparison_error, label, name_or
 from tideflow.ops.math import binary, reductions, unary
 
 if TYPE_CHECKING:
@@ -78,12 +79,17 @@ def _comparison(name: str, symbol: str, word: str) -> Callable:
     ) -> Operation:
         with name_scope(name, check.__name__, [x, y, *(data or ())]):
             x, y = convert_to_tensor(x, name="x"), convert_to_tensor(y, name="y")
+            holds = getattr(binary, word)(x, y)
+            if getattr(holds, "is_eager", False):
+                if not reductions.reduce_all(holds):
+                    raise comparison_error(symbol, x, y, holds, data, summarize, message)
+                return None
             if data is None:
                 rule = f"Condition x {symbol} y did not hold element-wise:"
-                data = [rule, f"x ({_label(x)}) = ", x, f"y ({_label(y)}) = ", y]
+                data = [rule, f"x ({label(x)}) = ", x, f"y ({label(y)}) = ", y]
             if message is not None:
                 data = [message, *data]
-            condition = reductions.reduce_all(getattr(binary, word)(x, y))
+            condition = reductions.reduce_all(holds)
             known = _known_now(x), _known_now(y)
             if known[0] is not None and known[1] is not None:
                 _check_now(np.all(getattr(np, word)(*known)), data)
@@ -105,11 +111,6 @@ def _public(check: Callable) -> Callable:
 
 
 _assert_equal = _comparison("equal", "==", "equal")
-
-
-def _label(tensor: Tensor) -> str:
-    """What messages call a tensor, or what else has a type: its name, which in eager mode none has."""
-    return "Tensor" if getattr(tensor, "is_eager", False) else tensor.name
 
 
 @export("assert_equal", "debugging.assert_equal")
@@ -161,7 +162,7 @@ def _sign_check(name: str, symbol: str, check_sides: Callable, zero_first: bool)
         with name_scope(name, check.__name__, [x, *(data or ())]):
             x = convert_to_tensor(x, name="x")
             if data is None:
-                rule, value = f"Condition x {symbol} 0 did not hold element-wise:", f"x ({_label(x)}) = "
+                rule, value = f"Condition x {symbol} 0 did not hold element-wise:", f"x ({label(x)}) = "
                 # TensorFlow shows these two as one for `<=`; the constants' names follow from that.
                 texts = [rule + value] if symbol == "<=" else [rule, value]
                 data = [message or "", *texts, x]
@@ -221,9 +222,9 @@ def assert_near(
             data = [
                 message or "",
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({_label(x)}) = ",
+                f"x ({label(x)}) = ",
                 x,
-                f"y ({_label(y)}) = ",
+                f"y ({label(y)}) = ",
                 y,
             ]
         tolerance = atol + rtol * unary.abs(y)
@@ -262,7 +263,8 @@ def assert_type(
     with name_scope(name, "assert_type", [tensor]):
         tensor = convert_to_tensor(tensor, name="tensor")
         if tensor.dtype != tf_type:
-            raise TypeError(f"{message or ''}  {_label(tensor)} must be of type {tf_type}")
+            subject = " tensor" if tensor.is_eager else f"  {tensor.name}"
+            raise TypeError(f"{message or ''}{subject} must be of type {tf_type}")
         return constants.no_operation("statically_determined_correct_type")
 
 
@@ -284,9 +286,8 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
     with name_scope(name, "assert_integer", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_integer:
-            raise TypeError(
-                f'{message or ""}  Expected "x" to be integer type.  Found: {_label(x)} of dtype {x.dtype}'
-            )
+            found = f"{name_or(x, 'tensor')} of dtype {x.dtype}"
+            raise TypeError(f'{message or ""}  Expected "x" to be integer type.  Found: {found}')
         return constants.no_operation("statically_determined_was_integer")
 
 
@@ -312,9 +313,9 @@ def assert_same_float_dtype(
             continue
         kind = tensor.dtype.base_dtype
         if not found:
-            found, where = kind, f" as {_label(tensor)}"
+            found, where = kind, f" as {label(tensor)}"
         elif found != kind:
-            raise ValueError(f"{_label(tensor)}, type={kind}, must be of the same type ({found}){where}.")
+            raise ValueError(f"{label(tensor)}, type={kind}, must be of the same type ({found}){where}.")
     if not found:
         return dtypes.float32
     if not found.is_floating:
@@ -377,9 +378,8 @@ def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | No
     with name_scope(name, "assert_scalar", [tensor]) as scope:
         tensor = convert_to_tensor(tensor, name=scope)
         if tensor.shape.ndims != 0:
-            raise ValueError(
-                f"{message or ''}Expected scalar shape for {_label(tensor)}, saw shape: {tensor.shape}."
-            )
+            subject = "" if tensor.is_eager else f" for {tensor.name}"
+            raise ValueError(f"{message or ''}Expected scalar shape{subject}, saw shape: {tensor.shape}.")
         return tensor
 
 
@@ -398,7 +398,13 @@ def _assert_rank(
     ranks = [convert_to_tensor(rank, name="rank") for rank in ranks]
     message = message or ""
     if data is None:
-        data = [message, f"Tensor {_label(x)} must have {rule}", *ranks, "Received shape: ", shapes.shape(x)]
+        data = [
+            message,
+            f"Tensor {name_or(x, '')} must have {rule}",
+            *ranks,
+            "Received shape: ",
+            shapes.shape(x),
+        ]
     for rank in ranks:
         assert_type(rank, dtypes.int32)
     known = [constant_value(rank) for rank in ranks]
@@ -408,7 +414,7 @@ def _assert_rank(
         wanted = [int(rank) for rank in known]
         if not holds(x.shape.ndims, wanted):
             raise ValueError(
-                f"{message}.  Tensor {_label(x)} must have {rule} "
+                f"{message}.  Tensor {name_or(x, '')} must have {rule} "
                 f"{wanted[0] if len(wanted) == 1 else wanted}.  "
                 f"Received rank {x.shape.ndims}, shape {x.shape}"
             )
@@ -592,14 +598,14 @@ class _ShapeSpec:
     def __init__(self, x: Tensor, shape: Any, message: str):
         if not hasattr(shape, "__iter__"):
             raise ValueError(
-                f"{message}.  Tensor {_label(x)}.  Specified shape must be an iterable.  "
+                f"{message}.  Tensor {label(x)}.  Specified shape must be an iterable.  "
                 f"Received specified shape: {shape}"
             )
         symbols = tuple(shape)
         for i, symbol in enumerate(symbols[1:], start=1):
             if symbol is Ellipsis or symbol == "*":
                 raise ValueError(
-                    f"{message}.  Tensor {_label(x)} specified shape index {i}.  Symbol `...` or `*` for a "
+                    f"{message}.  Tensor {label(x)} specified shape index {i}.  Symbol `...` or `*` for a "
                     "variable number of unspecified dimensions is only allowed as the first entry"
                 )
         self.x = x
@@ -630,7 +636,7 @@ class _ShapeSpec:
             if symbol is None or symbol == ".":
                 continue
             if _as_int(symbol) is None and symbol not in sizes:
-                sizes[symbol] = self.sizes[axis], f"Specified by tensor {_label(self.x)} dimension {axis}"
+                sizes[symbol] = self.sizes[axis], f"Specified by tensor {label(self.x)} dimension {axis}"
                 continue
             wanted, source = sizes.get(symbol, (_as_int(symbol), "Specified explicitly"))
             found = self.sizes[axis]
@@ -638,7 +644,7 @@ class _ShapeSpec:
                 checks.append(self._assert_size(axis, found, wanted, source, data, summarize, message))
             elif int(found) != int(wanted):
                 raise ValueError(
-                    f"{message}.  {source}.  Tensor {_label(self.x)} dimension {axis} must have size "
+                    f"{message}.  {source}.  Tensor {label(self.x)} dimension {axis} must have size "
                     f"{wanted}.  Received size {found}, shape {self.x.shape}"
                 )
         return checks
@@ -655,7 +661,7 @@ class _ShapeSpec:
     ) -> Operation:
         condition = binary.equal(convert_to_tensor(found), convert_to_tensor(wanted))
         if data is None:
-            subject = f"Tensor {_label(self.x)} dimension"
+            subject = f"Tensor {label(self.x)} dimension"
             shape = shapes.shape(self.x)
             data = [message, source, subject, axis, "must have size", wanted, "Received shape: ", shape]
         return debugging.Assert(condition, data, summarize=summarize)

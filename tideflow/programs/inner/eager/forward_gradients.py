@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tideflow.eager.backward import backward
-from tideflow.eager.recording import Record, as_record, recording
+from tideflow.eager.recording import Record, as_record, begin, end, recording
 from tideflow.eager.tape import GradientTape
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor
@@ -48,13 +48,13 @@ class ForwardGradientAccumulator:
         if self._was_entered:
             raise NotImplementedError("Accumulator reuse isn't implemented yet.")
         self._recording = self._was_entered = True
-        recording.tapes = (*recording.tapes, self)  # type: ignore[assignment]
+        begin(self, recording.tapes)
 
     def _pop_accumulator(self) -> None:
         if not self._recording:
             raise ValueError("Tape is not recording.")
         self._recording = False
-        recording.tapes = tuple(tape for tape in recording.tapes if tape is not self)  # type: ignore[comparison-overlap]
+        end(self)
 
     def watch(self, tensor: Any, tangents: Any) -> None:
         """Gives a tensor a tangent; of several, the sum counts.
