@@ -265,16 +265,16 @@ def convert_to_tensor_or_sparse_tensor(
 @export("convert_to_tensor_or_indexed_slices")
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
-) -> Tensor | IndexedSlices:
-    """Converts a value to a tensor, unless it is IndexedSlices.
+) -> Tensor | IndexedSlices | SparseTensor:
+    """Converts a value to a tensor, unless it is IndexedSlices or a SparseTensor.
 
     Args:
-      value: IndexedSlices, or a value that `tf.convert_to_tensor` accepts.
+      value: IndexedSlices, a SparseTensor, or a value that `tf.convert_to_tensor` accepts.
       dtype: The type that the result must have, or None.
       name: The name of the constant, if one is made.
 
     Returns:
-      `value` itself if it is IndexedSlices, else a Tensor.
+      `value` itself if it is IndexedSlices or a SparseTensor, else a Tensor.
 
     Raises:
       ValueError: If the slices have another type than `dtype`.
@@ -285,6 +285,8 @@ def convert_to_tensor_or_indexed_slices(
                 f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
                 f"{value.dtype.name}"
             )
+        return value
+    if isinstance(value, SparseTensor) and dtype in (None, value.dtype):
         return value
     return convert_to_tensor(value, dtype, name)
 

@@ -21,7 +21,9 @@ def sizes(value: Any, rank: int, name: str) -> tuple[int, ...]:
 
 
 def check_padding(value: str, allowed: tuple[str, ...] = ("valid", "same")) -> str:
-    """One of the allowed kinds of padding, in small letters."""
+    """One of the allowed kinds of padding, in small letters. Lists are passed on: the op decides on them."""
+    if isinstance(value, (list, tuple)):
+        return value
     padding = value.lower() if isinstance(value, str) else value
     if padding not in allowed:
         raise ValueError(

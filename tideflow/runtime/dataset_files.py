@@ -138,7 +138,7 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
     with open_for_reading(path, compression) as file:
         if not compression:  # an error before the first record, as in TensorFlow
             body = os.fstat(file.fileno()).st_size - header - footer
-            _check_body(body, size, name, errors.invalid_argument)
+            _check_body(body, header, size, footer, name, errors.invalid_argument)
         total = len(read_up_to(file, header)) - header - footer
         ahead = b""
         while piece := read_up_to(file, max(size + footer - len(ahead), _BYTES_AT_A_TIME)):
@@ -148,14 +148,16 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
             for start in range(0, whole, size):
                 yield ahead[start : start + size]
             ahead = ahead[whole:]
-    _check_body(total, size, name, errors.data_loss)
+    _check_body(total, header, size, footer, name, errors.data_loss)
 
 
-def _check_body(body: int, size: int, name: str, refusal: Callable[[str], OpError]) -> None:
+def _check_body(
+    body: int, header: int, size: int, footer: int, name: str, refusal: Callable[[str], OpError]
+) -> None:
     if body < 0 or body % size:
         raise refusal(
-            f"Excess bytes in '{name}': without header and footer it has {body} bytes, which is not a "
-            f"multiple of the record length ({size} bytes)."
+            f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{name}" has '
+            f"body length {body} bytes, which is not an exact multiple of the record length ({size} bytes)."
         )
 
 

@@ -310,7 +310,7 @@ scatter_into_op.samples(covered_by=_TESTS)
 
 
 def _concatenated(handle: TensorShape, dtype: dtypes.DType, wanted: TensorShape) -> list[int | None] | None:
-    """The shape of all elements joined. Lists declared of scalars are refused; those that got one, in the step."""
+    """The shape of all elements joined; lists declared of scalars are refused, lists with one in the step."""
     known = elements_shape(handle, dtype, wanted, "read from")
     only_pushed = isinstance(handle, ListShape) and handle.element_shape.ndims is None
     if known.tuple is None or (known.ndims == 0 and only_pushed):

@@ -9,7 +9,7 @@ import json
 import re
 import zlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -237,7 +237,26 @@ def _decode_csv_shape(records, record_defaults):
 _QUOTED = re.compile(rb'"((?:[^"]|"")*)"')
 
 
-def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> list[bytes]:
+class _QuotingWords(NamedTuple):
+    """What is wrong with quotes: the op and the datasets say it in words of their own."""
+
+    inside_unquoted: str
+    not_closed: str
+
+
+_OF_RECORDS = _QuotingWords(
+    "Unquoted fields cannot have quotes/CRLFs inside",
+    "Quoted field has to end with quote followed by delim or end",
+)
+_OF_FILES = _QuotingWords(
+    "Unquoted fields cannot have quotes inside",
+    "Reached end of file without closing quoted field in record",
+)
+
+
+def _fields(
+    line: bytes, delimiter: bytes, quotes: bool, last: int | None, words: _QuotingWords = _OF_RECORDS
+) -> list[bytes]:
     """The fields of a record, up to the last that is wanted."""
     if not line:
         return []
@@ -249,35 +268,35 @@ def _fields(line: bytes, delimiter: bytes, quotes: bool, last: int | None) -> li
         )
         if b"\n" in line or b"\r" in line:
             for field in fields:
-                _check_plain(field, quotes)
+                _check_plain(field, quotes, words)
         return fields
     fields, at = [], 0
     while last is None or len(fields) <= last:
-        field, at = _next_field(line, at, delimiter)
+        field, at = _next_field(line, at, delimiter, words)
         fields.append(field)
         if at > len(line):
             break
     return fields
 
 
-def _next_field(line: bytes, at: int, delimiter: bytes) -> tuple[bytes, int]:
+def _next_field(line: bytes, at: int, delimiter: bytes, words: _QuotingWords) -> tuple[bytes, int]:
     """The field that begins here, and where the next begins."""
     if line[at : at + 1] != b'"':
         end = line.find(delimiter, at)
         end = len(line) if end < 0 else end
-        _check_plain(line[at:end], quotes=True)
+        _check_plain(line[at:end], True, words)
         return line[at:end], end + 1
     quoted = _QUOTED.match(line, at)
     if quoted is None:
-        raise errors.invalid_argument("Quoted field has to end with quote followed by delim or end")
+        raise errors.invalid_argument(words.not_closed)
     if line[quoted.end() : quoted.end() + 1] not in (b"", delimiter):
         raise errors.invalid_argument("Quote inside a string has to be escaped by another quote")
     return quoted[1].replace(b'""', b'"'), quoted.end() + 1
 
 
-def _check_plain(field: bytes, quotes: bool) -> None:
+def _check_plain(field: bytes, quotes: bool, words: _QuotingWords) -> None:
     if b"\n" in field or b"\r" in field or quotes and b'"' in field:
-        raise errors.invalid_argument("Unquoted fields cannot have quotes/CRLFs inside")
+        raise errors.invalid_argument(words.inside_unquoted)
 
 
 def _default_of(field: int, value: Any) -> Any:
@@ -296,9 +315,14 @@ _TYPE_WORDS = {dtypes.float32: "float", dtypes.float64: "double"}
 
 
 def _csv_column(
-    field: int, cells: Sequence[bytes], dtype: DType, default: Any, blanks: frozenset[bytes]
+    field: int,
+    cells: Sequence[bytes],
+    dtype: DType,
+    default: Any,
+    blanks: frozenset[bytes],
+    named: str = "record {}",
 ) -> np.ndarray:
-    """One field of every record."""
+    """One field of every record. `named` is how an error calls a record, by its number."""
     column = np.empty(len(cells), dtype.as_numpy_dtype)
     read = _cell_reader(dtype)
     with np.errstate(over="ignore"):
@@ -306,7 +330,7 @@ def _csv_column(
             if cell in blanks:
                 if default is None:
                     raise errors.invalid_argument(
-                        f"Field {field} is required but missing in record {record}!"
+                        f"Field {field} is required but missing in {named.format(record)}!"
                     )
                 value = default
             else:
@@ -314,7 +338,7 @@ def _csv_column(
                 if value is None:
                     word = _TYPE_WORDS.get(dtype, dtype.name)
                     raise errors.invalid_argument(
-                        f"Field {field} in record {record} is not a valid {word}: {shown(cell)}"
+                        f"Field {field} in {named.format(record)} is not a valid {word}: {shown(cell)}"
                     )
             column[record] = value
     return column
@@ -326,10 +350,8 @@ def _cell_reader(dtype: DType) -> Callable[[bytes], Any]:
     return lambda cell: parsed_number(cell, dtype)
 
 
-@decode_csv_op.kernel
-def _decode_csv_kernel(
-    records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols
-):
+def _csv_delimiter(field_delim: str, select_cols: Sequence[int]) -> bytes:
+    """The delimiter; an error where it, or the choice of columns, is not one."""
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
         raise errors.invalid_argument("field_delim should be only 1 char")
@@ -337,6 +359,44 @@ def _decode_csv_kernel(
         raise errors.invalid_argument(f"select_cols should be non-negative indices, got {select_cols}")
     if any(after <= before for before, after in itertools.pairwise(select_cols)):
         raise errors.invalid_argument(f"select_cols should be strictly increasing indices, got {select_cols}")
+    return delimiter
+
+
+def csv_row_reader(
+    record_defaults: Sequence[Any],
+    output_types: Sequence[DType],
+    field_delim: str,
+    quotes: bool,
+    na_value: str,
+    select_cols: Sequence[int],
+) -> Callable[[bytes], tuple[Any, ...]]:
+    """A function that reads one record of a file, field by field; its errors are those of CSV datasets."""
+    delimiter = _csv_delimiter(field_delim, select_cols)
+    defaults = [_default_of(field, value) for field, value in enumerate(record_defaults)]
+    blanks = frozenset((b"", na_value.encode()))
+    last, count = select_cols[-1] if select_cols else None, len(output_types)
+
+    def read(line: bytes) -> tuple[Any, ...]:
+        fields = _fields(line, delimiter, quotes, last, _OF_FILES)
+        if select_cols:
+            fields = [fields[i] for i in select_cols if i < len(fields)]
+        row = tuple(
+            to_torch(_csv_column(field, [cell], dtype, default, blanks, "record").reshape(()))
+            for field, (cell, dtype, default) in enumerate(zip(fields, output_types, defaults, strict=False))
+        )
+        if len(fields) != count:
+            found = "more" if len(fields) > count else len(fields)
+            raise errors.invalid_argument(f"Expect {count} fields but have {found} in record")
+        return row
+
+    return read
+
+
+@decode_csv_op.kernel
+def _decode_csv_kernel(
+    records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols
+):
+    delimiter = _csv_delimiter(field_delim, select_cols)
     lines = records.ravel().tolist()
     last = select_cols[-1] if select_cols else None
     rows = []
