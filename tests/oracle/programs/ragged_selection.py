@@ -136,4 +136,7 @@ def odd_arguments(tf, np):
         tf.layers.AveragePooling2D([2, 2], [2, 2], [0, 1]).padding,
         raises(tf.constant, x),
         raises(tf.constant, [x, x]),
+        raises(tf.metrics.accuracy, [[1, 2, 3], [4, 5, 6]], [1, 2]),
+        raises(tf.layers.MaxPooling2D, ["a", 2], 1),
+        raises(tf.layers.MaxPooling2D, 1.5, 1),
     ]

@@ -99,9 +99,8 @@ def _csv(
         record_defaults, output_types, delimiter.decode(), quotes, na_value.decode(), select
     )
     kind = files.checked_compression(compression)
-    return as_cell(
-        files.Files(_paths(filenames), lambda path: files.csv_records(path, kind, header, quotes), parse)
-    )
+    read = lambda path: files.csv_records(path, kind, header, quotes, delimiter)
+    return as_cell(files.Files(_paths(filenames), read, parse))
 
 
 def _csv_op(name: str) -> Op:

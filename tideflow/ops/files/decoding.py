@@ -34,6 +34,7 @@ from tideflow.ops.helpers.samples import c64, f32, f64, i64, text
 from tideflow.ops.helpers.types import types
 from tideflow.ops.strings.numbers import parsed_number
 from tideflow.ops.strings.strings import each
+from tideflow.runtime.dataset_files import CsvQuotes
 from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
@@ -290,6 +291,8 @@ def _next_field(line: bytes, at: int, delimiter: bytes, words: _QuotingWords) ->
     if quoted is None:
         raise errors.invalid_argument(words.not_closed)
     if line[quoted.end() : quoted.end() + 1] not in (b"", delimiter):
+        if words is _OF_FILES and CsvQuotes(delimiter).are_open(line[at:]):
+            raise errors.invalid_argument(words.not_closed)
         raise errors.invalid_argument("Quote inside a string has to be escaped by another quote")
     return quoted[1].replace(b'""', b'"'), quoted.end() + 1
 

@@ -340,7 +340,7 @@ def _prod_gradient(op, grad):
 
     with device("/cpu:0"):  # where sizes are
         rank = shapes.rank(x)
-        reduced = casting.cast((indices + rank) % rank, dtypes.int32)
+        reduced = (casting.cast(indices, dtypes.int32) + rank) % rank
         other, _ = stitching.setdiff1d(creation.range(0, rank), reduced)
         perm = joining.concat([reduced, other], 0)
         sizes = [reduce_prod(indexing.gather(full, axes)) for axes in (reduced, other)]
