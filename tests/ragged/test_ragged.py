@@ -113,7 +113,7 @@ def test_dimensions_of_size_one_are_squeezed():
         run(lambda: tf.squeeze(ragged([[1, 2]]), 1))
 
 
-@few
+@settings(max_examples=8, deadline=None)
 @given(rows=ROWS, data=st.data())
 def test_rows_are_dealt_out_to_partitions(rows, data):
     size = len(rows)

@@ -265,7 +265,7 @@ def convert_to_tensor_or_sparse_tensor(
 @export("convert_to_tensor_or_indexed_slices")
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
-) -> Tensor | IndexedSlices | SparseTensor:
+) -> Tensor | IndexedSlices:
     """Converts a value to a tensor, unless it is IndexedSlices or a SparseTensor.
 
     Args:
@@ -287,7 +287,7 @@ def convert_to_tensor_or_indexed_slices(
             )
         return value
     if isinstance(value, SparseTensor) and dtype in (None, value.dtype):
-        return value
+        return value  # type: ignore[return-value]  # passed on, as TensorFlow does without saying so
     return convert_to_tensor(value, dtype, name)
 
 
