@@ -179,6 +179,8 @@ OTHER_WORDS = {
         for op in ("ResourceSparseApplyProximalGradientDescent", "SparseApplyProximalGradientDescent")
     },
     "RestoreV2: refusal 1, unknown": "TensorFlow takes a vector of one prefix",
+    "SparseSplit: split_dim with -7, unknown": "TensorFlow reads a size outside of the shape: what it says "
+    "depends on what is in memory there",
     **{
         f"SparseToSparseSetOperation: set2_indices with 97, {how}": "TensorFlow compares the places of "
         "sets before those of elements"

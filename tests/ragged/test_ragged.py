@@ -90,6 +90,39 @@ def test_joining(first, second):
     assert run(lambda: tf.ragged.stack([ragged(first), ragged(second)])).to_list() == [first, second]
 
 
+@few
+@given(rows=DEEP, data=st.data())
+def test_index_vectors_take_what_lists_have(rows, data):
+    places = [(i, j, k) for i, row in enumerate(rows) for j, part in enumerate(row) for k in range(len(part))]
+    if not places:
+        return
+    chosen = data.draw(st.lists(st.sampled_from(places), min_size=1, max_size=4))
+    params = lambda: ragged(rows, 2)
+    assert run(lambda: tf.gather_nd(params(), chosen)).tolist() == [rows[i][j][k] for i, j, k in chosen]
+    pairs = [[i, j] for i, j, _ in chosen]
+    assert run(lambda: tf.gather_nd(params(), pairs)).to_list() == [rows[i][j] for i, j in pairs]
+    assert run(lambda: tf.gather_nd(params(), [[i] for i, _ in pairs])).to_list() == [
+        rows[i] for i, _ in pairs
+    ]
+
+
+def test_dimensions_of_size_one_are_squeezed():
+    assert run(lambda: tf.squeeze(ragged([[[1], [2, 3]]], 2), 0)).to_list() == [[1], [2, 3]]
+    assert run(lambda: tf.squeeze(ragged([[[1, 2]], [[3]]], 2), 1)).to_list() == [[1, 2], [3]]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="is not squeezable!"):
+        run(lambda: tf.squeeze(ragged([[1, 2]]), 1))
+
+
+@settings(max_examples=8, deadline=None)
+@given(rows=ROWS, data=st.data())
+def test_rows_are_dealt_out_to_partitions(rows, data):
+    size = len(rows)
+    numbers = data.draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
+    parts = run(lambda: tf.dynamic_partition(ragged(rows), np.int32(numbers), 3))
+    expected = [[row for row, at in zip(rows, numbers, strict=True) if at == number] for number in range(3)]
+    assert [part.to_list() for part in parts] == expected
+
+
 def test_operands_of_different_rows_are_refused():
     with pytest.raises(tf.errors.InvalidArgumentError, match="Unable to broadcast"):
         run(lambda: ragged([[1, 2], [3]]) + ragged([[1], [2, 3]]))

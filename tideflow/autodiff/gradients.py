@@ -169,12 +169,14 @@ def _check_seed_type(y: Gradient, seed: Gradient) -> None:
         raise TypeError(
             f"Tensor {y.name} with type {y.dtype.name} must be numeric to obtain a default gradient"
         )
-    for test, what in (("is_floating", "floating"), ("is_complex", "complex"), ("is_integer", "integer")):
-        if getattr(y.dtype, test) != getattr(seed.dtype, test) and getattr(y.dtype, test):
-            raise TypeError(
-                f"Gradient type {seed.dtype.name} generated for {what} tensor {y.name} with type "
-                f"{y.dtype.name} must be {what}"
-            )
+    is_real = seed.dtype.is_floating or seed.dtype.is_integer
+    kind = "complex-valued" if y.dtype.is_complex else "real or integer-valued"
+    wanted = "real or complex" if y.dtype.is_complex else "real or integer"
+    if not (seed.dtype.is_complex if y.dtype.is_complex else is_real):
+        raise TypeError(
+            f"Gradient type {seed.dtype.name} generated for {kind} tensor {y} with type {y.dtype.name} "
+            f"must be {wanted}"
+        )
 
 
 def _carries_gradient(tensor: Tensor) -> bool:

@@ -108,5 +108,5 @@ def _padding(value: Any, dtype: dtypes.DType) -> Tensor:
     if not tensor.shape.is_compatible_with(TensorShape([])):
         raise ValueError(f"Padding value should be a scalar, but is not: {value}")
     if tensor.dtype is not dtype:
-        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {dtype!r}")
+        raise TypeError(f"Padding value tensor ({tensor}) does not match output type: {dtype}")
     return tensor

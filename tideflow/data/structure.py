@@ -71,7 +71,7 @@ def up_to(shallow: Any, structure: Any) -> list[Any]:
     """The parts of `structure` that stand where `shallow` has components."""
     if not is_nested(shallow):
         return [structure]
-    if not is_nested(structure) and not isinstance(structure, list):
+    if not is_nested(structure):
         raise TypeError(
             "If shallow structure is a sequence, input must also be a sequence. Input has type: "
             f"{type(structure)}."

@@ -80,6 +80,8 @@ def py_function(
     Returns:
       A list of tensors, or a tensor if `Tout` is a single type; in a graph, the operation if there are none.
     """
+    if not callable(func):
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     single = not isinstance(Tout, (list, tuple))
     wanted = [dtypes.as_dtype(dtype) for dtype in ([Tout] if single else Tout)]  # type: ignore[union-attr]
     if executing_eagerly():

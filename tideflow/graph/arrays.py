@@ -39,6 +39,12 @@ def as_array(value: Any, dtype: DTypeLike | None = None) -> np.ndarray:
     return _from_python(value, dtype)
 
 
+def refuse_tensors(value: Any) -> None:
+    """TypeError for a tensor, or a list with one, in place of the value of a constant."""
+    if hasattr(value, "op") or isinstance(value, (list, tuple)) and any(hasattr(v, "op") for v in value):
+        raise TypeError("List of Tensors when single Tensor expected")
+
+
 def typed_array(value: Any, dtype: DTypeLike | None = None) -> tuple[np.ndarray, DType]:
     """The array that a constant of this value holds, and its type.
 

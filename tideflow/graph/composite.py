@@ -266,15 +266,15 @@ def convert_to_tensor_or_sparse_tensor(
 def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None
 ) -> Tensor | IndexedSlices:
-    """Converts a value to a tensor, unless it is IndexedSlices.
+    """Converts a value to a tensor, unless it is IndexedSlices or a SparseTensor.
 
     Args:
-      value: IndexedSlices, or a value that `tf.convert_to_tensor` accepts.
+      value: IndexedSlices, a SparseTensor, or a value that `tf.convert_to_tensor` accepts.
       dtype: The type that the result must have, or None.
       name: The name of the constant, if one is made.
 
     Returns:
-      `value` itself if it is IndexedSlices, else a Tensor.
+      `value` itself if it is IndexedSlices or a SparseTensor, else a Tensor.
 
     Raises:
       ValueError: If the slices have another type than `dtype`.
@@ -286,6 +286,8 @@ def convert_to_tensor_or_indexed_slices(
                 f"{value.dtype.name}"
             )
         return value
+    if isinstance(value, SparseTensor) and dtype in (None, value.dtype):
+        return value  # type: ignore[return-value]  # passed on, as TensorFlow does without saying so
     return convert_to_tensor(value, dtype, name)
 
 

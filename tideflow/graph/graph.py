@@ -735,7 +735,7 @@ class Graph(InnerNames):
           A new list of the values in the order in which they were added; empty where there is no collection.
         """
         items = self._collections.get(name, [])
-        if scope is None:
+        if scope is None or not items:
             return list(items)
         matches = re.compile(scope).match
         return [item for item in items if hasattr(item, "name") and matches(item.name)]

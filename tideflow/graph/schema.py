@@ -5,6 +5,7 @@ A signature reads `"values: N * T, axis: Tidx -> output: T"`. A type word is an 
 are TensorFlow's: int, float, bool, string, type, shape, tensor, func and list(...) of them.
 """
 
+import contextlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -126,11 +127,10 @@ def normalize(name: str, kind: str, value: Any) -> Any:
 
 
 def _int(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__") and not hasattr(value, "__int__"):
-        raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
-    if isinstance(value, (str, bytes, float)) and value != int(value):
-        raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
-    return int(value)
+    if not isinstance(value, (str, bytes)):
+        with contextlib.suppress(TypeError, ValueError, OverflowError):
+            return int(value)
+    raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
 
 
 def _float(name: str, value: Any) -> float:

@@ -12,7 +12,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
-from tideflow.graph.arrays import typed_array
+from tideflow.graph.arrays import refuse_tensors, typed_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.memory import check_memory
 from tideflow.graph.shapes import TensorShape, as_shape
@@ -97,8 +97,7 @@ def make_tensor_proto(
     """
     if isinstance(values, TensorProto):
         return values
-    if hasattr(values, "op") or isinstance(values, (list, tuple)) and any(hasattr(v, "op") for v in values):
-        raise TypeError("List of Tensors when single Tensor expected")
+    refuse_tensors(values)
     array, found = typed_array(values, dtype)
     if shape is not None:
         wanted = tuple(int(size) for size in as_shape(shape).as_list())  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tideflow import nn
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.composite import SparseTensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.layers import keras_state
@@ -19,6 +20,7 @@ from tideflow.ops.control_flow import conditionals
 from tideflow.ops.linalg import contraction, matmul
 from tideflow.ops.math import casting
 from tideflow.ops.nn import activations
+from tideflow.ops.sparse.with_dense import sparse_tensor_dense_matmul
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike, TensorLike
@@ -117,6 +119,8 @@ class Dense(Configured):
         if inputs.shape.ndims > 2:
             outputs = contraction.tensordot(inputs, self.kernel, [[inputs.shape.ndims - 1], [0]])
             outputs.set_shape([*inputs.shape.as_list()[:-1], self.units])
+        elif isinstance(inputs, SparseTensor):
+            outputs = sparse_tensor_dense_matmul(casting.cast(inputs, self._compute_dtype), self.kernel)
         else:
             outputs = matmul.matmul(casting.cast(inputs, self._compute_dtype), self.kernel)
         if self.use_bias:

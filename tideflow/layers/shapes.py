@@ -11,17 +11,27 @@ def sizes(value: Any, rank: int, name: str) -> tuple[int, ...]:
     """`value` for each of `rank` axes: one int for all, or as many as there are axes."""
     if isinstance(value, int):
         return (value,) * rank
+    refusal = f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}"
     try:
-        given = tuple(int(item) for item in value)
+        items = list(value)
+    except TypeError:
+        raise ValueError(refusal) from None
+    if len(items) != rank:
+        raise ValueError(refusal)
+    return tuple(_integer(item, refusal) for item in items)
+
+
+def _integer(item: Any, refusal: str) -> int:
+    try:
+        return int(item)
     except (TypeError, ValueError):
-        given = ()
-    if len(given) != rank:
-        raise ValueError(f"The `{name}` argument must be a tuple of {rank} integers. Received: {value}")
-    return given
+        raise ValueError(f"{refusal} including element {item} of type {type(item)}") from None
 
 
-def check_padding(value: str, allowed: tuple[str, ...] = ("valid", "same")) -> str:
-    """One of the allowed kinds of padding, in small letters."""
+def check_padding(value: Any, allowed: tuple[str, ...] = ("valid", "same")) -> Any:
+    """One of the allowed kinds of padding, in small letters. Lists are passed on: the op decides on them."""
+    if isinstance(value, (list, tuple)):
+        return value
     padding = value.lower() if isinstance(value, str) else value
     if padding not in allowed:
         raise ValueError(

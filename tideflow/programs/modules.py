@@ -56,7 +56,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
     if _has_module(package, name):
         return tuple(PACKAGES[package][0].split())
     if re.fullmatch(r"(python\.ops|python\.training|contrib\.[\w.]+)\.gen_\w+", module):
-        return ("gen", "gen of contrib")
+        return ("gen", "gen of contrib", "tf.raw_ops")
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"
         return (message,) if _importable(message) else None

@@ -6,6 +6,7 @@ from tideflow.ragged import (  # noqa: F401
     operators,
     partitions,
     reducing,
+    selection,
     spec,
     strings,
     tensor,

@@ -96,15 +96,17 @@ def stack(values: Sequence[Any], axis: int = 0, name: str | None = None) -> Any:
     Returns:
       The RaggedTensor.
     """
-    with name_scope(name, "RaggedConcat", list(values)):
-        return _joined(list(values), axis, new_axis=True)
+    values = list(values) if isinstance(values, (list, tuple)) else [values]
+    with name_scope(name, "RaggedConcat", values):
+        return _joined(values, axis, new_axis=True)
 
 
 @replacement("ragged", "concat")
 def concat(values: Any, axis: int, name: str | None = None) -> Any:
     """Tensors of one rank joined along an axis."""
+    values = list(values) if isinstance(values, (list, tuple)) else [values]
     with name_scope(name, "RaggedConcat", values):
-        return _joined(list(values) if isinstance(values, (list, tuple)) else [values], axis, new_axis=False)
+        return _joined(values, axis, new_axis=False)
 
 
 def _joined(values: list, axis: int, new_axis: bool) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -138,7 +139,7 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
     with open_for_reading(path, compression) as file:
         if not compression:  # an error before the first record, as in TensorFlow
             body = os.fstat(file.fileno()).st_size - header - footer
-            _check_body(body, size, name, errors.invalid_argument)
+            _check_body(body, header, size, footer, name, errors.invalid_argument)
         total = len(read_up_to(file, header)) - header - footer
         ahead = b""
         while piece := read_up_to(file, max(size + footer - len(ahead), _BYTES_AT_A_TIME)):
@@ -148,33 +149,67 @@ def fixed_records(path: bytes, compression: str, header: int, size: int, footer:
             for start in range(0, whole, size):
                 yield ahead[start : start + size]
             ahead = ahead[whole:]
-    _check_body(total, size, name, errors.data_loss)
+    _check_body(total, header, size, footer, name, errors.data_loss)
 
 
-def _check_body(body: int, size: int, name: str, refusal: Callable[[str], OpError]) -> None:
+def _check_body(
+    body: int, header: int, size: int, footer: int, name: str, refusal: Callable[[str], OpError]
+) -> None:
     if body < 0 or body % size:
         raise refusal(
-            f"Excess bytes in '{name}': without header and footer it has {body} bytes, which is not a "
-            f"multiple of the record length ({size} bytes)."
+            f'Excluding the header ({header} bytes) and footer ({footer} bytes), input file "{name}" has '
+            f"body length {body} bytes, which is not an exact multiple of the record length ({size} bytes)."
         )
 
 
-def csv_records(path: bytes, compression: str, header: bool, use_quotes: bool) -> Iterator[bytes]:
+class CsvQuotes:
+    """Which quotes end a field of a CSV record: those before a delimiter or a line end. One elsewhere in a
+    quoted field is a mistake, and the field goes on behind it.
+    """
+
+    def __init__(self, delimiter: bytes) -> None:
+        ends = rb"[%s\r\n]|\Z" % re.escape(delimiter)
+        self._delimiter = delimiter
+        self._rest = re.compile(rb'[^"]*(?:(?:""|"(?!"|%s))[^"]*)*"(?=%s)' % (ends, ends))
+
+    def are_open(self, line: bytes, open_before: bool = False) -> bool:
+        """Whether a line, which may begin in an open field, ends in one."""
+        at, quoted = 0, open_before
+        while True:
+            if not quoted and line[at : at + 1] == b'"':
+                quoted, at = True, at + 1
+            elif quoted:
+                rest = self._rest.match(line, at)
+                if rest is None:
+                    return True
+                quoted, at = False, rest.end()
+                if line[at : at + 1] != self._delimiter:
+                    return False
+                at += 1
+            else:
+                at = line.find(self._delimiter, at) + 1
+                if not at:
+                    return False
+
+
+def csv_records(
+    path: bytes, compression: str, header: bool, use_quotes: bool, delimiter: bytes
+) -> Iterator[bytes]:
     """The records of a CSV file. A quoted field may contain line ends."""
     with open_for_reading(path, compression) as file:
         pending: list[bytes] = []  # lines of a record whose quotes are still open
-        size = quotes = 0
-        skip = header
+        size = 0
+        skip, quotes = header, CsvQuotes(delimiter)
         for line in lines_of(file, path, compression):
+            is_open = use_quotes and (bool(pending) or b'"' in line) and quotes.are_open(line, bool(pending))
             pending.append(line)
             size += len(line)
-            quotes += line.count(b'"') if use_quotes else 0
-            if quotes % 2:
+            if is_open:
                 if compression and size > LARGEST_INFLATED:
                     raise too_large(f"A record of {os.fsdecode(path)}")
                 continue
             record = b"".join(pending).rstrip(b"\r\n")
-            pending, size, quotes = [], 0, 0
+            pending, size = [], 0
             if skip:
                 skip = False
                 continue

@@ -71,6 +71,9 @@ class BaseResourceVariable(Variable):
     def graph(self) -> Graph:
         return self._handle.graph
 
+    def __copy__(self) -> ResourceVariable:
+        return self
+
     def __deepcopy__(self, memo: Any) -> Any:
         if self._eager_name is None:
             raise NotImplementedError("__deepcopy__() is only available when eager execution is enabled.")

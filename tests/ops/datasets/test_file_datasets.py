@@ -61,6 +61,45 @@ def test_fields(lines):
     check("CSVDataset", lambda: experimental.CsvDataset(lines, [tf.int32, tf.string]), [(1, b"a"), (2, b"b")])
 
 
+def taken(dataset):
+    value, found = tf.data.make_one_shot_iterator(dataset).get_next(), []
+    with tf.Session() as session:
+        while True:
+            try:
+                found.append(session.run(value))
+            except tf.errors.OutOfRangeError:
+                return found
+            except tf.errors.InvalidArgumentError as error:
+                found.append(str(error).splitlines()[0])
+
+
+def test_records_with_quotes_at_the_wrong_place_end_where_quotes_close(tmp_path):
+    path = tmp_path / "quotes"
+    path.write_text('1,"2"3",4\n5,6"7,8\n"a\nb",c,"d""e"\n9,"1"2,3\n')
+    assert taken(experimental.CsvDataset(str(path), [[""]] * 3)) == [
+        "Quote inside a string has to be escaped by another quote",
+        "Unquoted fields cannot have quotes inside",
+        (b"a\nb", b"c", b'd"e'),
+        "Reached end of file without closing quoted field in record",
+    ]
+
+
+def test_fields_are_read_before_they_are_counted(tmp_path):
+    path = tmp_path / "fields"
+    path.write_text("1,x,3\n1,2,3\n1\n,2\n")
+    assert taken(experimental.CsvDataset(str(path), [tf.int32, tf.int32])) == [
+        "Field 1 in record is not a valid int32: x",
+        "Expect 2 fields but have more in record",
+        "Expect 2 fields but have 1 in record",
+        "Field 0 is required but missing in record!",
+    ]
+
+
+def test_files_of_other_sizes_than_their_records_are_refused(lines):
+    refusal = taken(tf.data.FixedLengthRecordDataset(lines, 3))[0]
+    assert "body length 8 bytes, which is not an exact multiple of the record length (3 bytes)" in refusal
+
+
 def test_names_of_files(lines, tmp_path):
     def matching():
         variant = raw.MatchingFilesDataset(patterns=np.array([f"{tmp_path}/l*".encode()], object))

@@ -10,7 +10,7 @@ import torch
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
-from tideflow.graph.arrays import typed_array
+from tideflow.graph.arrays import refuse_tensors, typed_array
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
@@ -86,6 +86,8 @@ def constant(
     graph: Any = get_default_graph()
     if graph.is_eager and type(value) in (bool, int, float) and shape is None:
         return graph.number(value, dtype)
+    if not graph.is_eager:
+        refuse_tensors(value)
     array, dtype = (graph.array_of if graph.is_eager else typed_array)(value, dtype)
     if shape is not None and graph.is_eager:
         array = _fit_eagerly(array, as_shape(shape))

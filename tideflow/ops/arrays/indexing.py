@@ -344,6 +344,8 @@ def batch_gather(params: TensorOrRagged, indices: TensorOrRagged, name: str | No
         if indices.shape.ndims is None:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         rank = indices.shape.ndims
+        if not rank:
+            raise ValueError("batch_dims = -1 must be less than rank(indices) = 0")
         indices_sizes, sizes = shapes.shape(indices), shapes.shape(params)
         rows = _rows_of_all_batches(indices, sizes, rank - 1, rank - 1, _always_cast, creation.range_op)
         rows = shapes.reshape(rows, [-1])
@@ -432,7 +434,7 @@ gather_nd_op.refuses((f32(2, 2), np.array([[0, 0, 0]])), "indices.shape[-1] must
 gather_nd_op.refuses((f32(2, 2), np.array([[2, 0]])), "does not index into", InvalidArgumentError)
 
 
-@export("gather_nd", "manip.gather_nd")
+@export("gather_nd", "manip.gather_nd", ragged="gather_nd")
 def gather_nd(
     params: TensorLike, indices: TensorLike, name: str | None = None, batch_dims: int = 0
 ) -> Tensor:

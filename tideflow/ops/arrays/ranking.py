@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph.dtypes import int64
+from tideflow.graph.dtypes import int32, int64
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.schema import attr
@@ -86,14 +86,19 @@ def _top_k(input: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _put_back(op: Any, grad: Tensor) -> Tensor:
     """The gradient at the places of the elements that were taken, 0 elsewhere."""
-    sizes = shapes.shape(op.inputs[0], out_type=int64)
-    width = indexing.gather(sizes, shapes.size(sizes) - 1)
-    taken = indexing.gather(shapes.shape(op.outputs[1], out_type=int64), shapes.size(sizes) - 1)
-    rows = shapes.reshape(casting.cast(op.outputs[1], int64), joining.stack([-1, taken]))
-    starts = creation.range(shapes.shape(rows, out_type=int64)[0]) * width
-    flat = shapes.reshape(rows + shapes.expand_dims(starts, -1), [-1, 1])
-    total = reductions.reduce_prod(sizes, keepdims=True)
-    return shapes.reshape(scatter.scatter_nd(flat, shapes.reshape(grad, [-1]), total), sizes)
+    sizes, taken = shapes.shape(op.inputs[0]), shapes.shape(op.outputs[1])
+    last_taken = _last_as_int64(taken)
+    rows = shapes.reshape(op.outputs[1], joining.stack([-1, last_taken]))
+    width = _last_as_int64(sizes)
+    count = shapes.shape(rows)[0]
+    starts = creation.range(0, casting.cast(count, int64) * width, width)
+    flat = shapes.reshape(rows + casting.cast(shapes.expand_dims(starts, -1), int32), [-1])
+    places, values = shapes.expand_dims(flat, -1), shapes.reshape(grad, [-1])
+    return shapes.reshape(scatter.scatter_nd(places, values, [reductions.reduce_prod(sizes)]), sizes)
+
+
+def _last_as_int64(sizes: Tensor) -> Tensor:
+    return indexing.gather(casting.cast(sizes, int64), shapes.size(sizes) - 1)
 
 
 def _top_k_by_sorting(input: np.ndarray, k: int, **attrs: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -148,7 +153,7 @@ def _top_k_v2_kernel(input, k, *, index_type):
 
 @top_k_v2_op.gradient
 def _top_k_v2_gradient(op, grad, indices_grad):
-    return _put_back(op, grad), None
+    return _put_back(op, grad), creation.zeros([], dtype=int32)
 
 
 top_k_v2_op.samples(

@@ -463,7 +463,7 @@ squeeze_op.samples(
 squeeze_op.refuses((f32(2, 1), {"squeeze_dims": [0]}), "expected a dimension of 1, got 2")
 
 
-@export("squeeze")
+@export("squeeze", ragged="squeeze")
 def squeeze(
     input: TensorLike,
     axis: int | Sequence[int] | None = None,

@@ -256,7 +256,7 @@ dynamic_partition_op.refuses(
 dynamic_partition_op.refuses((f32(3), _NUMBERS, {"num_partitions": 1}), "not in [0, 1)", InvalidArgumentError)
 
 
-@export("dynamic_partition")
+@export("dynamic_partition", ragged="dynamic_partition")
 def dynamic_partition(
     data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:

@@ -309,8 +309,13 @@ def _scatter_into_gradient(op, grad):
 scatter_into_op.samples(covered_by=_TESTS)
 
 
-def _concatenated(elements: TensorShape) -> list[int | None] | None:
-    return None if elements.tuple is None else [None, *of_rank_at_least(elements, 1).tuple[1:]]
+def _concatenated(handle: TensorShape, dtype: dtypes.DType, wanted: TensorShape) -> list[int | None] | None:
+    """The shape of all elements joined; lists declared of scalars are refused, lists with one in the step."""
+    known = elements_shape(handle, dtype, wanted, "read from")
+    only_pushed = isinstance(handle, ListShape) and handle.element_shape.ndims is None
+    if known.tuple is None or (known.ndims == 0 and only_pushed):
+        return None
+    return [None, *of_rank_at_least(known, 1).tuple[1:]]
 
 
 def _leading(index: int, declared: int | None, leading_dims: Sequence[int]) -> int:
@@ -369,8 +374,7 @@ concat_op = Op(
 
 @concat_op.shape
 def _concat_shape(handle, *, element_dtype, element_shape):
-    known = elements_shape(handle, element_dtype, element_shape, "read from")
-    return [_concatenated(known), [None]]
+    return [_concatenated(handle, element_dtype, element_shape), [None]]
 
 
 @concat_op.kernel
@@ -392,8 +396,7 @@ concat_v2_op = Op(
 
 @concat_v2_op.shape
 def _concat_v2_shape(handle, element_shape, leading_dims, *, element_dtype):
-    known = elements_shape(handle, element_dtype, element_shape_from(element_shape), "read from")
-    return [_concatenated(known), [None]]
+    return [_concatenated(handle, element_dtype, element_shape_from(element_shape)), [None]]
 
 
 @concat_v2_op.kernel

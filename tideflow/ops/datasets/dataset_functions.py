@@ -49,6 +49,8 @@ parallel_map_dataset_op = _with_function(
 def _map_and_batch(
     source: datasets.Dataset, function: Callable, size: int, parallel: int, drop_remainder: bool
 ) -> datasets.Dataset:
+    if size < 1:
+        raise datasets.refuse("batch_size must be greater than zero.")
     return Batch(ParallelMap(source, function, parallel), size, drop_remainder)
 
 

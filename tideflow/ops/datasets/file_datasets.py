@@ -9,7 +9,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.io.databases import lmdb_items
 from tideflow.io.local_files import matching_paths
-from tideflow.ops.files.decoding import decode_csv_op
+from tideflow.ops.files.csv_records import csv_row_reader
 from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op
 from tideflow.ops.helpers.types import types
 from tideflow.runtime import dataset_files as files
@@ -95,22 +95,12 @@ def _csv(
     filenames, compression, buffer_size, header, delimiter, quotes, na_value, select, record_defaults, *,
     output_types,
 ):  # fmt: skip
-    decode = decode_csv_op.kernels[""]
-    options = {
-        "OUT_TYPE": output_types,
-        "field_delim": delimiter.decode(),
-        "use_quote_delim": quotes,
-        "na_value": na_value.decode(),
-        "select_cols": select,
-    }
-
-    def parse(record: bytes) -> tuple[Any, ...]:
-        return tuple(decode(files.string(record), record_defaults, **options))
-
-    kind = files.checked_compression(compression)
-    return as_cell(
-        files.Files(_paths(filenames), lambda path: files.csv_records(path, kind, header, quotes), parse)
+    parse = csv_row_reader(
+        record_defaults, output_types, delimiter.decode(), quotes, na_value.decode(), select
     )
+    kind = files.checked_compression(compression)
+    read = lambda path: files.csv_records(path, kind, header, quotes, delimiter)
+    return as_cell(files.Files(_paths(filenames), read, parse))
 
 
 def _csv_op(name: str) -> Op:

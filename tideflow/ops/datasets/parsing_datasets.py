@@ -52,7 +52,7 @@ def _parsed(
     def parse(context: StepContext, serialized: Any) -> tuple[Any, ...]:
         if serialized.ndim != 1:
             raise refuse(f"Expected serialized to be a vector, got shape: {list(serialized.shape)}")
-        found = tensors(serialized.tolist(), wanted, Blame(None))
+        found = tensors(serialized.tolist(), wanted, Blame([]))
         parts = found[: 3 * sparse]
         together = [_cells(parts[i::sparse]) for i in range(sparse)] + found[3 * sparse :]
         return tuple([together[i] for i in order])

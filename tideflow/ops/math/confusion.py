@@ -31,16 +31,16 @@ def squeezed_if(condition: Tensor, tensor: Tensor) -> Tensor:
 def remove_squeezable_dimensions(
     labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Labels and predictions, of which the one with one rank too many loses a last axis of size 1."""
+    """Labels and predictions; the one with one rank too many loses its last axis, which is of size 1."""
     with name_scope(name, "remove_squeezable_dimensions", [labels, predictions]):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
         ranks = predictions.shape.ndims, labels.shape.ndims
         if None in ranks:
             return _squeezed_in_step(labels, predictions, expected_rank_diff)
         excess = ranks[0] - ranks[1] - expected_rank_diff
-        if excess == 1 and may_end_in_one(predictions):
+        if excess == 1:
             predictions = shapes.squeeze(predictions, [-1])
-        elif excess == -1 and may_end_in_one(labels):
+        elif excess == -1:
             labels = shapes.squeeze(labels, [-1])
         return labels, predictions
 

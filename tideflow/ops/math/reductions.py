@@ -19,7 +19,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import colocate_with, get_eager_graph, name_scope
+from tideflow.graph.scopes import colocate_with, device, get_eager_graph, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, stitching
 from tideflow.ops.helpers import cpu_functions, flops, unsigned
@@ -338,11 +338,12 @@ def _prod_gradient(op, grad):
     multiples = full // binary.maximum(kept, 1)
     spread = tf.tile(shapes.reshape(grad, kept), multiples)
 
-    rank = shapes.rank(x)
-    reduced = (casting.cast(indices, dtypes.int32) + rank) % rank
-    other, _ = stitching.setdiff1d(creation.range(0, rank), reduced)
-    perm = joining.concat([reduced, other], 0)
-    sizes = [reduce_prod(indexing.gather(full, axes)) for axes in (reduced, other)]
+    with device("/cpu:0"):  # where sizes are
+        rank = shapes.rank(x)
+        reduced = (casting.cast(indices, dtypes.int32) + rank) % rank
+        other, _ = stitching.setdiff1d(creation.range(0, rank), reduced)
+        perm = joining.concat([reduced, other], 0)
+        sizes = [reduce_prod(indexing.gather(full, axes)) for axes in (reduced, other)]
     permuted = shapes.transpose(x, perm)
     permuted_shape = shapes.shape(permuted)
     flat = shapes.reshape(permuted, sizes)

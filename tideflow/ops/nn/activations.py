@@ -387,7 +387,7 @@ def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None
         features = convert_to_tensor(features, name="features")
         if features.dtype.is_integer:
             features = casting.cast(features, float32)
-        return leaky_relu_op(features, alpha=float(alpha), name=name)
+        return leaky_relu_op(features, alpha=0.2 if alpha is None else alpha, name=name)
 
 
 leaky_relu_grad_op = Op("LeakyReluGrad", "gradients: T, features: T -> backprops: T", **_LEAKY)
