@@ -286,8 +286,8 @@ from tideflow.ops.control_flow.python_functions import py_func as py_func
 from tideflow.ops.control_flow.tensor_array import TensorArray as TensorArray
 from tideflow.ops.control_flow.tensor_array_spec import TensorArraySpec as TensorArraySpec
 from tideflow.ops.control_flow.while_loops import while_loop as while_loop
+from tideflow.ops.files.csv_records import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_compressed as decode_compressed
-from tideflow.ops.files.decoding import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_json_example as decode_json_example
 from tideflow.ops.files.decoding import decode_raw as decode_raw
 from tideflow.ops.files.decoding import parse_tensor as parse_tensor

@@ -7,8 +7,8 @@ from tideflow.io.records import TFRecordCompressionType as TFRecordCompressionTy
 from tideflow.io.records import TFRecordOptions as TFRecordOptions
 from tideflow.io.records import TFRecordWriter as TFRecordWriter
 from tideflow.io.records import tf_record_iterator as tf_record_iterator
+from tideflow.ops.files.csv_records import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_compressed as decode_compressed
-from tideflow.ops.files.decoding import decode_csv as decode_csv
 from tideflow.ops.files.decoding import decode_json_example as decode_json_example
 from tideflow.ops.files.decoding import decode_raw as decode_raw
 from tideflow.ops.files.decoding import parse_tensor as parse_tensor
