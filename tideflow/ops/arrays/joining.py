@@ -234,9 +234,8 @@ def concat(values: TensorOrRagged, axis: TensorLike, name: str = "concat") -> Te
     return _concat(values, axis, name)
 
 
-@functools.partial(
-    dispatching, forms={"ragged": "concat"}
-)  # here, and not of `concat`: that one is quicker so
+# Here, and not of `tf.concat`, which is quicker so.
+@functools.partial(dispatching, forms={"ragged": "concat"})
 def _concat(values: TensorOrRagged, axis: TensorLike, name: str) -> Tensor:
     if not isinstance(values, (list, tuple)):
         values = [values]

@@ -300,7 +300,7 @@ adjust_hsv_in_yiq_op = Op(
     "AdjustHsvInYiq",
     "images: T, delta_h: float, scale_s: float, scale_v: float -> output: T",
     host="delta_h scale_s scale_v",
-    T=attr("type", dtypes.float32, allowed=types("uint8 int8 int16 int32 int64 half float double")),
+    T=attr("type", allowed=types("uint8 int8 int16 int32 int64 half float double")),
     differentiable=False,
 )
 

@@ -22,6 +22,9 @@ from tideflow.ops.helpers.axes import brackets, host_rank, host_shape, of_rank, 
 # ------------------------------------------------------------------------------------------------ arithmetic
 
 
+_MOST_PLACES = 2**62  # whose numbers, and their sums, are int64
+
+
 def strides(sizes: Sequence[int]) -> list[int]:
     """How far apart neighbours along each axis are in a dense tensor of these sizes."""
     return [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
@@ -48,7 +51,10 @@ def numbered(rows: torch.Tensor) -> torch.Tensor:
     columns = rows.unbind(1)
     lowest = [int(column.min()) for column in columns]
     sizes = [int(column.max()) - least + 1 for column, least in zip(columns, lowest, strict=True)]
-    shift = sum(least * step for least, step in zip(lowest, strides(sizes), strict=True))
+    steps = strides(sizes)
+    shift = sum(least * step for least, step in zip(lowest, steps, strict=True))
+    if max(abs(shift), math.prod(sizes), *steps) > _MOST_PLACES:
+        return torch.unique(rows, dim=0, return_inverse=True)[1]
     return places(rows, sizes) - shift
 
 

@@ -241,24 +241,30 @@ def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 
 
 def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Change) -> None:
-    """Changes rows of a variable; a scalar update serves every row."""
+    """Changes rows of a variable."""
     with variable as buffer:
-        shape = tuple(buffer.shape)
-        if not shape:
-            raise errors.invalid_argument("params must be at least 1-D, got shape []")
-        wanted = (*indices.shape, *shape[1:])
-        if updates.ndim and updates.shape != wanted:
-            raise errors.invalid_argument(
-                f"shape of indices ({shape_text(indices.shape)}) is not compatible with the shape of updates "
-                f"({shape_text(updates.shape)}). "
-                "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-                f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
-                f"params.shape {shape_text(shape)}"
-            )
-        at, is_missing = rows_at(indices.long(), shape[0])
-        if indices.numel() and buffer.numel():
-            updates = updates.expand(wanted).reshape(indices.numel(), *shape[1:])
-            change_rows(change, buffer, at, updates, is_missing)
+        # A frame of its own: what it made is freed before the next writer comes, who may find `buffer` held.
+        _scatter_into(buffer, indices, updates, change)
+
+
+def _scatter_into(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, change: Change) -> None:
+    """Changes rows of `buffer`; a scalar update serves every row."""
+    shape = tuple(buffer.shape)
+    if not shape:
+        raise errors.invalid_argument("params must be at least 1-D, got shape []")
+    wanted = (*indices.shape, *shape[1:])
+    if updates.ndim and updates.shape != wanted:
+        raise errors.invalid_argument(
+            f"shape of indices ({shape_text(indices.shape)}) is not compatible with the shape of updates "
+            f"({shape_text(updates.shape)}). "
+            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
+            f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
+            f"params.shape {shape_text(shape)}"
+        )
+    at, is_missing = rows_at(indices.long(), shape[0])
+    if indices.numel() and buffer.numel():
+        updates = updates.expand(wanted).reshape(indices.numel(), *shape[1:])
+        change_rows(change, buffer, at, updates, is_missing)
 
 
 def _scatter_strings(variable: Any, indices: torch.Tensor, updates: np.ndarray) -> None:
