@@ -173,7 +173,7 @@ class Direct(captured.Recording):
     """Calls its function instead of recording it."""
 
     def __call__(self, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return self._function(*inputs)
+        return self._plan.step(*inputs)
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

@@ -260,7 +260,6 @@ class Recording:
         leave_out: Callable[[Op], None],
     ):
         self._plan = plan
-        self._function = plan.step
         self._leave_out = leave_out
         self._read, self._written = read, written
         self._lock = threading.Lock()  # one step at a time has the buffers
@@ -285,7 +284,7 @@ class Recording:
                         self._graph.replay()
                         return tuple([value.clone() for value in self._outputs])
                 self._graph, self._outputs = None, ()
-        results: tuple[torch.Tensor, ...] = self._function(*inputs)
+        results: tuple[torch.Tensor, ...] = self._plan.step(*inputs)
         return results
 
     def _record(self, inputs: Sequence[torch.Tensor]) -> None:
@@ -300,7 +299,7 @@ class Recording:
             with no_recording:
                 resources.recording_thread = threading.get_ident()
                 with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-                    self._outputs = self._function(*self._inputs)
+                    self._outputs = self._plan.step(*self._inputs)
         except Exception as error:  # the step stays on its kernels: all that is lost is speed
             self._recordings = _MOST_RECORDINGS
             self._inputs, self._outputs = [], ()

@@ -16,7 +16,7 @@ import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node
 from tideflow.compile.prune import read_op
-from tideflow.graph import dtypes
+from tideflow.compile.rewrite import constant_node
 from tideflow.graph.op import Op
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.arrays.indexing import select_v2_op
@@ -45,7 +45,7 @@ def with_updates_on_device(
     """The program with an optimizer's updates on the device as they can be recorded: they find there what
     changes from step to step, and whether they are due.
     """
-    always = _constant(np.array(True), None)
+    always = constant_node(np.array(True))
     always.device = device
     taken = {value for node in program.nodes for value in node.dependencies}.union(program.fetches)
     made: dict[Node, list[Node]] = {}
@@ -100,7 +100,7 @@ def _in_any_case(node: Node, pred: Value) -> list[Node]:
         return [_without_condition(node, node.inputs)]
     if op in _ADDING:
         amount = node.inputs[-1]
-        nothing = _constant(np.zeros((), amount.dtype.as_numpy_dtype), node)
+        nothing = constant_node(np.zeros((), amount.dtype.as_numpy_dtype), node)
         chosen = _chosen(pred, amount, nothing.outputs[0], node)
         return [nothing, chosen, _without_condition(node, [*node.inputs[:-1], *chosen.outputs])]
     if op.role == "assign":
@@ -118,11 +118,6 @@ def _without_condition(node: Node, inputs: list[Value]) -> Node:
     return made
 
 
-def _constant(array: np.ndarray, like: Node | None) -> Node:
-    attrs = {"value": array, "dtype": dtypes.as_dtype(array.dtype)}
-    return _made(const_op, [], attrs, like)
-
-
 def _chosen(pred: Value, value: Value, other: Value, like: Node) -> Node:
     return _made(select_v2_op, [pred, value, other], {"T": value.dtype.base_dtype}, like)
 
@@ -134,7 +129,7 @@ def _read_of(variable: Value, value: Value, like: Node) -> Node:
     return _made(handles.read_variable_op, [variable], {"dtype": dtype}, like)
 
 
-def _made(op: Op, inputs: list[Value], attrs: dict[str, object], like: Node | None) -> Node:
+def _made(op: Op, inputs: list[Value], attrs: dict[str, object], like: Node) -> Node:
     node = make_node(op, inputs, attrs, like)
     node.guards = frozenset()
     return node

@@ -65,6 +65,13 @@ def all_rules() -> dict[str, Rule]:
     return {entry.name: entry for phase in PHASES for entries in _rules[phase].values() for entry in entries}
 
 
+def constant_node(array: np.ndarray, like: Node | None = None) -> Node:
+    """A constant, which depends on no conditions."""
+    node = make_node(const_op, [], {"value": array, "dtype": dtype_of_array(array)}, like)
+    node.guards = frozenset()
+    return node
+
+
 @dataclass
 class Sweep:
     """One forward pass over the program: the nodes made so far, and which value replaced which."""
@@ -82,9 +89,8 @@ class Sweep:
 
     def constant(self, array: np.ndarray, like: Node) -> Value:
         """Adds a constant."""
-        value = self.make(const_op.name, [], {"value": array, "dtype": dtype_of_array(array)}, like)[0]
-        value.op.guards = frozenset()
-        return value
+        self.nodes.append(constant_node(array, like))
+        return self.nodes[-1].outputs[0]
 
     def only_use(self, value: Value) -> bool:
         """Whether the node being rewritten is the only one that takes this value."""

@@ -15,13 +15,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node
-from tideflow.compile.rewrite import drop_unused, folded
+from tideflow.compile.rewrite import constant_node, drop_unused, folded
 from tideflow.compile.rules_math import add_matmul_op
 from tideflow.graph import dtypes
-from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.op import Op
-from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.arrays.joining import concat_v2_op, pack_op, unpack_op
 from tideflow.ops.control_flow import stacks
 from tideflow.ops.control_flow import tensor_array_ops as arrays
@@ -191,7 +189,8 @@ class _Unrolling:
         return constants is not None
 
     def _constant(self, array: np.ndarray, like: Node) -> Value:
-        return self._make(const_op, [], {"value": array, "dtype": dtype_of_array(array)}, like)[0]
+        self._nodes.append(constant_node(array, like))
+        return self._nodes[-1].outputs[0]
 
     def _make(self, op: Op, inputs: list[Value], attrs: dict[str, object], like: Node) -> list[Value]:
         node = make_node(op, inputs, attrs, like)
@@ -339,7 +338,7 @@ def _adds_rows(node: Node) -> bool:
 def _joined(chain: list[Node]) -> list[Node]:
     """Nodes whose last has the value of the chain's last, and its name."""
     last = chain[-1]
-    axis = make_node(const_op, [], {"value": np.array(0, np.int32), "dtype": dtypes.int32}, last)
+    axis = constant_node(np.array(0, np.int32), last)
     factors = []
     for place in (1, 2):
         rows = [node.inputs[place] for node in chain]

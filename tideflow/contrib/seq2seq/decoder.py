@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-@export("contrib.seq2seq.Decoder")
-class Decoder(ABC):
-    """The base of decoders: a state, and a step that makes outputs and the next inputs."""
+class _Decoding:
+    """What decoders of both kinds say of their rows, outputs and end."""
 
     @property
     def batch_size(self) -> Any:
@@ -43,6 +42,29 @@ class Decoder(ABC):
     def output_dtype(self) -> Any:
         """The dtypes of a step's outputs."""
         raise NotImplementedError
+
+    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
+        """Says what becomes of the outputs of all steps, and of the last state.
+
+        Args:
+          outputs: The outputs of all steps.
+          final_state: The last state.
+          sequence_lengths: The length of each row.
+
+        Returns:
+          The outputs and the state that decoding gives.
+        """
+        raise NotImplementedError
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Whether the step's `finished` is all that counts: beams change places, and may unfinish."""
+        return False
+
+
+@export("contrib.seq2seq.Decoder")
+class Decoder(_Decoding, ABC):
+    """The base of decoders: a state, and a step that makes outputs and the next inputs."""
 
     @abstractmethod
     def initialize(self, name: str | None = None) -> tuple[Tensor, Any, Any]:
@@ -64,26 +86,8 @@ class Decoder(ABC):
           Outputs, next state, next inputs, and which rows are finished.
         """
 
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
-        """Says what becomes of the outputs of all steps, and of the last state.
 
-        Args:
-          outputs: The outputs of all steps.
-          final_state: The last state.
-          sequence_lengths: The length of each row.
-
-        Returns:
-          The outputs and the state that decoding gives.
-        """
-        raise NotImplementedError
-
-    @property
-    def tracks_own_finished(self) -> bool:
-        """Whether the step's `finished` is all that counts: beams change places, and may unfinish."""
-        return False
-
-
-class BaseDecoder(Layer):
+class BaseDecoder(_Decoding, Layer):
     """A decoder that is a layer; its arguments are those of `dynamic_decode`."""
 
     def __init__(
@@ -115,21 +119,6 @@ class BaseDecoder(Layer):
             decoder_init_kwargs={**kwargs, "initial_state": initial_state},
         )
 
-    @property
-    def batch_size(self) -> Any:
-        """The number of rows."""
-        raise NotImplementedError
-
-    @property
-    def output_size(self) -> Any:
-        """The sizes of a row's outputs."""
-        raise NotImplementedError
-
-    @property
-    def output_dtype(self) -> Any:
-        """The types of the outputs."""
-        raise NotImplementedError
-
     def initialize(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> tuple[Tensor, Any, Any]:
         """Which rows are finished at the start, the first inputs and the first state."""
         raise NotImplementedError
@@ -137,15 +126,6 @@ class BaseDecoder(Layer):
     def step(self, time: Tensor, inputs: Any, state: Any) -> tuple[Any, Any, Any, Tensor]:
         """A step: the outputs, the next state, the next inputs, and which rows are finished."""
         raise NotImplementedError
-
-    def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Tensor) -> tuple[Any, Any]:
-        """What becomes of the outputs and the state at the end."""
-        raise NotImplementedError
-
-    @property
-    def tracks_own_finished(self) -> bool:
-        """Whether rows change places, so that the decoder alone knows which are finished."""
-        return False
 
 
 @export("contrib.seq2seq.dynamic_decode")

@@ -62,9 +62,7 @@ def gathered(params: torch.Tensor, indices: torch.Tensor, axis: int = 0, batch_d
     places = indices.long() if indices.dtype == torch.int16 else indices
     places, is_missing = rows_at(places, params.shape[axis])
     result = params.index_select(axis, places.reshape(-1)).reshape(sizes)
-    if is_missing is None:
-        return result
-    return result.masked_fill(is_missing.reshape((*indices.shape, *[1] * (params.ndim - axis - 1))), 0)
+    return without_missing(result, is_missing, params.ndim - axis - 1)
 
 
 def _sizes_of(params: Tensor) -> Tensor:
@@ -186,7 +184,7 @@ def _gathered_in_batches(
     flat_places = places.reshape(count, math.prod(indices.shape[batch_dims:])).long()
     taken = flat_rows[torch.arange(count, device=params.device)[:, None], flat_places]
     if is_missing is not None:
-        taken = taken.masked_fill(is_missing.reshape(*flat_places.shape, *[1] * len(rest)), 0)
+        taken = without_missing(taken, is_missing.reshape(flat_places.shape), len(rest))
     taken = taken.reshape((*batch, *indices.shape[batch_dims:], *rest))
     # The axes between the batch and the gathered axis come before the indices' own.
     between, picked = axis - batch_dims, indices.ndim - batch_dims
@@ -397,7 +395,7 @@ def gathered_slices(params: torch.Tensor, indices: torch.Tensor) -> torch.Tensor
     rows, is_missing = linear_rows(indices, tuple(params.shape), "param shape")
     matrix = params.reshape(math.prod(params.shape[:depth]), *rest)
     taken = matrix.index_select(0, rows.reshape(-1)).reshape((*indices.shape[:-1], *rest))
-    return without_missing(taken, is_missing)
+    return without_missing(taken, is_missing, len(rest))
 
 
 @gather_nd_op.kernel

@@ -80,13 +80,11 @@ def linear_rows(
     return sum((at * stride for at, stride in zip(columns, strides)), nothing), is_missing
 
 
-def without_missing(values: torch.Tensor, is_missing: torch.Tensor | None) -> torch.Tensor:
-    """Rows that were taken, with zeros where an index pointed to none."""
+def without_missing(values: torch.Tensor, is_missing: torch.Tensor | None, rank: int) -> torch.Tensor:
+    """Slices of this rank that were taken, with zeros where an index pointed to none."""
     if is_missing is None:
         return values
-    return values.masked_fill(
-        is_missing.reshape([*is_missing.shape, *[1] * (values.ndim - is_missing.ndim)]), 0
-    )
+    return values.masked_fill(is_missing.reshape([*is_missing.shape, *[1] * rank]), 0)
 
 
 Change = Callable[[Any, torch.Tensor, Any], None]
@@ -100,7 +98,7 @@ def change_rows(
     if is_missing is not None:
         is_missing = is_missing.reshape(-1)
         if change in (add_rows, subtract_rows):
-            updates = without_missing(updates, is_missing)
+            updates = without_missing(updates, is_missing, updates.ndim - 1)
         else:
             at, updates = at[~is_missing], updates[~is_missing]
     change(rows, at, updates)
