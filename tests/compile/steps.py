@@ -23,7 +23,9 @@ from tideflow.runtime.waiting import StepContext
 from tideflow.session.feeds import feeder
 from tideflow.session.fetches import fetched
 
-EVERY_RULE = frozenset([*all_rules(), *loop_products.LAWS, "fold", "group_updates", "small_arithmetic"])
+EVERY_RULE = frozenset(
+    [*all_rules(), *loop_products.LAWS, "fold", "fuse_attention", "group_updates", "small_arithmetic"]
+)
 PLAIN = tf.ConfigProto()
 PLAIN.graph_options.optimizer_options.opt_level = -1  # L0: no rewrite
 

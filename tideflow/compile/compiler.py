@@ -14,6 +14,7 @@ from tideflow.compile import (  # noqa: F401 - registers the rewrites
     rules_nn,
     rules_state,
 )
+from tideflow.compile.attention import fuse_attention
 from tideflow.compile.blocking import may_deadlock
 from tideflow.compile.build import Unstructured, build_program
 from tideflow.compile.emit import emit
@@ -61,7 +62,10 @@ def compile_step(
         return token_plan(request, arguments, placement, progress)
     place(program, placement, {tensor.graph for tensor in (*request.fetches, *request.feeds)})
     applied = ["use_half"] * use_half(program, request.half_by_device) if request.half_by_device else []
-    applied += optimize(program, request.disabled_rules, progress=progress)
+    applied += optimize(program, request.disabled_rules, progress=progress, phases=("simplify",))
+    if "fuse_attention" not in request.disabled_rules:
+        applied += ["fuse_attention"] * fuse_attention(program)
+    applied += optimize(program, request.disabled_rules, progress=progress, phases=("fuse",))
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
     if request.hook is None:

@@ -180,4 +180,14 @@ def _wants_tokens(config: Any) -> bool:
 
 def every_rule() -> frozenset[str]:
     """The names of all rewrites: without them, a plan has a kernel for each operation."""
-    return frozenset([*all_rules(), *loop_products.LAWS, "fold", "group_updates", "small_arithmetic", "hot"])
+    return frozenset(
+        [
+            *all_rules(),
+            *loop_products.LAWS,
+            "fold",
+            "fuse_attention",
+            "group_updates",
+            "small_arithmetic",
+            "hot",
+        ]
+    )
