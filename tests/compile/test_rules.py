@@ -281,6 +281,66 @@ def _(op_type):
     return tf.gradients(y**2, filter), feeds
 
 
+def written_out_softmax(x):
+    """As OpenAI's GPT-2 has it."""
+    exponentials = tf.exp(x - tf.reduce_max(x, axis=-1, keepdims=True))
+    return exponentials / tf.reduce_sum(exponentials, axis=-1, keepdims=True)
+
+
+@before("softmax_of_exponentials")
+def _(op_type):
+    x, feeds = fed(normal(2, 3, 5))
+    return written_out_softmax(x), feeds
+
+
+@before("gradient_of_softmax")
+@before("gradient_by_subtracted_maximum")
+def _(op_type):
+    x, feeds = fed(normal(2, 3, 5))
+    y = written_out_softmax(x)
+    return [y, *tf.gradients(tf.tanh(y), x)], feeds
+
+
+def deviation(x, epsilon=1e-3):
+    """What is left of x without its mean, and its variance."""
+    rest = x - tf.reduce_mean(x, axis=-1, keepdims=True)
+    return rest, tf.reduce_mean(tf.square(rest), axis=-1, keepdims=True) + epsilon
+
+
+def parameters(size=5):
+    return tf.constant(normal(size, seed=1)), tf.constant(normal(size, seed=2))
+
+
+@before("layer_norm")
+def _(op_type):
+    (x, feeds), (gamma, beta), add = fed(normal(2, 3, 5)), parameters(), definition(op_type)
+    rest, variance = deviation(x)
+    other, other_variance = deviation(tf.exp(x))
+    third, third_variance = deviation(tf.sin(x))
+    return [
+        add(rest * tf.rsqrt(variance) * gamma, beta),
+        add(gamma * (other / tf.sqrt(other_variance)), beta),
+        add(beta, gamma * (third / third_variance**0.5)),
+    ], feeds
+
+
+@before("layer_norm_as_batch_norm")
+def _(op_type):
+    (x, feeds), (gamma, beta) = fed(normal(2, 3, 5)), parameters()
+    mean, variance = tf.nn.moments(x, [-1], keep_dims=True)
+    inverse = tf.rsqrt(variance + 1e-12) * gamma
+    return definition(op_type)(x * inverse, beta - mean * inverse), feeds
+
+
+@before("gelu")
+def _(op_type):
+    x, feeds = fed(normal(4, 5))
+    return [
+        x * 0.5 * (1.0 + tf.erf(x / tf.sqrt(2.0))),
+        tf.exp(x) * (0.5 * (1 + tf.erf(tf.exp(x) * 0.5**0.5))),
+    ], feeds
+
+
 def levels(x, largest):
     """Fake quantization by a range that is symmetric but for one level: bytes, and weights of 127 a side."""
     return tf.quantization.fake_quant_with_min_max_vars(x, -largest * 128 / 127, largest)

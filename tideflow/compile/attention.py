@@ -161,9 +161,9 @@ def _attention(node: Node, users: _Users) -> _Attention | None:
     mask = _mask(scores) if _fit(inputs, scores) else None
     if mask is None or not _run_together([node, softmax, scores.product]):
         return None
-    shapes = [value.shape.as_list() for value in inputs]
+    query, key, _ = (value.sizes for value in inputs)
     has_mask = mask.value is not None or mask.constant is not None
-    if not has_kernel(node.device, node.outputs[0].dtype, *shapes[:2], has_mask):
+    if not has_kernel(node.device, node.outputs[0].dtype, query, key, has_mask):
         return None
     taken_by = users.of(softmax.outputs[0])
     if taken_by is None:
@@ -210,9 +210,9 @@ def _scaled(value: Value) -> _Scores | None:
 
 def _fit(inputs: Sequence[Value], scores: _Scores) -> bool:
     """Whether queries, keys, values, and what masks them have the shapes and types that the kernels take."""
-    if any(not value.shape.is_fully_defined() or 0 in value.shape.tuple for value in inputs):
+    if any(not value.shape.is_fully_defined() or 0 in value.sizes for value in inputs):
         return False
-    query, key, value = (each.shape.tuple for each in inputs)
+    query, key, value = (each.sizes for each in inputs)
     if len(query) not in (3, 4) or key != value or (*query[:-2], query[-1]) != (*key[:-2], key[-1]):
         return False
     if len({each.dtype for each in inputs}) > 1 or not inputs[0].dtype.is_floating:
@@ -235,9 +235,9 @@ def _mask(scores: _Scores) -> _Mask | None:
     hidden = added <= _HIDDEN
     if visible is not None and not (hidden | (visible != 0)).all():
         return None
-    positions, keys = scores.product.outputs[0].shape.tuple[-2:]
+    positions, keys = scores.product.outputs[0].sizes[-2:]
     is_plain = ((added == 0) | hidden).all() and added.ndim >= 2 and added.shape[-2:] == (positions, keys)
-    if is_plain and positions == keys and (hidden == ~np.tri(positions, dtype=bool)).all():
+    if is_plain and positions == keys and (hidden == (np.tri(positions) == 0)).all():
         return _Mask(causal=True)
     return _Mask(constant=added) if scores.is_subtracted else _Mask(mask)
 
@@ -277,7 +277,7 @@ def _gradient_of_weights(weighted: Node, last: Node) -> Node | None:
         ):
             continue
         axes = total.op.inputs[1].constant
-        is_last = axes is not None and axes.ravel().tolist() in ([-1], [product.shape.rank - 1])
+        is_last = axes is not None and axes.ravel().tolist() in ([-1], [len(product.sizes) - 1])
         is_weighted = _are([total.op.inputs[0]], weighted.outputs)
         if is_last and is_weighted and product in map(_uncast, weighted.inputs):
             return product.op

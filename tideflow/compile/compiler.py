@@ -13,6 +13,7 @@ from tideflow.compile import (  # noqa: F401 - registers the rewrites
     rules_math,
     rules_nn,
     rules_state,
+    rules_written_out,
 )
 from tideflow.compile.attention import fuse_attention
 from tideflow.compile.blocking import may_deadlock
@@ -65,7 +66,7 @@ def compile_step(
     applied += optimize(program, request.disabled_rules, progress=progress, phases=("simplify",))
     if "fuse_attention" not in request.disabled_rules:
         applied += ["fuse_attention"] * fuse_attention(program)
-    applied += optimize(program, request.disabled_rules, progress=progress, phases=("fuse",))
+    applied += optimize(program, request.disabled_rules, progress=progress, phases=("recognize", "fuse"))
     if "group_updates" not in request.disabled_rules:
         applied += ["group_updates"] * group_updates(program)
     if request.hook is None:

@@ -41,6 +41,11 @@ class Value:
         return self.op.attrs["value"] if self.op.definition.role == "constant" else None
 
     @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of a value whose shape is fully defined."""
+        return tuple(size for size in self.shape.as_list() if size is not None)
+
+    @property
     def device(self) -> Any:
         """The torch device that has the value."""
         return self.op.device_of(self.value_index)

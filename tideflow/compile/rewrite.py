@@ -25,7 +25,7 @@ from tideflow.ops.arrays.constants import const_op, no_op
 from tideflow.ops.quantization.fake_quant import FAKE_QUANTS
 from tideflow.runtime.values import to_numpy, to_torch
 
-PHASES = ("simplify", "fuse")
+PHASES = ("simplify", "recognize", "fuse")
 REPLACED = (
     "_replaced"  # the attribute in which a fused node keeps the node that it replaces, and its own inputs
 )
@@ -165,7 +165,7 @@ def _rewritten(
         except ValueError:  # sizes that do not fit: the kernel reports them with the op
             result = None
         if result is not None:
-            for fused in sweep.nodes[made:] if phase == "fuse" else ():
+            for fused in sweep.nodes[made:] if phase != "simplify" else ():
                 fused.attrs[REPLACED] = node, list(fused.inputs)
             applied.append(entry.name)
             return result if isinstance(result, list) else [result]

@@ -387,18 +387,13 @@ def _pays(product: Node) -> bool:
     known = [value.shape for value in (*product.inputs, *product.outputs)]
     if product.guards or not all(shape.is_fully_defined() for shape in known):
         return False
-    taken, weights, result = (_sizes(value) for value in (*product.inputs, *product.outputs))
+    taken, weights, result = (list(value.sizes) for value in (*product.inputs, *product.outputs))
     if product.type == "MatMul":
         inside = taken[1]
         fits = not product.attrs["transpose_a"]
     else:
         inside, fits = math.prod(weights[:-1]), _is_one_group(product)
     return fits and 0 not in result and (inside * math.prod(result) >= _WORTH or _wherever_it_can())
-
-
-def _sizes(value: Value) -> list[int]:
-    """The sizes of a value of which all are known."""
-    return [int(size) for size in value.shape.as_list() if size is not None]
 
 
 def _is_one_group(product: Node) -> bool:
@@ -428,11 +423,11 @@ def _product_of_bytes(node: Node, sweep: Sweep, op: Op) -> Any:
     if maker.definition is not dequantized_op or weights is None or not _pays(node):
         return None
     bytes, low, high = maker.inputs
-    sizes, arguments = _sizes(bytes), None
+    sizes, arguments = list(bytes.sizes), None
     if op is int8_conv2d_op:
-        arguments = convolution_arguments(node, sizes, _sizes(node.inputs[1]))
+        arguments = convolution_arguments(node, sizes, list(node.inputs[1].sizes))
     prepared = Prepared(weights, low, high, arguments, sizes, bool(node.attrs.get("transpose_b")))
-    return _made(op, bytes, prepared, _sizes(node.outputs[0]), node, sweep)
+    return _made(op, bytes, prepared, list(node.outputs[0].sizes), node, sweep)
 
 
 def _made(op: Op, bytes: Value, prepared: Prepared, sizes: list[int], like: Node, sweep: Sweep) -> Any:

@@ -28,16 +28,17 @@ _SETTINGS: dict[str, Any] = {
     "differentiable": False,
 }
 _LARGEST_FLASH_HEAD = 256
+_SLOW_HEAD, _LONG = 128, 1024  # heads from this size lose a tenth on a CPU, but for many positions
 _BLOCK_OF_SUMS = 32  # a GPU's kernel with a mask returns its sums for a multiple of so many positions
 
 
 def has_kernel(
     device: torch.device, dtype: DType, query: Sequence[int], key: Sequence[int], masked: bool
 ) -> bool:
-    """Whether one kernel computes attention of these shapes on the device, and quicker than several do."""
-    if device.type != "cuda":
-        return True
+    """Whether one kernel computes attention of these shapes on the device, and no slower than several do."""
     (positions, size), keys = query[-2:], key[-2]
+    if device.type != "cuda":
+        return size < _SLOW_HEAD or keys >= _LONG
     if dtype.size != 2 or size % 8:
         return False
     return positions % _BLOCK_OF_SUMS == keys % 8 == 0 if masked else size <= _LARGEST_FLASH_HEAD
@@ -122,7 +123,7 @@ def _mask_of_scores(
 def _reference(query: Any, key: Any, value: Any, mask: Any, scale: float, causal: bool) -> Any:
     scores = scale * query @ np.swapaxes(key, -1, -2) + (mask[0] if mask else 0)
     if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     greatest = scores.max(-1, keepdims=True)
     weights = np.exp(scores - greatest)
     sums = weights.sum(-1, keepdims=True)
