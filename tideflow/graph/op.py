@@ -392,17 +392,21 @@ class Op:
 
     def node(self, *args: Any, name: str | None = None, **attrs: Any) -> Operation:
         """Adds a node to the graph and returns it. Python values among the inputs become constants."""
+        self.check_call(args)
+        graph = graph_of(args)
+        if graph is not get_default_graph():
+            with graph.as_default():
+                return self._node(graph, args, name or self.name, attrs)
+        return self._node(graph, args, name or self.name, attrs)
+
+    def check_call(self, args: Sequence[Any]) -> None:
+        """Raises TypeError if the op gets another number of inputs, or lacks a part."""
         if len(args) != len(self.inputs):
             expected = ", ".join(arg.name for arg in self.inputs)
             raise TypeError(f"{self.name} takes {len(self.inputs)} inputs ({expected}), {len(args)} given")
         if not self._checked:
             self.check_parts(self.parts())
             self._checked = True
-        graph = graph_of(args)
-        if graph is not get_default_graph():
-            with graph.as_default():
-                return self._node(graph, args, name or self.name, attrs)
-        return self._node(graph, args, name or self.name, attrs)
 
     def _node(self, graph: Any, args: tuple[Any, ...], name: str, attrs: dict[str, Any]) -> Operation:
         local = graph._local
