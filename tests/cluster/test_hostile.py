@@ -140,7 +140,7 @@ def test_strangers_that_connect_and_send_nothing(server):
 
 def test_more_strangers_than_may_wait(monkeypatch):
     """Who comes then has to wait until the others have left."""
-    monkeypatch.setattr(listening, "MAX_STRANGERS", 8)
+    monkeypatch.setattr(listening, "MAX_UNAUTHENTICATED", 8)
     server = Server(key=KEY)
     place = ("127.0.0.1", server.listener.port)
     strangers = [socket.create_connection(place, timeout=SOON) for _ in range(8)]

@@ -71,7 +71,7 @@ class Clients:
         return sender
 
     def has_left(self) -> bool:
-        """Whether somebody has left whom `take_left` has not returned yet."""
+        """Whether clients have left that `take_left` has not returned yet."""
         return bool(self._left)
 
     def take_left(self) -> list[tuple[bytes, Sender]]:

@@ -432,7 +432,7 @@ class GradientTape:
 
 
 def _source(source: Any) -> Any:
-    """What receives the gradient of a source: a tensor itself, of a variable the handle."""
+    """The tensor that receives the gradient of a source: the source itself, or the handle of a variable."""
     if hasattr(source, "handle"):
         return _here(source.handle)
     if not isinstance(source, Tensor):
@@ -441,7 +441,7 @@ def _source(source: Any) -> Any:
 
 
 def _here(tensor: Any) -> Any:
-    """The tensor; in a function that is being made, the input that stands for one from outside."""
+    """The tensor itself, or the input that stands for it in the function that is being traced."""
     graph: Any = get_default_graph()
     return graph.capture(tensor) if graph.building_function else tensor
 

@@ -40,9 +40,7 @@ class FuncGraph(WaitingGraph):
         self.declared_outputs: Any = None  # of a loaded function, as the SavedModel describes them
         self.control_outputs: list[Operation] = []
         self.held_variables: list[Any] = []  # of a loaded function, which keeps them
-        self.unused_arguments: set[int] = (
-            set()
-        )  # variables among the arguments that the function leaves alone
+        self.unused_arguments: set[int] = set()  # positions of variables that the function does not use
         self.take_collections(shared=SHARED)
         creators = creators_of(self)
         creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]

@@ -8,9 +8,8 @@ from types import CodeType, FrameType
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _KEPT = 6  # frames of the user's program kept per operation, innermost first
 
-Frame = tuple[
-    CodeType, int
-]  # the code and the offset in it; `file_and_line` finds the line, when it is needed
+# The code and the offset in it. `file_and_line` finds the line when it is needed.
+Frame = tuple[CodeType, int]
 
 # What runs a user's program and is none of it: this package, Python's import system and `python -m`.
 _MACHINERY = (_PACKAGE, "<frozen ")

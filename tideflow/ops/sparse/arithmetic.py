@@ -110,9 +110,8 @@ def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shap
         raise ShapeError(f"The magnitude threshold must be a scalar: got shape {brackets(thresh.shape)}")
     values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
-    meet = (
-        torch.bincount(groups.members, minlength=groups.count) > 1
-    )  # the threshold is for sums of two elements
+    # The threshold is for sums of two elements.
+    meet = torch.bincount(groups.members, minlength=groups.count) > 1
     kept = ~meet | _reaches(total.view(a_values.dtype), thresh)
     sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
     if bool(cpu_functions.of_truths(torch.all, np.all, kept, [0])):

@@ -243,7 +243,7 @@ def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Change) -> None:
     """Changes rows of a variable."""
     with variable as buffer:
-        # A frame of its own: what it made is freed before the next writer comes, who may find `buffer` held.
+        # A frame of its own: what it made is freed before the next writer checks whether `buffer` is held.
         _scatter_into(buffer, indices, updates, change)
 
 
