@@ -302,8 +302,7 @@ class Rows(Dataset):
             if len(value) != len(components[0]):
                 raise refuse(
                     f"All components must have the same size in the 0th dimension. Component {i} has "
-                    f"{len(value)} slices along its first axis, and component 0 has "
-                    f"{len(components[0])}"
+                    f"{len(value)} slices along its first axis, and component 0 has {len(components[0])}"
                 )
         self.components = tuple(components)
 

@@ -34,8 +34,7 @@ def _zeros(batch: Any, sizes: Any, dtype: Any) -> Any:
 @export("keras.layers.AbstractRNNCell")
 @described(
     "The base of recurrent cells. A subclass has `call(inputs, states)`, which returns an output and new "
-    "states, "
-    "`state_size` and `output_size`.",
+    "states, `state_size` and `output_size`.",
     dtype="The type of the variables; that of the first input if None.",
     dynamic="Whether the cell must run eagerly.",
 )
@@ -329,15 +328,11 @@ class RNN(Configured):
         steps = first.shape.as_list()[0 if self.time_major else 1]
         if self.unroll and steps is None:
             raise ValueError(
-                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential "
-                "model, specify "
-                "the time dimension by passing an `input_shape` or `batch_input_shape` argument to your "
-                "first layer. "
-                "If your first layer is an Embedding, you can also use the `input_length` argument.\n- "
-                "If using the "
-                "functional API, specify the time dimension by passing a `shape` or `batch_shape` "
-                "argument to your "
-                "Input layer."
+                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, "
+                "specify the time dimension by passing an `input_shape` or `batch_input_shape` argument to "
+                "your first layer. If your first layer is an Embedding, you can also use the `input_length` "
+                "argument.\n- If using the functional API, specify the time dimension by passing a `shape` "
+                "or `batch_shape` argument to your Input layer."
             )
         given = {"training": training} if _takes(self.cell, "training") else {}
         nested = isinstance(self.cell, StackedRNNCells)
@@ -401,10 +396,8 @@ class RNN(Configured):
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input "
                 "tensors: \n- If using a Sequential model, specify the batch size by passing a "
-                "`batch_input_shape` "
-                "argument to your first layer.\n- If using the functional API, specify the batch size by "
-                "passing a "
-                "`batch_shape` argument to your Input layer."
+                "`batch_input_shape` argument to your first layer.\n- If using the functional API, specify "
+                "the batch size by passing a `batch_shape` argument to your Input layer."
             )
         sizes = self._sizes_of_states()
         if self.states_value is None:
@@ -425,16 +418,14 @@ class RNN(Configured):
         states = list(nest.flatten(states)) if isinstance(states, (list, tuple)) else [states]
         if len(states) != len(sizes):
             raise ValueError(
-                f"Layer {self.name} expects {len(sizes)} states, but it received {len(states)} state "
-                "values. Input "
-                f"received: {states}"
+                f"Layer {self.name} expects {len(sizes)} states, but it received {len(states)} state values. "
+                f"Input received: {states}"
             )
         for number, (value, size) in enumerate(zip(states, sizes, strict=True)):
             if np.shape(value) != (batch, *size):
                 raise ValueError(
                     f"State {number} is incompatible with layer {self.name}: expected "
-                    f"shape={(batch, *size)}, found "
-                    f"shape={np.shape(value)}"
+                    f"shape={(batch, *size)}, found shape={np.shape(value)}"
                 )
         batch_set_value(list(zip(nest.flatten(self.states_value), states, strict=True)))
 

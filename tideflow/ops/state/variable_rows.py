@@ -256,10 +256,9 @@ def _scatter_into(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Te
     if updates.ndim and updates.shape != wanted:
         raise errors.invalid_argument(
             f"shape of indices ({shape_text(indices.shape)}) is not compatible with the shape of updates "
-            f"({shape_text(updates.shape)}). "
-            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-            f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
-            f"params.shape {shape_text(shape)}"
+            f"({shape_text(updates.shape)}). Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, indices.shape "
+            f"{shape_text(indices.shape)}, params.shape {shape_text(shape)}"
         )
     at, is_missing = rows_at(indices.long(), shape[0])
     if indices.numel() and buffer.numel():
