@@ -382,16 +382,7 @@ class RNN(Configured):
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        shape = getattr(self, "_batch_input_shape", None)
-        batch = None
-        if self._inbound_nodes:
-            first = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
-        elif shape is not None:
-            batch = shape[1 if self.time_major else 0]
-        elif keras_state.inputs_of_call() is not None:
-            first = nest.flatten(keras_state.inputs_of_call())[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
+        batch = self._batch_size()
         if not batch:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input "
@@ -401,17 +392,7 @@ class RNN(Configured):
             )
         sizes = self._sizes_of_states()
         if self.states_value is None:
-            made = [
-                tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
-                for size in sizes
-            ]
-            for variable in made:
-                tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
-            kept = self.cell.state_size
-            nested = isinstance(kept, (list, tuple))
-            object.__setattr__(
-                self, "states_value", list(nest.pack_sequence_as(kept, made)) if nested else made
-            )
+            object.__setattr__(self, "states_value", self._new_states(batch, sizes))
             return
         if states is None:
             states = [np.zeros([batch, *size]) for size in sizes]
@@ -428,6 +409,26 @@ class RNN(Configured):
                     f"shape={(batch, *size)}, found shape={np.shape(value)}"
                 )
         batch_set_value(list(zip(nest.flatten(self.states_value), states, strict=True)))
+
+    def _batch_size(self) -> int | None:
+        """The size of a batch, as far as the layer's inputs or its arguments say it."""
+        shape = getattr(self, "_batch_input_shape", None)
+        if self._inbound_nodes:
+            shape = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
+        elif shape is None and keras_state.inputs_of_call() is not None:
+            shape = nest.flatten(keras_state.inputs_of_call())[0].shape.as_list()
+        return None if shape is None else shape[1 if self.time_major else 0]
+
+    def _new_states(self, batch: int, sizes: list[list[int]]) -> list[Any]:
+        """Variables of zeros, nested as the states of the cell are."""
+        made = [
+            tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
+            for size in sizes
+        ]
+        for variable in made:
+            tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
+        nested = isinstance(self.cell.state_size, (list, tuple))
+        return list(nest.pack_sequence_as(self.cell.state_size, made)) if nested else made
 
     def _sizes_of_states(self) -> list[list[int]]:
         return [
