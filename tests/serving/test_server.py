@@ -253,7 +253,7 @@ def test_sigterm_answers_what_is_under_way_and_ends_all_processes(models):
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split("//")[1].strip().rstrip("/")
-        eventually(lambda: ask(address, "GET", "/readyz")[0] == 200, why="the model is not loaded")
+        eventually(lambda: ask(address, "GET", "/readyz")[0] == 200, 120, "the model is not loaded")
         (forker,) = _children(server.pid)
         (folder / "began").unlink()
         (folder / "go").unlink()
@@ -261,7 +261,7 @@ def test_sigterm_answers_what_is_under_way_and_ends_all_processes(models):
         for number, client in enumerate(clients):
             body = json.dumps({"instances": [[float(number)]]})
             client.request("POST", "/v1/models/waiting:predict", body)
-        eventually((folder / "began").exists, why="no prediction begins")
+        eventually((folder / "began").exists, 120, "no prediction begins")
         server.send_signal(signal.SIGTERM)
         while "stopping" not in server.stderr.readline():
             pass
