@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from tideflow.cluster.protocol import Sender
 
 REVIEW_SECONDS = 1.0  # between two looks at what has come on each connection
-_BYTES_RECEIVED = struct.Struct("=Q")  # of Linux's tcp_info, where it stands at this offset
+_BYTES_RECEIVED = struct.Struct("=Q")  # a field of Linux's tcp_info, at this offset
 _BYTES_RECEIVED_AT = 128
 
 _log = logging.getLogger("tideflow.cluster")

@@ -197,7 +197,7 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(_Instruction))]
 
 
-_RETURN_NOTHING = _Instruction(0x06, 0, 0, 0)  # of no packet is anything kept
+_RETURN_NOTHING = _Instruction(0x06, 0, 0, 0)  # keeps no byte of any packet: drops it
 
 
 def _ignore_new(listening: socket.socket, is_ignored: bool) -> None:

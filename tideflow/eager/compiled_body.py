@@ -59,7 +59,7 @@ class CompiledBody:
         self.body = body
         self._mode = mode  # eager mode's graph, which has the resources
         self._handles = handles or {}
-        self._states: dict[str, dict[str, Any]] = {}  # of operations that keep something between calls
+        self._states: dict[str, dict[str, Any]] = {}  # by operation: what it keeps between calls
         self._plan: Plan | None = None  # where the shapes of all inputs are known
         self._variants: Variants[Plan] | None = None
         self._executor: LocalExecutor | None = None

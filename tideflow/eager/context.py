@@ -69,7 +69,7 @@ class EagerGraph(Graph):
         # `execute` only for what is missing. It stays empty once the program has used `tf.device`.
         self.known: dict[tuple[Any, ...], Callable[[Sequence[Any], str | None], Any]] = {}
         self.uses_devices = False  # whether the program has used `tf.device`
-        self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
+        self.states: dict[Any, dict[str, Any]] = {}  # by op: what it keeps between calls
         self.resources = ResourceManager()
         self.tasks: list[str] = []  # the names of this process in a cluster
         self.gradient_plans = GradientPlans(self)

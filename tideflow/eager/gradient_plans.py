@@ -169,7 +169,7 @@ def _recorded_nodes(
                 made[place] = constants.constant(value.constant, tensor.dtype)
             else:
                 made[place] = feedable[place] = constants.placeholder(tensor.dtype)
-                made[place]._shape = tensor.shape  # of a handle, what it is a handle of
+                made[place]._shape = tensor.shape  # a handle's shape says what it is a handle of
         op = bound.node.definition
         node = op.node_from_flat([made[places[id(x)]] for x in inputs], bound.attrs, op.name)
         for symbolic, tensor in zip(node.outputs, outputs, strict=True):

@@ -46,7 +46,7 @@ _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
-_SHOWN_TYPES = 20  # of a graph, in a notebook
+_SHOWN_TYPES = 20  # op types that a notebook shows of a graph
 
 
 def _counted(count: int, noun: str) -> str:
@@ -771,7 +771,7 @@ def _operation_of(item: Any, graph: Graph) -> Operation:
     handle = getattr(item, "handle", None)
     if isinstance(handle, Tensor):
         return handle.op
-    op = getattr(item, "op", None)  # of a tensor, or of a variable: its state, not one of its reads
+    op = getattr(item, "op", None)  # a tensor's operation, or a variable's: its state, not a read
     if isinstance(op, Operation):
         return op
     element = graph.as_graph_element(item)

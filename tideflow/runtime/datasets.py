@@ -29,7 +29,7 @@ from tideflow.runtime.waiting import StepContext
 Element = tuple[Any, ...]
 Pull = Callable[[StepContext], Element]
 PullMany = Callable[[StepContext, int], Element]
-Function = Callable[..., Element]  # of a StepContext and the values of an element
+Function = Callable[..., Element]  # called with a StepContext and the values of an element
 
 _CHECKED_AFTER = 1024  # elements that are passed over between looks at the step's deadline
 INFINITE = -1
@@ -47,14 +47,14 @@ class Iteration:
         self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
     ) -> None:
         self.resources = resources
-        self.place = place  # of the datasets of this pass among those of the whole
-        self.context = StepContext()  # of the threads of this pass
+        self.place = place  # where the dataset of this pass stands among those of the whole pass
+        self.context = StepContext()  # the context in which threads of this pass pull elements
         self._outer = outer
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
         self._stopped = False
-        self._kept: dict[Any, Any] = {}  # of the whole pass
+        self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
         if outer is not None:

@@ -44,7 +44,7 @@ from tideflow.variables.collections import global_variables, report_uninitialize
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, VariableLike
 
-ALL_THAT_A_STEP_NEEDS = -1  # of `num_tokens`: as many as there are gradients to aggregate
+ALL_THAT_A_STEP_NEEDS = -1  # a value of `num_tokens`: as many as there are gradients to aggregate
 _REPLICAS = ("chief", "master", "worker")  # the jobs whose tasks train
 _ROUND_SECONDS = 1.0  # how often the chief looks for replicas that are gone
 _PATIENCE_ROUNDS = 3  # how often a replica may be away: it may be started again
