@@ -45,6 +45,20 @@ def user_frames() -> tuple[Frame, ...]:
     return tuple(frames)
 
 
+def defining_frame() -> Frame:
+    """The frame in which the caller's caller defines an op.
+
+    For an op of this package it is the line of its module, even if that line calls a function that makes
+    families of ops; for a user's own op it is the user's innermost line.
+    """
+    frame = sys._getframe(2)
+    if not is_of_package(frame.f_code):
+        return user_frames()[0]
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
+
+
 def _kind(code: CodeType) -> int:
     file = code.co_filename
     kind = _STOP if file.endswith(_ENTRANCES) else _SKIP if file.startswith(_MACHINERY) else _KEEP

@@ -11,18 +11,16 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from tideflow.runtime.dataset_joins import Concatenate, Directed, Zip
 from tideflow.runtime.datasets import (
     INFINITE,
-    Concatenate,
     Dataset,
-    Directed,
     Element,
     End,
     Iteration,
     OfOne,
     Pull,
     Repeat,
-    Zip,
     refuse,
 )
 from tideflow.runtime.philox import Philox

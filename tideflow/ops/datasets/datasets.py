@@ -16,6 +16,7 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.datasets import METADATA, SHAPES, STRUCTURE, dataset_op, of_one
 from tideflow.runtime import dataset_batches as batches
 from tideflow.runtime import dataset_files as files
+from tideflow.runtime import dataset_joins as joins
 from tideflow.runtime import dataset_random, datasets
 from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
@@ -179,19 +180,19 @@ experimental_assert_next_dataset_op = of_one(
 zip_dataset_op = dataset_op(
     "ZipDataset",
     "input_datasets: N * variant",
-    lambda input_datasets: as_cell(datasets.Zip([dataset_in(d) for d in input_datasets])),
+    lambda input_datasets: as_cell(joins.Zip([dataset_in(d) for d in input_datasets])),
     N=_NUMBERED,
 )
 
 concatenate_dataset_op = dataset_op(
     "ConcatenateDataset",
     "input_dataset: variant, another_dataset: variant",
-    lambda a, b: as_cell(datasets.Concatenate([dataset_in(a), dataset_in(b)])),
+    lambda a, b: as_cell(joins.Concatenate([dataset_in(a), dataset_in(b)])),
 )
 
 
 def _directed(selector, given):
-    return as_cell(datasets.Directed(dataset_in(selector), [dataset_in(d) for d in given]))
+    return as_cell(joins.Directed(dataset_in(selector), [dataset_in(d) for d in given]))
 
 
 directed_interleave_dataset_op = dataset_op(
