@@ -90,7 +90,7 @@ def load_all() -> None:
 
 
 def _import(module: str) -> None:
-    """Imports a module. Nothing that this makes is garbage, so Python need not look for any meanwhile."""
+    """Imports a module without garbage collection, which would find none: all that an import makes stays."""
     collecting = gc.isenabled()
     gc.disable()
     try:
@@ -118,12 +118,12 @@ def publish() -> None:
 
 
 def _state() -> tuple[int, int, int]:
-    """What decides whether there is anything to publish: it grows, but for what waits."""
+    """What decides whether there is anything to publish: how many rooms, waiting names and loaded rooms."""
     return len(_rooms), len(_waiting), sum(map(_is_loaded, set(_rooms.values())))
 
 
 def _is_loaded(room: str) -> bool:
-    """Whether a room is loaded to its end: until then its folders may have modules to come."""
+    """Whether the import of a room has ended: until then, modules in its folders may still be loaded."""
     module = sys.modules.get(room)
     return module is not None and not getattr(module.__spec__, "_initializing", False)
 

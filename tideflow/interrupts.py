@@ -63,7 +63,7 @@ class _Deferred(contextlib.ContextDecorator):
                     self.deliver()
 
     def _replace_handlers(self) -> None:
-        """An interrupt in here, before the block, is one that came before it."""
+        """Has `_note` handle signals. If one interrupts this, the handlers go back, and there is no block."""
         try:
             for number in _SIGNALS:
                 handler = _signal.getsignal(number)
@@ -95,13 +95,13 @@ class _Deferred(contextlib.ContextDecorator):
         self._handlers[number](number, frame)
 
     def deliver(self) -> None:
-        """Handles the signals that came: the first handler that raises ends this."""
+        """Handles the signals that came. The first handler that raises leaves the rest for later."""
         while self._came and not self.held and _get_ident() == self.main_thread:
             number = self._came.pop(0)
             self._handlers[number](number, sys._getframe(1))
 
     def after_fork(self) -> None:
-        """In a child, the thread that forked is the main thread."""
+        """In a forked child, the thread that forked is the main thread, whichever it was in the parent."""
         forked_by_main, self.main_thread = self.main_thread == _get_ident(), _get_ident()
         self._came.clear()
         if not forked_by_main:
@@ -110,8 +110,8 @@ class _Deferred(contextlib.ContextDecorator):
 
 
 class _Held(contextlib.ContextDecorator):
-    """The one `held`: a `deferred` in which `deliver` does nothing either. For what has to be ended in order
-    and in bounded time, after an interrupt as after an error.
+    """The one `held`: a `deferred` in which `deliver` does nothing either. It is for cleaning up, which must
+    not be interrupted and takes a bounded time.
     """
 
     def __enter__(self) -> None:

@@ -1,5 +1,5 @@
-"""Settings of the whole process, made before torch is imported: how threads wait, how memory is freed. And
-with whom a process ends, and who gets the processors.
+"""Settings of the whole process. How idle threads wait and how memory is freed is set before torch is
+imported; functions set with which parent the process ends, and the priority of threads.
 """
 
 import contextlib
@@ -38,7 +38,7 @@ def _keep_freed_memory() -> None:
 
 
 def return_freed_memory() -> None:
-    """Gives the system back what is kept for later steps: something large has gone for good."""
+    """Gives free memory that is kept for later steps back to the system: something large is gone for good."""
     with contextlib.suppress(AttributeError, OSError):  # not glibc
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -52,12 +52,12 @@ def end_with(parent: int) -> None:
 
 
 def run_last(thread: int = 0) -> None:
-    """Gives a thread, and those that it starts, the lowest priority. It cannot have its old one back.
+    """Gives a thread, and those that it starts, the lowest priority. It cannot be raised again.
 
     Args:
       thread: Its id; 0 for the calling thread.
     """
-    if sys.platform == "linux":  # elsewhere the whole process would have it
+    if sys.platform == "linux":  # elsewhere priorities are those of whole processes
         os.setpriority(os.PRIO_PROCESS, thread, _LOWEST_PRIORITY)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import cluster_of, processes
+from tests.patience import eventually
 
 _SCRIPT = Path(__file__).with_name("train_counting.py")
 _SECONDS = 60.0  # on a busy machine
@@ -52,8 +53,7 @@ def test_a_killed_task_ends_the_steps_that_need_it_and_only_those(graph):
 
                 thread = threading.Thread(target=wait)
                 thread.start()
-                while not server._worker._running:
-                    time.sleep(0.01)
+                eventually(lambda: server._worker._running, _SECONDS)
                 first.kill()
                 thread.join(_SECONDS)
                 assert isinstance(errors[0], (tf.errors.UnavailableError, tf.errors.AbortedError))

@@ -18,6 +18,7 @@ import torch
 import zmq
 
 from tests.cluster.kinds import KINDS, Echo, Ok, Push, Wait
+from tests.patience import eventually
 from tideflow.cluster import keys, listening, pieces, protocol, sockets, wire
 from tideflow.cluster.connection import Connection
 from tideflow.cluster.transport import Identity, Listener, Peer
@@ -140,18 +141,18 @@ def test_strangers_that_connect_and_send_nothing(server):
 
 def test_more_strangers_than_may_wait(monkeypatch):
     """Who comes then has to wait until the others have left."""
-    monkeypatch.setattr(listening, "MAX_STRANGERS", 8)
+    monkeypatch.setattr(listening, "MAX_UNAUTHENTICATED", 8)
     server = Server(key=KEY)
     place = ("127.0.0.1", server.listener.port)
     strangers = [socket.create_connection(place, timeout=SOON) for _ in range(8)]
-    _await(lambda: not server.listener._listening._is_open)
+    eventually(lambda: not server.listener._listening._is_open)
     with socket.socket() as late:
         late.setblocking(False)
         assert late.connect_ex(place) == errno.EINPROGRESS
         assert not select.select([], [late], [], 0)[1]
     for stranger in strangers:
         stranger.close()
-    _await(lambda: server.listener._listening._is_open)
+    eventually(lambda: server.listener._listening._is_open)
     assert server.serves()
     server.listener.close()
 
@@ -178,8 +179,8 @@ def test_a_message_that_stops_in_the_middle_is_let_go_with_its_connection(open_s
         sock.send(first)
         for _ in range(10):
             sock.send(frame)
-        _await(lambda: open_server.listener._unfinished.held_bytes() >= 11 * len(frame))
-    _await(lambda: open_server.listener._unfinished.held_bytes() == 0)
+        eventually(lambda: open_server.listener._unfinished.held_bytes() >= 11 * len(frame))
+    eventually(lambda: open_server.listener._unfinished.held_bytes() == 0)
 
 
 def test_a_message_that_comes_after_its_connection_is_closed_is_let_go(open_server):
@@ -190,7 +191,7 @@ def test_a_message_that_comes_after_its_connection_is_closed_is_let_go(open_serv
     done = threading.Event()
     open_server.listener.call_soon(lambda: (open_server.listener._take(client, piece), done.set()))
     assert done.wait(SOON)
-    _await(lambda: clients.get(client) is None)
+    eventually(lambda: clients.get(client) is None)
     assert open_server.listener._unfinished.held_bytes() == 0
 
 
@@ -228,18 +229,10 @@ def test_who_has_left_is_reported_after_its_last_message():
     peer = a_peer(server.address, me=Identity("/job:worker/task:1"))
     peer.post(Push())
     peer.close()
-    _await(lambda: len(seen) == 2)
+    eventually(lambda: len(seen) == 2)
     assert [what for what, _ in seen] == ["push", "left"]
     assert seen[0][1] is seen[1][1] and seen[0][1].task == "/job:worker/task:1"
     server.close()
-
-
-def _await(condition):
-    """Waits until ZeroMQ's and the listener's threads have done something."""
-    deadline = time.monotonic() + SOON
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 _FEW_FILES = """
@@ -540,10 +533,8 @@ def test_connections_close_their_sockets():
     peer.connect(SOON)
     assert _connections_to(server.listener.port)
     peer.close()
-    deadline = time.monotonic() + SOON
-    while _connections_to(server.listener.port):  # ZeroMQ closes in its own thread
-        assert time.monotonic() < deadline, "connections stay open"
-        time.sleep(0.01)
+    # ZeroMQ closes in its own thread.
+    eventually(lambda: not _connections_to(server.listener.port), SOON, "connections stay open")
     server.listener.close()
 
 

@@ -1,11 +1,10 @@
 """Stories of real steps and tasks: recorded by servers, printed by id, and replayed without a cluster."""
 
-import time
-
 import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import cluster_of, servers
+from tests.patience import eventually
 from tideflow.cluster import heartbeats
 from tideflow.cluster.membership import Membership
 from tideflow.cluster.steps import ENDING, OVER, RUNNING, StepTable
@@ -96,7 +95,4 @@ def test_the_story_of_a_task_tells_when_it_came_and_was_lost(monkeypatch):
 
 
 def _wait_for(server, words):
-    deadline = time.monotonic() + _SECONDS
-    while words not in server.story("/job:ps/replica:0/task:0"):
-        assert time.monotonic() < deadline, server.story()
-        time.sleep(0.01)
+    eventually(lambda: words in server.story("/job:ps/replica:0/task:0"), _SECONDS, server.story)

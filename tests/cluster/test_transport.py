@@ -4,7 +4,6 @@ import gc
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import torch
 
 from tests.cluster.clusters import free_addresses
 from tests.cluster.kinds import KINDS, Echo, Later, Ok, Ones, Push, Sums, Wait
+from tests.patience import eventually
 from tideflow.cluster import keys, shared_memory, sockets
 from tideflow.cluster.messages import Failure, GetDevices, TensorsAhead
 from tideflow.cluster.transport import Identity, Listener, Peer, attend, gather
@@ -595,8 +595,5 @@ def test_try_post_does_not_wait(pair):
         pass
     let_go.set()
     peer.post(Push({"number": "last"}))
-    deadline = time.monotonic() + SOON
-    while taken[-1:] != ["last"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.001)
+    eventually(lambda: taken[-1:] == ["last"], SOON)
     assert taken[0] == "first" and set(taken[1:-1]) == {"next"}

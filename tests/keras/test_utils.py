@@ -1,11 +1,13 @@
 """tf.keras.utils: models as graphs of pydot, on several devices; and processes that make batches."""
 
+import multiprocessing
 import time
 
 import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.patience import eventually
 
 keras = tf.keras
 
@@ -67,8 +69,7 @@ class Slow(keras.utils.Sequence):
 def test_processes_that_make_batches_can_be_ended():
     queue = keras.utils.OrderedEnqueuer(Slow(), use_multiprocessing=True)
     queue.start(workers=2)
-    while not [process for process in __import__("multiprocessing").active_children()]:
-        pass
+    eventually(multiprocessing.active_children, why="no process was started")
     assert keras.experimental.terminate_keras_multiprocessing_pools(grace_period=5, use_sigkill=True) == []
     with pytest.raises(Exception, match=r"terminated|broken"):
         next(queue.get())

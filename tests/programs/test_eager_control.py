@@ -5,11 +5,11 @@ functions.
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 
 import tideflow as tf
+from tests.patience import eventually
 from tideflow.eager import context
 from tideflow.programs.inner.eager import attributes as eager_attributes
 from tideflow.programs.inner.eager import context_names as eager_names
@@ -39,7 +39,7 @@ def test_a_function_that_waits_is_cancelled():
 
     thread = threading.Thread(target=run)
     thread.start()
-    time.sleep(0.2)
+    eventually(lambda: queue.queue_ref._value.report()["waiting to dequeue"])
     assert not manager.is_cancelled
     manager.start_cancel()
     thread.join(timeout=10)

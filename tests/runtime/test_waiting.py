@@ -1,11 +1,11 @@
 """The context of a step: deadlines, cancellation, and values that have not arrived."""
 
 import threading
-import time
 
 import pytest
 
 import tideflow as tf
+from tests.patience import eventually
 from tideflow.runtime.waiting import ABSENT, PendingValue, StepContext
 
 
@@ -70,8 +70,7 @@ def test_a_pending_value_is_waited_for():
     pending, found = Promise(), []
     thread = threading.Thread(target=lambda: found.append(StepContext(20.0).resolve(lambda: pending)))
     thread.start()
-    while pending.wake is None:
-        time.sleep(0.001)
+    eventually(lambda: pending.wake is not None)
     pending.keep(3)
     thread.join(20)
     assert found == [3]

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 
 import grpc
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.patience import eventually
 from tests.serving.loops import PORTS, served
 from tideflow.serving import messages, replay_command
 from tideflow.serving.warmup import read_logs
@@ -253,8 +253,7 @@ def test_sigterm_answers_what_is_under_way_and_ends_all_processes(models):
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         address = server.stdout.readline().split("//")[1].strip().rstrip("/")
-        while ask(address, "GET", "/readyz")[0] != 200:
-            time.sleep(0.05)
+        eventually(lambda: ask(address, "GET", "/readyz")[0] == 200, 120, "the model is not loaded")
         (forker,) = _children(server.pid)
         (folder / "began").unlink()
         (folder / "go").unlink()
@@ -262,8 +261,7 @@ def test_sigterm_answers_what_is_under_way_and_ends_all_processes(models):
         for number, client in enumerate(clients):
             body = json.dumps({"instances": [[float(number)]]})
             client.request("POST", "/v1/models/waiting:predict", body)
-        while not (folder / "began").exists():
-            time.sleep(0.01)
+        eventually((folder / "began").exists, 120, "no prediction begins")
         server.send_signal(signal.SIGTERM)
         while "stopping" not in server.stderr.readline():
             pass

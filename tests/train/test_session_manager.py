@@ -1,16 +1,14 @@
 """Session managers and supervisors: waiting has an end, what fails is closed, services do their work."""
 
 import itertools
-import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tideflow as tf
+from tests.patience import PATIENCE, eventually
 from tideflow.train import session_manager
-
-PATIENCE = 60  # seconds until a test gives up waiting for a thread
 
 
 @pytest.fixture(autouse=True)
@@ -86,13 +84,6 @@ def test_a_checkpoint_of_another_graph_is_refused_and_the_session_closed(session
     assert sessions[-1]._closed
 
 
-def _eventually(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "it never came to be"
-        time.sleep(0.01)
-
-
 def test_services_save_summarize_and_count(tmp_path):
     step = tf.train.get_or_create_global_step()
     add = tf.assign_add(step, 1)
@@ -100,7 +91,7 @@ def test_services_save_summarize_and_count(tmp_path):
     supervisor = tf.train.Supervisor(logdir=str(tmp_path), save_model_secs=0.01, save_summaries_secs=0.01)
     with supervisor.managed_session() as session:
         session.run(add)
-        _eventually(lambda: str(tf.train.latest_checkpoint(str(tmp_path))).endswith("-1"))
+        eventually(lambda: str(tf.train.latest_checkpoint(str(tmp_path))).endswith("-1"))
         writer = supervisor.summary_writer
 
         def tags():
@@ -108,7 +99,7 @@ def test_services_save_summarize_and_count(tmp_path):
             events = [e for p in tmp_path.glob("events*") for e in tf.train.summary_iterator(str(p))]
             return {value.tag for event in events for value in event.summary.value}
 
-        _eventually(lambda: tags() >= {"s", "global_step/sec"})
+        eventually(lambda: tags() >= {"s", "global_step/sec"})
     assert supervisor.should_stop()
     assert (tmp_path / "graph.pbtxt").exists()
 

@@ -68,7 +68,7 @@ def _apply(f: Callable[..., Any], args: Sequence[TensorLike]) -> Any:
             "Ensure that no `variable_scope` is created with `use_resource=False`."
         )
     variables = variables_read(graph, first)
-    takes_variables = _takes_variables(grad_fn, variables)
+    with_variables = takes_variables(grad_fn, variables)
     flat = [convert_to_tensor(x) for x in nest.flatten(result)]
     for tensor in flat:
         constants.identity(tensor)  # unused, but TensorFlow's graph has it
@@ -77,7 +77,7 @@ def _apply(f: Callable[..., Any], args: Sequence[TensorLike]) -> Any:
     @RegisterGradient(name)
     def gradient(op: Operation, *grads: Gradient) -> list[Any]:
         result_grads = grads[: len(flat)]
-        if takes_variables:
+        if with_variables:
             in_grads, variable_grads = grad_fn(*result_grads, variables=variables)
             if len(variable_grads) != len(variables):
                 raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
@@ -111,7 +111,8 @@ def variable_of(handle: Any) -> Any:
     return None if reference is None else reference()
 
 
-def _takes_variables(grad_fn: Callable[..., Any], used: list[Any]) -> bool:
+def takes_variables(grad_fn: Callable[..., Any], used: list[Any]) -> bool:
+    """Whether a gradient function is to be given variables; TypeError if it does not take them."""
     parameters = inspect.signature(grad_fn).parameters
     accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
     if used and not accepts:

@@ -65,7 +65,7 @@ class Derivative:
     intermediates: list[Tensor]  # tensors of the function, its other inputs
     body: FunctionBody
     grads: list[Any]  # for each input of the function, None, a tensor of the body, or IndexedSlices of such
-    names: tuple[str, str]  # of the function with intermediates as outputs, and of the gradient
+    names: tuple[str, str]  # the names of the function with intermediates as outputs, and of the gradient
 
     def packed(self, tensors: list[Any]) -> list[Any]:
         """The gradients of the function's inputs, made of the outputs of the gradient's body."""

@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph.op import Op, definitions, not_differentiable, undefined_gradient
 from tideflow.graph.operation import Operation
 
-GradientFunction: TypeAlias = Callable[..., Any]  # of the operation and the gradients of its outputs
+GradientFunction: TypeAlias = Callable[..., Any]  # takes the operation and the gradients of its outputs
 F = TypeVar("F", bound=GradientFunction)
 
 _registered: dict[str, GradientFunction | None] = {}

@@ -48,7 +48,7 @@ from tideflow.session.targets import Scheme, register_scheme
 _PATIENCE_SECONDS = 60.0  # how long a client waits for a server that does not answer yet
 _LOG_SECONDS = 10.0  # how often it logs that it waits
 _RETRY_SECONDS = 0.05
-_GIVING_UP = (CancelledError, DeadlineExceededError)  # of a client that waits no longer
+_GIVING_UP = (CancelledError, DeadlineExceededError)  # errors with which a client waits no longer
 _log = logging.getLogger("tideflow")
 
 

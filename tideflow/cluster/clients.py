@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from tideflow.cluster.protocol import Sender
 
 REVIEW_SECONDS = 1.0  # between two looks at what has come on each connection
-_BYTES_RECEIVED = struct.Struct("=Q")  # of Linux's tcp_info, where it stands at this offset
+_BYTES_RECEIVED = struct.Struct("=Q")  # a field of Linux's tcp_info, at this offset
 _BYTES_RECEIVED_AT = 128
 
 _log = logging.getLogger("tideflow.cluster")
@@ -71,7 +71,7 @@ class Clients:
         return sender
 
     def has_left(self) -> bool:
-        """Whether somebody has left whom `take_left` has not returned yet."""
+        """Whether clients have left that `take_left` has not returned yet."""
         return bool(self._left)
 
     def take_left(self) -> list[tuple[bytes, Sender]]:

@@ -45,7 +45,7 @@ class PlacedPart:
     """
 
     task: Task
-    incarnation: int  # of the task when the part was registered
+    incarnation: int  # the task's incarnation when the part was registered
     name: str
     feeds: list[int]
     fetches: list[int]

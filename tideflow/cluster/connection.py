@@ -28,7 +28,7 @@ _UP = int(zmq.EVENT_HANDSHAKE_SUCCEEDED)
 _NO_MEMBER = int(zmq.EVENT_HANDSHAKE_FAILED_AUTH | zmq.EVENT_HANDSHAKE_FAILED_PROTOCOL)
 _HUNG_UP = int(zmq.EVENT_HANDSHAKE_FAILED_NO_DETAIL)
 _DOWN = int(zmq.EVENT_DISCONNECTED | zmq.EVENT_CLOSED)
-_numbers = itertools.count(1)  # of requests and monitors, unique in the process
+_numbers = itertools.count(1)  # the numbers of requests and monitors, unique in the process
 
 
 @lru_cache(maxsize=1)

@@ -26,7 +26,7 @@ from tideflow.cluster.wire import Buffer, Envelope
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError, ResourceExhaustedError
 
-MAX_OPEN_REQUESTS = 65536  # of all clients together
+MAX_OPEN_REQUESTS = 65536  # requests of all clients together
 
 _BATCH = 16  # messages that the thread takes before it looks for other work
 

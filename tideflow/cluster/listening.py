@@ -1,7 +1,7 @@
-"""The port at which a listener is reached, and how many strangers may stand there.
+"""The port at which a listener is reached, and how many unauthenticated connections it may have.
 
 ZeroMQ accepts every connection, and tries again without a pause where it cannot. So its listener watches what
-ZeroMQ reports: while too many connections have not authenticated, the system ignores who comes anew (TCP asks
+ZeroMQ reports: while too many connections have not authenticated, the system ignores new ones (TCP asks
 again after a second); where no file descriptor is left, those that wait to be accepted are turned away.
 """
 
@@ -22,7 +22,7 @@ import zmq
 from tideflow.cluster import sockets
 from tideflow.cluster.clients import Clients
 
-MAX_STRANGERS = 256  # connections that have not authenticated
+MAX_UNAUTHENTICATED = 256  # connections that have not authenticated
 _BACKLOG = 128  # connections that the system keeps until ZeroMQ accepts them
 _LOG_SECONDS = 10.0
 
@@ -34,7 +34,7 @@ _ATTACH_FILTER, _DETACH_FILTER = 26, 27  # of Linux; Python has no names for the
 _log = logging.getLogger("tideflow.cluster")
 
 
-class Strangers:
+class Unauthenticated:
     """Counts the connections that were accepted and have not authenticated. Each does so, or is closed,
     within `seconds`. ZeroMQ does not say which one has authenticated: it counts as the oldest.
     """
@@ -70,7 +70,7 @@ class ListeningSocket:
     def __init__(self, host: str, port: int, clients: Clients):
         self._socket = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
         self._clients = clients
-        self._strangers = Strangers(sockets.HANDSHAKE_MS / 1000)
+        self._unauthenticated = Unauthenticated(sockets.HANDSHAKE_MS / 1000)
         self._is_open, self._last_log = True, -_LOG_SECONDS
         self._unreachable: socket.socket | None = None  # its descriptor is given up where no other is left
         self._accepting = -1  # the descriptor from which ZeroMQ accepts
@@ -110,28 +110,29 @@ class ListeningSocket:
             while True:
                 event, value = _EVENT.unpack(self._monitor.recv_multipart(sockets.AT_ONCE)[0])
                 if event == _ACCEPTED:
-                    self._strangers.accepted(value, now)
+                    self._unauthenticated.accepted(value, now)
                     self._clients.connected(value)
                 elif event == _ADMITTED:
-                    self._strangers.admitted()
+                    self._unauthenticated.admitted()
                 elif event == _DISCONNECTED:
-                    self._strangers.left(value)
+                    self._unauthenticated.left(value)
                     self._clients.disconnected(value)
                 elif value in (errno.EMFILE, errno.ENFILE):
                     self._turn_away(now)
         self.review(now)
 
     def review(self, now: float) -> None:
-        """Ignores who comes anew while there are too many strangers."""
+        """Ignores new connections while too many have not authenticated."""
         if self._unreachable is None:
             with contextlib.suppress(OSError):
                 self._unreachable = _unreachable_socket()
-        is_open = self._strangers.count(now) < MAX_STRANGERS
+        is_open = self._unauthenticated.count(now) < MAX_UNAUTHENTICATED
         if is_open != self._is_open:
             self._is_open = is_open
             _ignore_new(self._socket, not is_open)
             if not is_open:
-                self._tell(now, f"{MAX_STRANGERS} connections have not authenticated; others have to wait")
+                limit = MAX_UNAUTHENTICATED
+                self._tell(now, f"{limit} connections have not authenticated; others have to wait")
 
     def _turn_away(self, now: float) -> None:
         """Closes the connections that wait, with a descriptor that is kept for this: ZeroMQ has none left. It
@@ -196,7 +197,7 @@ class _Program(ctypes.Structure):
     _fields_ = [("length", ctypes.c_ushort), ("instructions", ctypes.POINTER(_Instruction))]
 
 
-_RETURN_NOTHING = _Instruction(0x06, 0, 0, 0)  # of no packet is anything kept
+_RETURN_NOTHING = _Instruction(0x06, 0, 0, 0)  # keeps no byte of any packet: drops it
 
 
 def _ignore_new(listening: socket.socket, is_ignored: bool) -> None:

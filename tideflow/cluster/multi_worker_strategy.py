@@ -78,7 +78,7 @@ class MultiWorkerExtended(MirroredExtended):
         self._workers: list[tuple[str, int]] = []
         self._task: tuple[str, int] = ("worker", 0)
         self._cluster: Any = None
-        self._server: Server | None = None  # of this worker, once it is asked for
+        self._server: Server | None = None  # this worker's server, once it is asked for
         resolver = TFConfigClusterResolver()
         cluster = resolver.cluster_spec()
         if cluster:

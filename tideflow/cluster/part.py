@@ -132,9 +132,9 @@ class PartRun:
 
     def __init__(self, part: RegisteredPart, plan: LocalPlan, feeds: Sequence[Any], context: StepContext):
         self._part, self._plan, self._feeds, self._context = part, plan, feeds, context
-        self._send: Callable[[Any], PendingValue] | None = None  # of the plan's generator
+        self._send: Callable[[Any], PendingValue] | None = None  # sends a value into the plan's generator
         self._seconds = 0.0
-        self.values: tuple[Any, ...] = ()  # of the fetches, once the run has ended
+        self.values: tuple[Any, ...] = ()  # the values of the fetches, once the run has ended
 
     def advance(self, value: Any = None) -> PendingValue | None:
         """Runs up to the next pending value and returns it; None at the end. `value` is that of the pending

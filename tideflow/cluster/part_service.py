@@ -167,7 +167,7 @@ class _ReplyRouter:
         context: StepContext,
     ):
         self._service, self._part, self._step, self._home, self._reply = service, part, step, home, reply
-        self._context = context  # of the whole step: the part's has the rendezvous, which sends through this
+        self._context = context  # the whole step's: the part's has the rendezvous, which sends through this
         self._ahead = _MAX_AHEAD
         self.may_block = True  # whether the thread that runs the part may wait here
 

@@ -62,7 +62,7 @@ class Assembly:
         self.is_dropped = False
         self._whole = whole
         self._frames_to_come = more + 1
-        self._pieces: list[Buffer] = []  # of the frame that has not ended
+        self._pieces: list[Buffer] = []  # the pieces of the frame that has not ended
 
     def add(self, piece: Buffer) -> None:
         """Adds the next piece."""

@@ -62,9 +62,9 @@ class RendezvousTable:
         self._early: dict[str, _Early] = {}  # by step
         self._held: Counter[Sender] = Counter()  # the bytes of early values, by who has sent them
         self._held_in_all = 0
-        self._left: dict[Sender, Lease] = {}  # of senders that have left, and whose values are held
+        self._left: dict[Sender, Lease] = {}  # senders that have left and whose values are held
         self._open: dict[str, Rendezvous] = {}
-        self._returned: dict[str, threading.Event] = {}  # of steps for whose end a thread waits
+        self._returned: dict[str, threading.Event] = {}  # by step, where a thread waits for its end
         self._early_seconds = early_seconds
         self._early_bytes = default_early_bytes() if early_bytes is None else early_bytes
         of_sender = early_bytes_of_sender

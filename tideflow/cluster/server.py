@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 MAX_THREADS = 1024  # steps and requests that one task works on at a time
 _JOIN_SECONDS = 0.1  # how often `join` checks whether the job is over
 
-_servers: dict[str, Server] = {}  # of this process, by address
+_servers: dict[str, Server] = {}  # the servers of this process, by address
 _of_parent: list[Server] = []  # in a forked child: they are kept, since closing their sockets is not for it
 
 

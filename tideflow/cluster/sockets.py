@@ -100,7 +100,7 @@ def prepare(sock: zmq.Socket[bytes], key: Key | None) -> None:
 
 
 def is_greeted_at(address: tuple[str, int]) -> bool:
-    """Whether a ZeroMQ socket at an address greets who connects, as it does before it asks for a key."""
+    """Whether a ZeroMQ socket listens at an address: it sends a greeting before it asks for a key."""
     try:
         with socket.create_connection(address, _PROBE_SECONDS) as probe:
             return probe.recv(1) == _ZMTP_SIGNATURE

@@ -33,7 +33,7 @@ INLINE_BYTES = 64 << 10  # a smaller tensor travels in frame 0: copying it costs
 _MAGIC = b"TIDE"
 _PREFIX = struct.Struct("<4sHHQQIII")  # magic, version, the envelope's fields, bytes of JSON
 _MAGIC_AND_VERSION = (_MAGIC, VERSION)
-_LENGTH_BYTES = 8  # of each string
+_LENGTH_BYTES = 8  # the size of the length before each string
 _TYPES = {  # by TensorFlow's number; quantized values travel as the integers they are stored as
     number: dtype
     for number in range(1, 24)

@@ -485,7 +485,7 @@ def find_best_candidate_index(
 def find_best_candidate_distribution(
     objective_vector: Any, constraints_matrix: Any, epsilon: float = 0.0
 ) -> np.ndarray:
-    """Chooses candidates by chance: the distribution of least expected loss for which the constraints hold.
+    """Chooses candidates at random: the distribution of least expected loss for which the constraints hold.
 
     If they cannot hold, the least excess is allowed. It needs SciPy.
 

@@ -106,8 +106,7 @@ class Dataset(structure.OfElements):
             raise ValueError(
                 "Failed to create a one-shot iterator for a dataset. `Dataset.make_one_shot_iterator()` does "
                 "not support datasets that capture stateful objects, such as a `Variable` or `LookupTable`. "
-                "In these cases, use `Dataset.make_initializable_iterator()`. "
-                f"(Original error: {error})"
+                f"In these cases, use `Dataset.make_initializable_iterator()`. (Original error: {error})"
             ) from None
         return iterator.one_shot(made, self._element_spec)
 

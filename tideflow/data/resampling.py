@@ -1,4 +1,4 @@
-"""Elements dropped by chance, until classes are as frequent as is wanted."""
+"""Elements dropped at random, until classes are as frequent as is wanted."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def _known_share(initial: Tensor, target: Tensor) -> Any:
 
 
 def _kept(dataset: Dataset, accepted: Dataset, found: Dataset, classes: Dataset, seed: Any) -> Dataset:
-    """Pairs of class and element, those that chance kept."""
+    """The pairs of class and element that are kept, at random."""
     accepted = Dataset.zip((accepted, found)).map(_warned)
     parts = Dataset.zip((classes, accepted, dataset))
     parts = parts.map(lambda label, chances, element: (label, indexing.gather(chances, label), element))

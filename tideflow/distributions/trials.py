@@ -234,7 +234,8 @@ class Categorical(Distribution):
 
 
 @RegisterKL(Categorical, Categorical)
-def _kl_categorical_categorical(a: Categorical, b: Categorical, name: str | None = None) -> Tensor:
+def kl_of_classes(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The divergence of two distributions of classes that have logits."""
     with name_scope(name, "kl_categorical_categorical", [a.logits, b.logits]):
         difference = softmax.log_softmax(a.logits) - softmax.log_softmax(b.logits)
         return reductions.reduce_sum(softmax.softmax(a.logits) * difference, axis=-1)

@@ -33,7 +33,7 @@ _new = object.__new__
 
 
 class _StepsOfThread(threading.local):
-    """What the steps of a thread's calls end with."""
+    """The context of the step that this thread runs, if any. Steps of its calls end when that one does."""
 
     outer: StepContext | None = None
 
@@ -42,8 +42,8 @@ steps_of_thread = _StepsOfThread()
 
 
 class CompiledBody:
-    """A body that eager mode can call. `handles` are the inputs that are the same in every call: a plan knows
-    their variables, as it knows those of a graph.
+    """A body that eager mode can call. `handles` are the inputs that are the same in every call, so that a
+    plan knows their variables as it knows those of a graph; the other inputs are fed.
     """
 
     _lock: Any
@@ -57,35 +57,35 @@ class CompiledBody:
     ) -> None:
         self.name = name
         self.body = body
-        self._mode = mode  # eager mode, which has the resources
+        self._mode = mode  # eager mode's graph, which has the resources
         self._handles = handles or {}
-        self._states: dict[str, dict[str, Any]] = {}  # of operations that keep something between calls
+        self._states: dict[str, dict[str, Any]] = {}  # by operation: what it keeps between calls
         self._plan: Plan | None = None  # where the shapes of all inputs are known
         self._variants: Variants[Plan] | None = None
         self._executor: LocalExecutor | None = None
         self._feeds: list[Tensor] = []
-        self._fed: list[int] = []  # their positions among the inputs
-        self._open: list[int] = []  # the feeds whose shapes a call says
+        self._fed: list[int] = []  # the positions of the feeds among the inputs
+        self._open: list[int] = []  # the feeds whose shapes are known only when it is called
         self._feed_devices: tuple[torch.device, ...] | None = None
-        # By where the feeds are; None where there is only the CPU.
+        # A body for each combination of the feeds' devices; None where there is only the CPU.
         self._elsewhere: dict[tuple[torch.device, ...], CompiledBody] | None = None
         give_lock(self)
         self._outputs: list[tuple[dtypes.DType, Any, Any]] = []
 
     def values(self, tensors: Sequence[EagerTensor]) -> list[EagerTensor]:
-        """What the body computes of the inputs, unseen by tapes."""
+        """What the body computes from all inputs. Tapes do not record it."""
         if self._executor is None:
             self._prepare()
         return self.run([tensors[i]._value for i in self._fed])
 
     def fed_positions(self) -> list[int]:
-        """The places of the inputs whose values `run` takes."""
+        """The positions of the inputs whose values `run` takes."""
         if self._executor is None:
             self._prepare()
         return self._fed
 
     def run(self, fed: list[Any]) -> list[EagerTensor]:
-        """The same, of the values of those inputs that are not the same in every call."""
+        """What the body computes from the values of the inputs that are fed."""
         if self._executor is None:
             self._prepare()
         if self._elsewhere is not None:
@@ -125,7 +125,7 @@ class CompiledBody:
             self._executor = LocalExecutor(self._mode().resources, Placement(tuple(devices), soft=True))
 
     def _for_devices(self, devices: tuple[torch.device, ...]) -> CompiledBody:
-        """The same body for feeds that are there."""
+        """This body for feeds on these devices."""
         assert self._elsewhere is not None, "there is more than the CPU"
         found = self._elsewhere.get(devices)
         if found is None:
@@ -171,7 +171,7 @@ class CompiledBody:
 
 
 def _described(tensor: Tensor) -> tuple[dtypes.DType, Any, Any]:
-    """Of an output, the type, the key of its kernels if it is known, and the shape of a handle."""
+    """The type of an output, its key (`tensor.Key`) if that is known already, and the shape of a handle."""
     dtype = tensor.dtype.base_dtype
     if isinstance(tensor.shape, HandleShape):
         return dtype, handle_key(tensor.shape), tensor.shape

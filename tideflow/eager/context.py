@@ -55,23 +55,23 @@ _NO_DEVICE = SimpleNamespace(device="")
 
 
 class EagerGraph(Graph):
-    """Stands where graph mode has the default graph: it holds the scopes of each thread, and no operations.
+    """The default graph of eager mode: it holds the scopes of each thread, and no operations.
 
     `Op.__call__` hands it what it would add to a graph, and gets the result.
     """
 
     is_eager = True
-    tensor_type = EagerTensor  # of what it makes and takes as it is
+    tensor_type = EagerTensor
 
     def __init__(self) -> None:
         self.kernels: dict[tuple[Any, ...], BoundKernel] = {}
-        # What `kernels` has, as functions of the op's arguments and a name, unless the program says by
-        # `tf.device` where its operations run. The most common functions look here before they `execute`.
+        # The functions `run` of the kernels. The most common public functions look here first, and call
+        # `execute` only for what is missing. It stays empty once the program has used `tf.device`.
         self.known: dict[tuple[Any, ...], Callable[[Sequence[Any], str | None], Any]] = {}
-        self.uses_devices = False  # whether a program has said by now where its operations run
-        self.states: dict[Any, dict[str, Any]] = {}  # of ops that keep something between calls
+        self.uses_devices = False  # whether the program has used `tf.device`
+        self.states: dict[Any, dict[str, Any]] = {}  # by op: what it keeps between calls
         self.resources = ResourceManager()
-        self.tasks: list[str] = []  # by which other processes of a cluster know this one
+        self.tasks: list[str] = []  # the names of this process in a cluster
         self.gradient_plans = GradientPlans(self)
         self.kept: dict[str, Any] = {}  # what libraries note about the program's names
         self._numbers: dict[Any, tuple[Any, dtypes.DType]] = {}
@@ -267,7 +267,7 @@ def enable_eager_execution(
       device_policy: What happens to inputs that are on another device than the operation: they are copied,
         whichever of the `tf.contrib.eager.DEVICE_PLACEMENT_…` this is.
       execution_mode: `tf.contrib.eager.SYNC` or `ASYNC`. Kernels of the CPU have run when a call returns,
-        those of a GPU are waited for by who reads the value, in both modes.
+        those of a GPU are waited for where the value is read, in both modes.
 
     Raises:
       ValueError: If the program has made operations already, or an argument is not one of those.

@@ -55,7 +55,7 @@ def _refusal(value: Any, dtype: DTypeLike | None, error: Exception) -> Exception
 
 
 def _items(value: Any) -> Iterator[Any]:
-    """What lists in lists have in the end."""
+    """The items of nested lists, one after the other."""
     if not isinstance(value, (list, tuple)):
         yield value
         return

@@ -39,9 +39,9 @@ from tideflow.runtime.waiting import StepContext
 if TYPE_CHECKING:
     from tideflow.eager.context import EagerGraph
 
-_MOST_BOUND = 10_000  # kernels; a program whose shapes never recur begins anew then
+_MOST_BOUND = 10_000  # kernels; then all are dropped: the shapes of the program never recur
 
-_MOST_SIZES = 32  # in a list; longer ones are data
+_MOST_SIZES = 32  # numbers of a list that is taken for sizes; a longer one is data
 _MOST_SCALARS = 1_000
 _MOST_WRITTEN_OUT = 8  # tensors of a list that a kernel's caller names one by one, which is quicker
 _WIDE = 2**31
@@ -57,7 +57,7 @@ _scalars: dict[Any, EagerTensor] = {}
 
 
 class BoundKernel:
-    """A kernel with all that calls on inputs of the same types, shapes and devices have in common."""
+    """A kernel for inputs of certain types, shapes and devices, with everything that follows from these."""
 
     __slots__ = (
         "attrs",
@@ -72,8 +72,8 @@ class BoundKernel:
         "single",
     )
 
-    call: Callable[..., Any]  # of the values of the inputs, or of those that it does not know
-    run: Callable[[Sequence[Any], str | None], Any]  # of the op's arguments and name: what the op gives
+    call: Callable[..., Any]  # takes the values of the inputs, but for those that it knows
+    run: Callable[[Sequence[Any], str | None], Any]  # takes the op's arguments and a name
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class BoundKernel:
         self.node = node
         self.attrs = node.attrs
         self.device = device  # to which inputs are moved
-        self.literals = literals  # positions of Python values: the tensor, or its type
-        # Of each output, the type, the key, and the shape of a handle, which says what it is a handle of.
+        self.literals = literals  # for each Python value: its position, and its tensor or just the type
+        # For each output: the type, the key, and the shape of a handle, which says what it is a handle of.
         self.outputs = [
             (
                 value.dtype.base_dtype,
@@ -97,9 +97,9 @@ class BoundKernel:
         op = node.definition
         is_single = len(node.outputs) == 1 and not op.outputs[0].is_list
         self.single = self.outputs[0] if is_single else None
-        # Whether it takes values of the arguments where they are, and gives the value of one tensor.
+        # Whether it can be called on the values of the arguments as they are, and returns one tensor's value.
         self.is_direct = self.single is not None and self.single[2] is None and device is None
-        # The places of what it takes among the flat inputs: of all, or of those that are no known literals.
+        # Which of the flat inputs it takes: all but the Python values that it knows.
         self.places: Sequence[int] = range(len(node.inputs))
         unknown = {*range(len(op.inputs))} - {i for i, known in literals if type(known) is EagerTensor}
         if op.takes_lists:
@@ -114,7 +114,7 @@ class BoundKernel:
 
 
 def _key_of(value: Value, device: torch.device) -> Key | None:
-    """What kernels are found by that take this value; None where its shape shows only when it is there."""
+    """The key of an output; None if its shape is known only when it is computed."""
     shape = value.shape
     if isinstance(shape, HandleShape):
         return handle_key(shape)
@@ -265,13 +265,8 @@ def scalar(value: Any, dtype: dtypes.DType) -> EagerTensor:
 def _converted(
     graph: EagerGraph, op: Op, args: tuple[Any, ...], attrs: dict[str, Any], name: str | None, call_key: Any
 ) -> Any:
-    """The same where no kernel is known for the call: converts what is no tensor yet."""
-    if len(args) != len(op.inputs):
-        expected = ", ".join(arg.name for arg in op.inputs)
-        raise TypeError(f"{op.name} takes {len(op.inputs)} inputs ({expected}), {len(args)} given")
-    if not op._checked:
-        op.check_parts(op.parts())
-        op._checked = True
+    """What `execute` gives where no kernel is known for the call: it converts what is no tensor yet."""
+    op.check_call(args)
     symbolic: Any = graph_of(args)
     if symbolic is not graph:
         if not symbolic.takes_eager_calls:
@@ -443,7 +438,7 @@ def bind(
     known: Set[int] = frozenset(),
     literals: Sequence[tuple[int, Any]] = (),
 ) -> BoundKernel:
-    """The kernel for inputs like these, some of which are `known` to have these very values."""
+    """The kernel for inputs like these. Those that are `known` have the same values in every call."""
     values = [
         _constant_value(x) if i in known else given(f"input_{i}", x.dtype, x.shape, None)
         for i, x in enumerate(inputs)
@@ -542,7 +537,7 @@ def _terms_of_kernel(bound: BoundKernel, arguments: KernelArguments) -> _Terms:
 def _called_on_values(
     bound: BoundKernel, function: Callable[..., Any], terms: Sequence[str], known: dict[str, Any]
 ) -> Callable[..., Any]:
-    """A function of the values that calls another one on these terms."""
+    """A function of the kernel's inputs that calls `function` on these terms, which are made of them."""
     values = [f"v{i}" for i in bound.places]
     if list(terms) == values:
         return function
@@ -577,7 +572,7 @@ def _run_directly(
     terms: Sequence[str],
     known: dict[str, Any],
 ) -> Callable[..., Any]:
-    """The same on the arguments, and what it gives as a tensor: all that a call does, in one function."""
+    """A function from the op's arguments to its output tensor, written out to call nothing but the kernel."""
     called = ", ".join(terms)
     for i, dtype in bound.literals:
         if type(dtype) is not EagerTensor:  # a number, of which the kernel knows the type

@@ -7,6 +7,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tideflow.autodiff.custom import takes_variables
 from tideflow.eager.recording import Record, recording
 from tideflow.eager.tape import GradientTape
 from tideflow.export import export
@@ -29,16 +30,10 @@ def with_custom_gradient(f: Callable[..., Any], args: Sequence[Any], kwargs: dic
     finally:
         recording.tapes = outside
     used = list(tape.watched_variables())
-    parameters = inspect.signature(grad_fn).parameters
-    accepts = "variables" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())
-    if used and not accepts:
-        raise TypeError(
-            "If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
-            "'variables' keyword argument."
-        )
+    with_variables = takes_variables(grad_fn, used)
 
     def gradient(record: Record, *grads: Any) -> list[Any]:
-        if not used:
+        if not with_variables:
             return nest.flatten(grad_fn(*grads))
         in_grads, variable_grads = grad_fn(*grads, variables=used)
         if len(variable_grads) != len(used):

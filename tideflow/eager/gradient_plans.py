@@ -1,4 +1,4 @@
-"""Plans of the way back: where a tape has recorded what an earlier one did, the gradients are one plan.
+"""Plans of backward passes: where a tape has recorded what an earlier one did, the gradients are one plan.
 
 What was recorded is described by the kernels that ran and by which of their inputs came from where. When the
 same description comes again, the recorded operations are made once more as nodes of a graph, `tf.gradients`
@@ -27,13 +27,13 @@ from tideflow.ops.helpers.variables import HandleShape
 if TYPE_CHECKING:
     from tideflow.eager.context import EagerGraph
 
-_COMPILED_AT = 5  # the time that the same comes again; compiling takes as long as some hundred ways back
-_MOST_PLANS = 200  # a program whose tapes differ all the time begins anew then
-_MOST_OPERATIONS = 2_000  # of a tape; longer ones take too long to compile
+_COMPILED_AT = 5  # occurrences of a description; compiling takes as long as some hundred backward passes
+_MOST_PLANS = 200  # then all are dropped: the tapes of the program differ every time
+_MOST_OPERATIONS = 2_000  # of a tape: compiling more takes too long
 
 
 class _GradientPlan(NamedTuple):
-    """The compiled way back: the places of the values that it takes, and how its results make gradients."""
+    """A compiled backward pass: the places of the values that it takes, and how gradients are made of it."""
 
     body: CompiledBody
     feeds: list[int]
@@ -51,7 +51,7 @@ class GradientPlans:
 
     def __init__(self, graph: EagerGraph) -> None:
         self._graph = graph
-        self._seen: dict[Any, int | _GradientPlan | None] = {}  # None: it has to be done one by one
+        self._seen: dict[Any, int | _GradientPlan | None] = {}  # None: it cannot be compiled
 
     def computed(
         self, entries: Sequence[Entry], targets: list[Any], sources: list[Any], seeds: Sequence[Any]
@@ -90,7 +90,7 @@ class GradientPlans:
     def _counted(
         self, key: Any, count: int, entries: Sequence[Any], places: dict[int, int]
     ) -> _GradientPlan | None:
-        """Notes that what was recorded has come `count` times; compiles it when that is worth it."""
+        """Notes that this was recorded `count` times; compiles its backward pass when that is worth it."""
         if count < _COMPILED_AT:
             if len(self._seen) > _MOST_PLANS:
                 self._seen.clear()
@@ -169,7 +169,7 @@ def _recorded_nodes(
                 made[place] = constants.constant(value.constant, tensor.dtype)
             else:
                 made[place] = feedable[place] = constants.placeholder(tensor.dtype)
-                made[place]._shape = tensor.shape  # of a handle, what it is a handle of
+                made[place]._shape = tensor.shape  # a handle's shape says what it is a handle of
         op = bound.node.definition
         node = op.node_from_flat([made[places[id(x)]] for x in inputs], bound.attrs, op.name)
         for symbolic, tensor in zip(node.outputs, outputs, strict=True):

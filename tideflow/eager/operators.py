@@ -16,7 +16,7 @@ _NO_ATTRS: dict[str, Any] = {}
 
 
 def _straight(name: str, op: Op, otherwise: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """The operator, by `op` where both operands are floating, as `otherwise` does it in the end."""
+    """An operator that runs `op` at once if both operands are floating, and else calls `otherwise`."""
 
     def operator(x: EagerTensor, y: Any) -> Any:
         kind = type(y)

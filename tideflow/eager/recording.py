@@ -24,13 +24,13 @@ class _Recording(threading.local):
 
 recording = _Recording()
 
-# One thing for each tape that records, in any thread: where there is none, no operation asks for those of its
-# thread, which takes longer.
+# The ids of the tapes that record, in any thread. While it is empty, operations need not look for the tapes
+# of their thread, which takes longer.
 taping: set[int] = set()
 
 
 def begin(tape: Any, others: Iterable[Any]) -> None:
-    """Has a tape record what this thread runs, after these others."""
+    """Has a tape record what this thread runs. `others` are the tapes that record already."""
     taping.add(id(tape))
     recording.tapes = (*others, tape)
 
@@ -70,9 +70,9 @@ class Record:
         self.inputs = inputs
         self.outputs = outputs
         self._gradient_name = gradient_name
-        self.gradient = gradient  # instead of that of the op type
-        self.takes_none = takes_none  # that gradient: None of outputs that have none, instead of zeros
-        self.wanted: Any = ()  # the ids of tensors whose gradients are asked for, while a tape goes back
+        self.gradient = gradient  # the gradient function, if it is not that of the op type
+        self.takes_none = takes_none  # whether it takes None, not zeros, for outputs without gradients
+        self.wanted: Any = ()  # in a backward pass: the ids of the tensors whose gradients are asked for
 
     _control_flow_context = None
     control_inputs = ()

@@ -246,37 +246,12 @@ class GradientTape:
         if self._used or not self._was_entered:
             raise RuntimeError("GradientTape.gradient can only be called once on non-persistent tapes.")
         if self._recording:
-            if not self._persistent:
-                self._pop()
-            else:
-                logging.log_first_n(
-                    logging.WARN,
-                    "Calling GradientTape.gradient on a persistent tape inside its context is significantly "
-                    "less efficient than calling it outside the context (it causes the gradient ops to be "
-                    "recorded on the tape, leading to increased CPU and memory usage). Only call "
-                    "GradientTape.gradient inside the context if you actually want to trace the gradient in "
-                    "order to compute higher order derivatives.",
-                    1,
-                )
+            self._end_or_warn()
         try:
             unconnected = UnconnectedGradients(unconnected_gradients)
         except ValueError:
             raise ValueError(f"Unknown value for unconnected_gradients: '{unconnected_gradients}'") from None
-        targets = []
-        for item in nest.flatten(target):
-            if hasattr(item, "handle"):
-                item = self._read(item)
-            elif not isinstance(item, (Tensor, IndexedSlices, SparseTensor)):
-                item = convert_to_tensor(item)
-            if item.dtype is not dtypes.resource and not (item.dtype.is_floating or item.dtype.is_complex):
-                logging.log_first_n(
-                    logging.WARN,
-                    "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
-                    "GradientTape.gradient, got %r",
-                    5,
-                    item.dtype.base_dtype,
-                )
-            targets.append(item)
+        targets = [self._target(item) for item in nest.flatten(target)]
         flat = nest.flatten(sources)
         wanted = [_source(source) for source in flat]
         seeds = [None] * len(targets)
@@ -284,19 +259,7 @@ class GradientTape:
             seeds = [None if g is None else convert_to_tensor(g) for g in nest.flatten(output_gradients)]
         graph: Any = get_default_graph()
         if graph.is_eager:
-            pairs = [pair for pair in zip(targets, seeds, strict=True) if pair[0].dtype is not dtypes.string]
-            targets, seeds = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-            known = [source if id(source) in self._tracked else None for source in wanted]
-            # What is computed from whole numbers is not recorded; they are targets themselves at most.
-            known = [
-                source if source is None or _is_differentiable(source) or _is_among(source, targets) else None
-                for source in known
-            ]
-            found = None
-            if not recording.tapes:  # otherwise those record what computes the gradients
-                found = graph.gradient_plans.computed(self._records, targets, known, seeds)
-            if found is None:
-                found = backward(self._records, targets, known, seeds)
+            found = self._eager_gradients(graph, targets, wanted, seeds)
         else:
             found = self._graph_gradients(targets, wanted, seeds)
         if not self._persistent:
@@ -305,6 +268,54 @@ class GradientTape:
         if unconnected is UnconnectedGradients.ZERO:
             found = [_zeros(s) if g is None else g for s, g in zip(flat, found, strict=True)]
         return nest.pack_sequence_as(sources, found) if nest.is_nested(sources) else found[0]
+
+    def _end_or_warn(self) -> None:
+        """Ends the block of a tape that is used in it; a persistent one goes on recording, with a warning."""
+        if not self._persistent:
+            self._pop()
+            return
+        logging.log_first_n(
+            logging.WARN,
+            "Calling GradientTape.gradient on a persistent tape inside its context is significantly less "
+            "efficient than calling it outside the context (it causes the gradient ops to be recorded on the "
+            "tape, leading to increased CPU and memory usage). Only call GradientTape.gradient inside the "
+            "context if you actually want to trace the gradient in order to compute higher order "
+            "derivatives.",
+            1,
+        )
+
+    def _target(self, item: Any) -> Any:
+        """A target as a tensor, with a warning if it has no gradient."""
+        if hasattr(item, "handle"):
+            item = self._read(item)
+        elif not isinstance(item, (Tensor, IndexedSlices, SparseTensor)):
+            item = convert_to_tensor(item)
+        if item.dtype is not dtypes.resource and not (item.dtype.is_floating or item.dtype.is_complex):
+            logging.log_first_n(
+                logging.WARN,
+                "The dtype of the target tensor must be floating (e.g. tf.float32) when calling "
+                "GradientTape.gradient, got %r",
+                5,
+                item.dtype.base_dtype,
+            )
+        return item
+
+    def _eager_gradients(
+        self, graph: Any, targets: list[Any], sources: list[Any], seeds: list[Any]
+    ) -> list[Any]:
+        """The gradients over what was recorded, by a plan or record by record."""
+        pairs = [pair for pair in zip(targets, seeds, strict=True) if pair[0].dtype is not dtypes.string]
+        targets, seeds = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        known = [source if id(source) in self._tracked else None for source in sources]
+        # What is computed from whole numbers is not recorded; they are targets themselves at most.
+        known = [
+            source if source is None or _is_differentiable(source) or _is_among(source, targets) else None
+            for source in known
+        ]
+        found = None
+        if not recording.tapes:  # otherwise those record what computes the gradients
+            found = graph.gradient_plans.computed(self._records, targets, known, seeds)
+        return backward(self._records, targets, known, seeds) if found is None else found
 
     def _read(self, variable: Any) -> Tensor:
         """The value of a variable that is a target; the tape knows where it comes from."""
@@ -432,7 +443,7 @@ class GradientTape:
 
 
 def _source(source: Any) -> Any:
-    """What receives the gradient of a source: a tensor itself, of a variable the handle."""
+    """The tensor that receives the gradient of a source: the source itself, or the handle of a variable."""
     if hasattr(source, "handle"):
         return _here(source.handle)
     if not isinstance(source, Tensor):
@@ -441,7 +452,7 @@ def _source(source: Any) -> Any:
 
 
 def _here(tensor: Any) -> Any:
-    """The tensor; in a function that is being made, the input that stands for one from outside."""
+    """The tensor itself, or the input that stands for it in the function that is being traced."""
     graph: Any = get_default_graph()
     return graph.capture(tensor) if graph.building_function else tensor
 

@@ -293,7 +293,9 @@ def eager_tensor(value: Any, dtype: dtypes.DType) -> EagerTensor:
 
 
 class Key(tuple[Any, ...]):
-    """What kernels are found by that take a tensor. Equal ones are the same object: the hash is quick."""
+    """What kernels are looked up by: type, sizes and device of a tensor. Equal keys are the same object, so
+    they are quick to hash and compare.
+    """
 
     __slots__ = ()
     __hash__ = object.__hash__

@@ -206,8 +206,7 @@ class Estimator:
         if self._config.task_type in (TaskType.EVALUATOR, TaskType.PS):
             raise ValueError(
                 "Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate which "
-                "calls proper API according to given configuration. Current configuration: "
-                f"{self._config}."
+                f"calls proper API according to given configuration. Current configuration: {self._config}."
             )
         if steps is not None and max_steps is not None:
             raise ValueError("Can not provide both steps and max_steps.")

@@ -49,7 +49,7 @@ class Exporter(abc.ABC):
 
 
 class _SavedModelExporter(Exporter):
-    """What all exporters share: how they write a SavedModel."""
+    """What all exporters share: how they write a SavedModel, and delete the oldest of too many."""
 
     def __init__(
         self,
@@ -57,9 +57,15 @@ class _SavedModelExporter(Exporter):
         serving_input_receiver_fn: Callable | None,
         assets_extra: Mapping[str, str] | None = None,
         as_text: bool = False,
+        exports_to_keep: int | None = None,
     ):
+        if exports_to_keep is not None and exports_to_keep <= 0:
+            raise ValueError(
+                f"`exports_to_keep`, if provided, must be a positive number. Got {exports_to_keep}"
+            )
         self._name, self._serving_input_receiver_fn = name, serving_input_receiver_fn
         self._assets_extra, self._as_text = assets_extra, as_text
+        self._exports_to_keep = exports_to_keep
 
     @property
     def name(self) -> str:
@@ -74,7 +80,7 @@ class _SavedModelExporter(Exporter):
         eval_result: Mapping[str, Any],
         is_the_final_export: bool,
     ) -> Any:
-        """Exports the checkpoint.
+        """Exports the checkpoint, unless this exporter leaves it out, and deletes the oldest exports.
 
         Args:
           estimator: The estimator.
@@ -84,15 +90,35 @@ class _SavedModelExporter(Exporter):
           is_the_final_export: Whether the training is over.
 
         Returns:
-          The path of the SavedModel.
+          The path of the SavedModel, or None.
         """
-        return estimator.export_saved_model(
+        if not self._is_wanted(estimator, eval_result, is_the_final_export):
+            return None
+        exported = estimator.export_saved_model(
             export_path,
             self._serving_input_receiver_fn,
             assets_extra=self._assets_extra,
             as_text=self._as_text,
             checkpoint_path=checkpoint_path,
         )
+        if self._exports_to_keep is not None:
+            _delete_oldest(export_path, self._exports_to_keep)
+        return exported
+
+    def _is_wanted(self, estimator: Estimator, eval_result: Mapping[str, Any], is_final: bool) -> bool:
+        """Whether a checkpoint is exported. It is asked once for each."""
+        return True
+
+
+def _delete_oldest(export_path: str, exports_to_keep: int) -> None:
+    names = (name.rstrip("/") for name in gfile.listdir(export_path))
+    exports = sorted(name for name in names if len(name) == 10 and name.isdigit())
+    for name in exports[:-exports_to_keep]:
+        path = os.path.join(export_path, name)
+        try:
+            gfile.rmtree(path)
+        except NotFoundError as error:
+            logging.warn("Can not delete %s recursively: %s", path, error)
 
 
 @export("estimator.FinalExporter")
@@ -115,69 +141,14 @@ class FinalExporter(_SavedModelExporter):
     ):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
 
-    def export(
-        self,
-        estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """Exports the checkpoint if the training is over.
-
-        Args:
-          estimator: The estimator.
-          export_path: The directory of this exporter.
-          checkpoint_path: The checkpoint.
-          eval_result: The metrics of the checkpoint.
-          is_the_final_export: Whether the training is over.
-
-        Returns:
-          The path of the SavedModel, or None.
-        """
-        if not is_the_final_export:
-            return None
-        logging.info("Performing the final export in the end of training.")
-        return super().export(estimator, export_path, checkpoint_path, eval_result, is_the_final_export)
-
-
-class _LimitedExporter(_SavedModelExporter):
-    """Keeps a number of its newest exports."""
-
-    def __init__(
-        self,
-        name: str,
-        serving_input_receiver_fn: Callable | None,
-        assets_extra: Mapping[str, str] | None,
-        as_text: bool,
-        exports_to_keep: int | None,
-    ):
-        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
-        if exports_to_keep is not None and exports_to_keep <= 0:
-            raise ValueError(
-                f"`exports_to_keep`, if provided, must be a positive number. Got {exports_to_keep}"
-            )
-        self._exports_to_keep = exports_to_keep
-
-    def _export_and_forget(self, estimator: Estimator, export_path: str, *rest: Any) -> Any:
-        exported = _SavedModelExporter.export(self, estimator, export_path, *rest)
-        if self._exports_to_keep is not None:
-            names = (name.rstrip("/") for name in gfile.listdir(export_path))
-            exports = sorted(name for name in names if len(name) == 10 and name.isdigit())
-            for name in exports[: -self._exports_to_keep]:
-                _delete(os.path.join(export_path, name))
-        return exported
-
-
-def _delete(path: str) -> None:
-    try:
-        gfile.rmtree(path)
-    except NotFoundError as error:
-        logging.warn("Can not delete %s recursively: %s", path, error)
+    def _is_wanted(self, estimator: Estimator, eval_result: Mapping[str, Any], is_final: bool) -> bool:
+        if is_final:
+            logging.info("Performing the final export in the end of training.")
+        return is_final
 
 
 @export("estimator.LatestExporter")
-class LatestExporter(_LimitedExporter):
+class LatestExporter(_SavedModelExporter):
     """Exports the model after each evaluation, and keeps the newest exports.
 
     Args:
@@ -201,30 +172,6 @@ class LatestExporter(_LimitedExporter):
     ):
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
 
-    def export(
-        self,
-        estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """Exports the checkpoint, and deletes the oldest exports.
-
-        Args:
-          estimator: The estimator.
-          export_path: The directory of this exporter.
-          checkpoint_path: The checkpoint.
-          eval_result: The metrics of the checkpoint.
-          is_the_final_export: Whether the training is over.
-
-        Returns:
-          The path of the SavedModel.
-        """
-        return self._export_and_forget(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
-
 
 def _loss_smaller(best_eval_result: Mapping[str, Any], current_eval_result: Mapping[str, Any]) -> bool:
     for label, result in (
@@ -237,7 +184,7 @@ def _loss_smaller(best_eval_result: Mapping[str, Any], current_eval_result: Mapp
 
 
 @export("estimator.BestExporter")
-class BestExporter(_LimitedExporter):
+class BestExporter(_SavedModelExporter):
     """Exports the model after an evaluation that was better than all before, and keeps the newest exports.
 
     Args:
@@ -278,37 +225,16 @@ class BestExporter(_LimitedExporter):
         self._model_dir: str | None = None
         self._best: Mapping[str, Any] | None = None
 
-    def export(
-        self,
-        estimator: Estimator,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """Exports the checkpoint if it is the best so far.
-
-        Args:
-          estimator: The estimator.
-          export_path: The directory of this exporter.
-          checkpoint_path: The checkpoint.
-          eval_result: The metrics of the checkpoint.
-          is_the_final_export: Whether the training is over.
-
-        Returns:
-          The path of the SavedModel, or None.
-        """
+    def _is_wanted(self, estimator: Estimator, eval_result: Mapping[str, Any], is_final: bool) -> bool:
         if self._model_dir != estimator.model_dir and self._event_file_pattern:
             logging.info("Loading best metric from event files.")
             self._model_dir = estimator.model_dir
             self._best = self._best_in_files(os.path.join(self._model_dir, self._event_file_pattern))
         if self._best is not None and not self._is_better(eval_result):
-            return None
+            return False
         logging.info("Performing best model export.")
         self._best = eval_result
-        return self._export_and_forget(
-            estimator, export_path, checkpoint_path, eval_result, is_the_final_export
-        )
+        return True
 
     def _is_better(self, result: Mapping[str, Any]) -> bool:
         return self._compare_fn(best_eval_result=self._best, current_eval_result=result)

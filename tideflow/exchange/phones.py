@@ -55,16 +55,16 @@ def _lowered(program: ExportedProgram, partitioners: list[Any]) -> bytes:
 
 
 def _difference(program: ExportedProgram, contents: bytes) -> str:
-    """Where the file computes something else than the program does, for inputs by chance; empty where it does
+    """Where the file computes something else than the program does, for random inputs; empty where it does
     not.
     """
     from executorch.runtime import Runtime  # loaded when asked for
 
-    chance = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     inputs = tuple(
         [
-            torch.rand(each.shape, generator=chance, dtype=each.dtype) if each.is_floating_point() else each
-            for each in program.example_inputs[0]
+            torch.rand(x.shape, generator=generator, dtype=x.dtype) if x.is_floating_point() else x
+            for x in program.example_inputs[0]
         ]
     )
     wanted = program.module()(*inputs)

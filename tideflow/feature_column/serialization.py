@@ -10,9 +10,8 @@ from tideflow.graph.dtypes import DType
 from tideflow.variables import keras_initializers
 from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 
-CLASSES: dict[
-    str, Any
-] = {}  # the classes of `tf.feature_column` by name: those of contrib have the same names
+# The classes of `tf.feature_column` by name; those of contrib have the same names.
+CLASSES: dict[str, Any] = {}
 
 
 def config_of(column: Any) -> dict[str, Any]:

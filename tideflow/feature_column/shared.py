@@ -1,4 +1,4 @@
-"""Embeddings of several columns in one table, as TensorFlow 2 makes them: columns know who has the table."""
+"""Embeddings of several columns in one table, as TensorFlow 2 makes them: the columns share an object."""
 
 from __future__ import annotations
 

@@ -218,7 +218,22 @@ class ConcreteFunction:
 
     def _call_flat(self, args: Sequence[Any]) -> Any:
         """Calls the function on the tensors of its arguments, in order."""
-        graph = get_default_graph()
+        tensors = self._input_tensors(args)
+        given = len(tensors)
+        tensors += self.captured_inputs
+        if not get_default_graph().is_eager:
+            node = self._call_in_graph(tensors)
+            return node if self.structured_outputs is None else self._pack(node.outputs)
+        check_eager(tensors)
+        outputs = self._executable(tensors)
+        if self._quick_captured is None:
+            now: Any = self.captured_inputs
+            places = [i - given for i in self._executable.fed_positions() if i >= given]
+            self._quick_captured = [now[i]._value for i in places]
+        return self._pack(outputs)
+
+    def _input_tensors(self, args: Sequence[Any]) -> list[Any]:
+        """The arguments as tensors: variables are their handles, each of them once."""
         tensors: list[Any] = []
         seen: set[int] = set()
         for i, arg in enumerate(args):
@@ -234,24 +249,10 @@ class ConcreteFunction:
                 tensors.append(convert_to_tensor(arg, self._signature[i].dtype))
             else:
                 raise ValueError(
-                    f"All inputs to `ConcreteFunction`s must be Tensors; on invocation of "
+                    "All inputs to `ConcreteFunction`s must be Tensors; on invocation of "
                     f"{self._func_graph.name}, the {i}-th input ({arg}) was not a Tensor."
                 )
-        captured = self.captured_inputs
-        tensors += captured
-        if not graph.is_eager:
-            node = self._call_in_graph(tensors)
-            return node if self.structured_outputs is None else self._pack(node.outputs)
-        check_eager(tensors)
-        outputs = self._executable(tensors)
-        if self._quick_captured is None:
-            given, now = (
-                len(tensors) - len(captured),
-                self.captured_inputs,
-            )
-            places = [i - given for i in self._executable.fed_positions() if i >= given]
-            self._quick_captured = [now[i]._value for i in places]  # type: ignore[attr-defined]
-        return self._pack(outputs)
+        return tensors
 
     def _call_in_graph(self, tensors: list[Tensor]) -> Operation:
         for i, (tensor, known) in enumerate(zip(tensors, self.inputs, strict=True)):

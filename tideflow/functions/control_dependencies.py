@@ -11,7 +11,7 @@ from tideflow.graph.operation import Operation, Tensor
 def add_control_dependencies(graph: Graph, outputs: list[Tensor]) -> list[Operation]:
     """Makes each operation on a resource wait for the last one before it, and the outputs for all effects.
 
-    Plans keep the order of operations with effects anyway. The edges say it to who reads the FunctionDef.
+    Plans keep the order of operations with effects anyway. The edges tell other readers of the FunctionDef.
     Returns the operations that every call runs.
     """
     last: dict[Tensor, Operation] = {}  # the operation that used a resource last

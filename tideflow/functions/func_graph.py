@@ -37,12 +37,10 @@ class FuncGraph(WaitingGraph):
         self.outputs: list[Tensor] = []
         self.structured_input_signature: Any = None
         self.structured_outputs: Any = None
-        self.declared_outputs: Any = None  # of a loaded function, as the SavedModel describes them
+        self.declared_outputs: Any = None  # a loaded function's outputs, as the SavedModel describes them
         self.control_outputs: list[Operation] = []
-        self.held_variables: list[Any] = []  # of a loaded function, which keeps them
-        self.unused_arguments: set[int] = (
-            set()
-        )  # variables among the arguments that the function leaves alone
+        self.held_variables: list[Any] = []  # variables that a loaded function keeps alive
+        self.unused_arguments: set[int] = set()  # positions of variables that the function does not use
         self.take_collections(shared=SHARED)
         creators = creators_of(self)
         creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]

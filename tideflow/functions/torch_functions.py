@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
 
 _TRIALS = (7, 11)  # for a size that is unknown: what is equal after both does not depend on it
-_made: dict[Any, TorchFunction] = {}  # of functions that were given without a name
+_made: dict[Any, TorchFunction] = {}  # those made of functions without a name
 
 
 @export("torch_function")
@@ -86,7 +86,7 @@ def torch_function(
 def _name_of(function: Callable[..., Any]) -> str:
     while isinstance(function, functools.partial):
         function = function.func
-    if getattr(function, "__name__", "") == "apply":  # of a torch.autograd.Function
+    if getattr(function, "__name__", "") == "apply":  # the `apply` of a torch.autograd.Function
         return getattr(function.__self__, "__name__", "apply")
     name = getattr(function, "__name__", type(function).__name__)
     return name.removesuffix(".default")

@@ -189,7 +189,7 @@ class Tracer:
         self._traces: dict[Any, ConcreteFunction] = {}
         self._relaxed: dict[Any, tuple[list[TensorShape | None], ConcreteFunction]] = {}
         self._missed: set[Any] = set()
-        self.count = 0  # of traces
+        self.count = 0  # how often it was traced
         self._bound: weakref.WeakKeyDictionary[Any, Tracer] = weakref.WeakKeyDictionary()
         give_lock(self)
         functools.update_wrapper(self, function, updated=())

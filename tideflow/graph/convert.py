@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 _Conversion: TypeAlias = Callable[..., Any]
 _Types: TypeAlias = "type | tuple[type, ...]"
 
-_conversions: list[
-    tuple[int, int, _Types, _Conversion]
-] = []  # priority, order of registration, type(s), function
+# Priority, order of registration, type(s), function.
+_conversions: list[tuple[int, int, _Types, _Conversion]] = []
 _by_type: dict[type, list[_Conversion]] = {}
-_NUMBERS = (int, float, np.generic, np.ndarray)  # how these become tensors is not for programs to say
+_NUMBERS = (int, float, np.generic, np.ndarray)  # programs cannot register conversions of these
 
 
 @export("register_tensor_conversion_function")

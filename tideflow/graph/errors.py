@@ -249,47 +249,47 @@ def make_error(node_def: Any, op: Any, message: str, error_code: int) -> OpError
 
 
 def cancelled(message: str) -> CancelledError:
-    """A CancelledError that no operation is known for yet."""
+    """A CancelledError that does not name its operation yet."""
     return CancelledError(None, None, message)
 
 
 def unknown(message: str) -> UnknownError:
-    """A UnknownError that no operation is known for yet."""
+    """An UnknownError that does not name its operation yet."""
     return UnknownError(None, None, message)
 
 
 def invalid_argument(message: str) -> InvalidArgumentError:
-    """A InvalidArgumentError that no operation is known for yet."""
+    """An InvalidArgumentError that does not name its operation yet."""
     return InvalidArgumentError(None, None, message)
 
 
 def deadline_exceeded(message: str) -> DeadlineExceededError:
-    """A DeadlineExceededError that no operation is known for yet."""
+    """A DeadlineExceededError that does not name its operation yet."""
     return DeadlineExceededError(None, None, message)
 
 
 def not_found(message: str) -> NotFoundError:
-    """A NotFoundError that no operation is known for yet."""
+    """A NotFoundError that does not name its operation yet."""
     return NotFoundError(None, None, message)
 
 
 def already_exists(message: str) -> AlreadyExistsError:
-    """A AlreadyExistsError that no operation is known for yet."""
+    """An AlreadyExistsError that does not name its operation yet."""
     return AlreadyExistsError(None, None, message)
 
 
 def permission_denied(message: str) -> PermissionDeniedError:
-    """A PermissionDeniedError that no operation is known for yet."""
+    """A PermissionDeniedError that does not name its operation yet."""
     return PermissionDeniedError(None, None, message)
 
 
 def unauthenticated(message: str) -> UnauthenticatedError:
-    """A UnauthenticatedError that no operation is known for yet."""
+    """An UnauthenticatedError that does not name its operation yet."""
     return UnauthenticatedError(None, None, message)
 
 
 def resource_exhausted(message: str) -> ResourceExhaustedError:
-    """A ResourceExhaustedError that no operation is known for yet."""
+    """A ResourceExhaustedError that does not name its operation yet."""
     return ResourceExhaustedError(None, None, message)
 
 
@@ -316,35 +316,35 @@ def out_of_memory(shape: Iterable[int], dtype: Any, where: str = "cpu") -> Resou
 
 
 def failed_precondition(message: str) -> FailedPreconditionError:
-    """A FailedPreconditionError that no operation is known for yet."""
+    """A FailedPreconditionError that does not name its operation yet."""
     return FailedPreconditionError(None, None, message)
 
 
 def aborted(message: str) -> AbortedError:
-    """A AbortedError that no operation is known for yet."""
+    """An AbortedError that does not name its operation yet."""
     return AbortedError(None, None, message)
 
 
 def out_of_range(message: str) -> OutOfRangeError:
-    """A OutOfRangeError that no operation is known for yet."""
+    """An OutOfRangeError that does not name its operation yet."""
     return OutOfRangeError(None, None, message)
 
 
 def unimplemented(message: str) -> UnimplementedError:
-    """A UnimplementedError that no operation is known for yet."""
+    """An UnimplementedError that does not name its operation yet."""
     return UnimplementedError(None, None, message)
 
 
 def internal(message: str) -> InternalError:
-    """A InternalError that no operation is known for yet."""
+    """An InternalError that does not name its operation yet."""
     return InternalError(None, None, message)
 
 
 def unavailable(message: str) -> UnavailableError:
-    """A UnavailableError that no operation is known for yet."""
+    """An UnavailableError that does not name its operation yet."""
     return UnavailableError(None, None, message)
 
 
 def data_loss(message: str) -> DataLossError:
-    """A DataLossError that no operation is known for yet."""
+    """A DataLossError that does not name its operation yet."""
     return DataLossError(None, None, message)

@@ -35,9 +35,8 @@ class FunctionBody:
     inputs: list[Tensor]
     outputs: list[Tensor]
     targets: list[Operation]
-    derivatives: dict[Any, Any] = field(
-        default_factory=dict
-    )  # by what is differentiated (autodiff/functions)
+    # Gradient functions, by what is differentiated (`autodiff/functions.py`).
+    derivatives: dict[Any, Any] = field(default_factory=dict)
 
 
 class FunctionGraph(Graph):
@@ -59,8 +58,8 @@ class FunctionGraph(Graph):
         return True
 
     def take_collections(self, shared: Iterable[Hashable]) -> None:
-        """Fills the collections as those outside are. The `shared` ones are the same lists; what the function
-        adds to another one is not seen outside.
+        """Fills the collections with what those of the outer graph have. The `shared` ones are the same
+        lists. What the function adds to another one stays inside.
         """
         shared = set(shared)
         for key in shared:
@@ -71,7 +70,7 @@ class FunctionGraph(Graph):
 
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:
-        """The same for an operation of the function. One outside of it says nothing about places inside."""
+        """As for any graph, but an operation outside of the function does not place those inside."""
         tensor = getattr(op, "handle", op)
         other = op if isinstance(op, Operation) else getattr(op, "op", None)
         is_outside = isinstance(other, Operation) and other.graph is not self
@@ -115,7 +114,7 @@ class FunctionGraph(Graph):
 
 
 class WaitingGraph(FunctionGraph):
-    """A function whose body may name operations of outside to wait for: its call, as a whole, does."""
+    """A function whose body may name operations outside of it as control inputs: its call waits for them."""
 
     def __init__(self, outer: Graph) -> None:
         super().__init__(outer)
@@ -211,8 +210,8 @@ def body_of(graph: Graph, name: str, attrs: dict[str, Any] | None = None) -> Fun
 def body_called(
     graph: Graph, name: str, inputs: Sequence[Tensor], attrs: dict[str, Any] | None = None
 ) -> FunctionBody:
-    """The same for a call with these inputs: what they tell of the variables behind handles, which a
-    FunctionDef does not, the body knows from then on.
+    """The body for a call with these inputs. Handles among them know the shapes of their variables, which a
+    FunctionDef does not say; the body takes them over.
     """
     body = body_of(graph, name, attrs)
     for inner, outer in zip(body.inputs, inputs, strict=False):

@@ -46,7 +46,7 @@ _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 GRAPH_DEF_VERSION = 134
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0
 GRAPH_DEF_VERSION_MIN_PRODUCER = 0
-_SHOWN_TYPES = 20  # of a graph, in a notebook
+_SHOWN_TYPES = 20  # op types that a notebook shows of a graph
 
 
 def _counted(count: int, noun: str) -> str:
@@ -75,9 +75,9 @@ class Graph(InnerNames):
       seed: The graph-level random seed, or None.
     """
 
-    is_eager = False  # True of the one in whose place ops run at once (`eager/context.py`)
-    tensor_type: Any = None  # the class of that one's tensors
-    takes_eager_calls = False  # whether ops that eager mode meets with a tensor of this graph are added to it
+    is_eager = False  # True of eager mode's graph (`eager/context.py`), whose ops run at once
+    tensor_type: Any = None  # the class of the tensors of eager mode's graph
+    takes_eager_calls = False  # whether an op called in eager mode on a tensor of this graph is added to it
     resources: Any = None  # the state that all sessions of the graph share; None where each has its own
 
     functional_control_flow = False  # whether `tf.cond` and loops are calls of functions
@@ -106,7 +106,7 @@ class Graph(InnerNames):
         self._function_bodies: dict[tuple[str, str], FunctionBody] = {}  # by name and attribute values
         self._function_calls: dict[str, Op] = {}  # the op types that call functions by name
         self._container = ""
-        self._takes_internal_ops = False  # only a part of a step that another task of the cluster has cut
+        self._takes_internal_ops = False  # True of a part of a step that another task of the cluster sent
         self._last_seeds: dict[str, int] = {}
         self._known_reductions: set[tuple[Any, ...]] = set()  # shapes and axes of the gradients made so far
         self.seed: int | None = None
@@ -771,7 +771,7 @@ def _operation_of(item: Any, graph: Graph) -> Operation:
     handle = getattr(item, "handle", None)
     if isinstance(handle, Tensor):
         return handle.op
-    op = getattr(item, "op", None)  # of a tensor, or of a variable: its state, not one of its reads
+    op = getattr(item, "op", None)  # a tensor's operation, or a variable's: its state, not a read
     if isinstance(op, Operation):
         return op
     element = graph.as_graph_element(item)

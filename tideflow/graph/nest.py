@@ -154,8 +154,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     if count != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
-            f"{len(flat_sequence)} elements. "
-            f"Structure: {structure}, flat_sequence: {flat_sequence}."
+            f"{len(flat_sequence)} elements. Structure: {structure}, flat_sequence: {flat_sequence}."
         )
     leaves = iter(flat_sequence)
     return _pack(structure, leaves, expand_composites)

@@ -52,7 +52,7 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import REQUIRED, Arg
 from tideflow.graph.scopes import executing_eagerly, get_default_graph, get_eager_graph, graph_of
 from tideflow.graph.shapes import TensorShape, as_shape
-from tideflow.graph.traceback import Frame, file_and_line, is_of_package, user_frames, user_line
+from tideflow.graph.traceback import Frame, defining_frame, file_and_line, user_frames, user_line
 
 KERNEL_EXTRAS = ("device", "resources", "state", "node", "planned", "context")
 
@@ -201,7 +201,7 @@ class Op:
         self.flops_rule: Callable[..., Any] | None = None
         self.sizes_rule: Callable[..., Any] | None = None
         self.importable = not name.startswith("_") if importable is None else importable
-        self._frame = _defining_frame()
+        self._frame = defining_frame()
         self.shape_rule: Callable[..., Any] | None = None
         self._rule_wants_values = False
         self.value_rule: Callable[..., Any] | None = None
@@ -392,17 +392,21 @@ class Op:
 
     def node(self, *args: Any, name: str | None = None, **attrs: Any) -> Operation:
         """Adds a node to the graph and returns it. Python values among the inputs become constants."""
+        self.check_call(args)
+        graph = graph_of(args)
+        if graph is not get_default_graph():
+            with graph.as_default():
+                return self._node(graph, args, name or self.name, attrs)
+        return self._node(graph, args, name or self.name, attrs)
+
+    def check_call(self, args: Sequence[Any]) -> None:
+        """Raises TypeError if the op gets another number of inputs, or lacks a part."""
         if len(args) != len(self.inputs):
             expected = ", ".join(arg.name for arg in self.inputs)
             raise TypeError(f"{self.name} takes {len(self.inputs)} inputs ({expected}), {len(args)} given")
         if not self._checked:
             self.check_parts(self.parts())
             self._checked = True
-        graph = graph_of(args)
-        if graph is not get_default_graph():
-            with graph.as_default():
-                return self._node(graph, args, name or self.name, attrs)
-        return self._node(graph, args, name or self.name, attrs)
 
     def _node(self, graph: Any, args: tuple[Any, ...], name: str, attrs: dict[str, Any]) -> Operation:
         local = graph._local
@@ -750,20 +754,6 @@ class Op:
 
     def __repr__(self) -> str:
         return f"<Op {self.name}>"
-
-
-def _defining_frame() -> Frame:
-    """The frame in which an op is defined.
-
-    For an op of this package it is the line of its module, even if that line calls a function that makes
-    families of ops; for a user's own op it is the user's innermost line.
-    """
-    frame = sys._getframe(2)
-    if not is_of_package(frame.f_code):
-        return user_frames()[0]
-    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
-        frame = frame.f_back
-    return frame.f_code, frame.f_lasti
 
 
 def _keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 class Stack(threading.local, Generic[T]):
     """A thread's stack of defaults. The item pushed last is the default.
 
-    `blocks` has one thing for each item of any thread: where it is empty, all stacks are.
+    `blocks` has one object for each item of any thread's stack: if it is empty, so are all stacks.
     """
 
     def __init__(self, blocks: set[object] | None = None) -> None:
@@ -45,7 +45,7 @@ class Stack(threading.local, Generic[T]):
 
     def push(self, item: T) -> None:
         """Makes an item the default until it is discarded."""
-        self.blocks.add(object())  # for ever: that costs a little time, and only in programs that do this
+        self.blocks.add(object())  # never removed: lookups of this program take a little longer from now on
         self.items = (*self.items, item)
 
     def discard(self, item: T) -> None:
@@ -76,7 +76,8 @@ def replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
             held[blocks] = outer
 
 
-graph_blocks: set[object] = set()  # asked for in every eager operation, and quicker than what is the thread's
+# Every eager operation asks whether there is a default graph. A set answers quicker than a thread's stack.
+graph_blocks: set[object] = set()
 default_graphs: Stack[Graph] = Stack(graph_blocks)
 default_sessions: Stack[Any] = Stack()
 

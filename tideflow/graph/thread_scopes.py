@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 class Scopes:
     """The scopes a thread is in while it builds a graph.
 
-    A block that ends restores all that was there before it. One that is collected later, because an interrupt
-    kept it from ending, changes nothing any more if a block around it has ended: its `depth` is gone.
+    A block that ends restores all that was there before it. An interrupt may keep a block from ending until
+    it is garbage-collected. If a block around it has ended by then, `depth` is smaller, and nothing changes.
     """
 
     def __init__(self) -> None:
-        self.depth = 0  # of the blocks that the thread is in
+        self.depth = 0  # the number of blocks that the thread is in
         self.name_stack = ""
         self.devices: tuple[DeviceFunction | None, ...] = ()  # outermost first; None cancels those outside it
         self.controls: tuple[Controls, ...] = ()
@@ -42,8 +42,8 @@ class Scopes:
                 self.__dict__.update(outer)
 
     def inherited(self) -> Scopes:
-        """The scopes of a thread that begins to build while another one is in these: the name scope, and the
-        branch or loop, belong to that thread alone.
+        """The scopes with which another thread begins to build while this one is in these: all but the name
+        scope and the branch or loop, which belong to this thread alone.
         """
         scopes = Scopes()
         scopes.devices, scopes.controls = self.devices, self.controls
@@ -52,7 +52,7 @@ class Scopes:
 
 
 class ThreadScopes(threading.local):
-    """The scopes of each thread. A thread begins with those that the graph's first thread is in then."""
+    """The scopes of each thread. A new thread begins with those that the graph's first thread is in."""
 
     def __init__(self, first: Scopes, thread: int) -> None:
         self.now = first if threading.get_ident() == thread else first.inherited()

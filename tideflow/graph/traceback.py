@@ -8,9 +8,8 @@ from types import CodeType, FrameType
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _KEPT = 6  # frames of the user's program kept per operation, innermost first
 
-Frame = tuple[
-    CodeType, int
-]  # the code and the offset in it; `file_and_line` finds the line, when it is needed
+# The code and the offset in it. `file_and_line` finds the line when it is needed.
+Frame = tuple[CodeType, int]
 
 # What runs a user's program and is none of it: this package, Python's import system and `python -m`.
 _MACHINERY = (_PACKAGE, "<frozen ")
@@ -44,6 +43,20 @@ def user_frames() -> tuple[Frame, ...]:
             break
         frame = frame.f_back
     return tuple(frames)
+
+
+def defining_frame() -> Frame:
+    """The frame in which the caller's caller defines an op.
+
+    For an op of this package it is the line of its module, even if that line calls a function that makes
+    families of ops; for a user's own op it is the user's innermost line.
+    """
+    frame = sys._getframe(2)
+    if not is_of_package(frame.f_code):
+        return user_frames()[0]
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code, frame.f_lasti
 
 
 def _kind(code: CodeType) -> int:

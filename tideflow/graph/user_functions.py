@@ -1,4 +1,4 @@
-"""Functions of users that become graphs: what converts their control flow is loaded with the first one."""
+"""Users' functions that become graphs. The first one loads AutoGraph, which converts their control flow."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any
 
-_converter = ""  # the module whose `tf_convert` makes graph of a function's control flow
+_converter = ""  # the module whose `tf_convert` turns a function's control flow into operations
 
 
 def load_converter_when_asked_for(module: str) -> None:
@@ -16,7 +16,7 @@ def load_converter_when_asked_for(module: str) -> None:
 
 
 def converted(function: Callable[..., Any], **options: Any) -> Callable[..., Any]:
-    """The function with Python's control flow on tensors as graph; as it is where nothing converts it."""
+    """The function, its control flow on tensors converted to operations if a converter is registered."""
     if not _converter:
         return function
     made: Callable[..., Any] = importlib.import_module(_converter).tf_convert(function, **options)

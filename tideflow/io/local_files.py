@@ -127,8 +127,8 @@ def is_device(path: str) -> bool:
 
 
 def replace_bytes(path: PathLike, data: bytes, *, sync_name: bool = True) -> None:
-    """Writes a file atomically: a concurrent reader, and who comes after a crash, finds the whole old file or
-    the whole new one. Without `sync_name` it may be the old one until the directory is synced.
+    """Writes a file atomically: readers find the whole old file or the whole new one, even after the machine
+    has crashed. Without `sync_name` it may then be the old one until the directory is synced.
     """
     path = local_path(path)
     if is_device(path):

@@ -30,7 +30,7 @@ _CHANNELS = {_GRAY: 1, _RGB: 3, _GRAY_ALPHA: 2, _RGBA: 4}
 _LARGEST_SIDE = 1_000_000  # libpng's
 _MOST_UNPACKED = 1032  # bytes that one compressed byte can stand for
 _ROWS_AT_ONCE = 1 << 20  # values of whole rows that are converted together
-_GRAY_WEIGHTS = (9797, 19234, 3737)  # of red, green and blue, divided by 32768
+_GRAY_WEIGHTS = (9797, 19234, 3737)  # the weights of red, green and blue, times 32768
 _SRGB_GAMMA = 0.45455
 
 
@@ -43,7 +43,7 @@ class _Header:
     depth: int
     color_type: int
     chunks: dict[bytes, bytes] = field(default_factory=dict)
-    packed_bytes: int = 0  # of the compressed pixels
+    packed_bytes: int = 0  # the size of the compressed pixels
 
     @property
     def transparency(self) -> bytes | None:

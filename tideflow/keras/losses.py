@@ -59,15 +59,16 @@ def squeeze_or_expand(y_pred: Any, y_true: Any, sample_weight: Any) -> tuple[Any
     return y_pred, y_true, sample_weight
 
 
-def weighted(losses: Any, sample_weight: Any = None) -> Tensor:
-    """The losses of samples times their weights."""
+def weighted(losses: Any, sample_weight: Any = None, reduction: str = Reduction.NONE) -> Tensor:
+    """The losses of samples times their weights, reduced in float32."""
     with tf.name_scope("weighted_loss"):
         losses = tf.convert_to_tensor(losses)
         dtype = losses.dtype
         losses = tf.cast(losses, tf.float32)
         weight = tf.cast(1.0 if sample_weight is None else sample_weight, tf.float32)
         losses, _, weight = squeeze_or_expand(losses, None, weight)
-        return tf.cast(tf.multiply(losses, broadcast_weights(weight, losses)), dtype)
+        scaled = tf.multiply(losses, broadcast_weights(weight, losses))
+        return tf.cast(reduced(scaled, reduction), dtype)
 
 
 def reduced(losses: Any, reduction: str) -> Tensor:
@@ -320,14 +321,7 @@ class Loss:
             reduction = self.reduction
             if reduction == Reduction.AUTO:
                 reduction = Reduction.SUM_OVER_BATCH_SIZE
-            with tf.name_scope("weighted_loss"):
-                losses = tf.convert_to_tensor(losses)
-                dtype = losses.dtype
-                losses = tf.cast(losses, tf.float32)
-                weight = tf.cast(1.0 if sample_weight is None else sample_weight, tf.float32)
-                losses, _, weight = squeeze_or_expand(losses, None, weight)
-                scaled = tf.multiply(losses, broadcast_weights(weight, losses))
-                return tf.cast(reduced(scaled, reduction), dtype)
+            return weighted(losses, sample_weight, reduction)
 
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Any:
         """Computes the loss of each sample.

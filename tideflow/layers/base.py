@@ -674,9 +674,8 @@ class Layer(Connected, Additions, Module):
         """
         if not self.built:
             raise ValueError(
-                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can "
-                "build it "
-                f"manually via: `{self.name}.build(batch_input_shape)`."
+                f"You tried to call `count_params` on {self.name}, but the layer isn't built. You can build "
+                f"it manually via: `{self.name}.build(batch_input_shape)`."
             )
         return sum(variable.shape.num_elements() for variable in self.weights)
 

@@ -123,7 +123,7 @@ def step_in_graph() -> Iterator[list[Any]]:
     """Makes the calls of a `with` block those of one step, as in a function.
 
     Yields:
-      The operations that layers add to the step: in a graph, who runs the step must run them.
+      The operations that layers add to the step: in a graph, whatever runs the step must run them too.
     """
     outer, _step.updates = _step.updates, []
     try:

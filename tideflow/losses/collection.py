@@ -1,4 +1,4 @@
-"""The losses of a graph: who makes one puts it into a collection, who trains sums the collection up."""
+"""The losses of a graph: functions that make losses add them to a collection, which training sums up."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from tideflow.platform.kernel_values import Containers, Kind, converting
 from tideflow.platform.logging import warning
 from tideflow.runtime.resources import ResourceManager
 
-VERSION = 2  # of the functions and messages between Python and a library: TIDEFLOW_LIBRARY_VERSION
+VERSION = 2  # the version of the interface between Python and libraries: TIDEFLOW_LIBRARY_VERSION
 _ENTRY = "tideflow_library"
 _PROBE = (  # run by another process: what a library does while it is loaded cannot end this one
     "import ctypes, sys\n"

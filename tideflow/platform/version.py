@@ -14,9 +14,8 @@ from tideflow._version import __version__
 from tideflow.export import export, expose
 
 VERSION = "1.15.5"
-GIT_VERSION = (
-    f"v{VERSION}-tideflow-{__version__}"  # graphs and models that are written have it: who wrote them
-)
+# Written into graphs and models, to say which program wrote them.
+GIT_VERSION = f"v{VERSION}-tideflow-{__version__}"
 
 
 def _compiler() -> str:

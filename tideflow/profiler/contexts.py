@@ -148,7 +148,7 @@ class ProfileContext:
         return wanted
 
     def _chosen(self, step: int, session: BaseSession, fetches: Any) -> bool:
-        """Whether a step that nobody asked for is traced: the first of its kind, or by chance."""
+        """Whether a step that nobody asked for is traced: the first of its kind, or a random one."""
         if not self._chooses or step <= _WARM_UP:
             return False
         found = Fetches(session.graph, fetches)

@@ -14,6 +14,7 @@ from tensorboard.compat.proto.step_stats_pb2 import NodeExecStats
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation
 from tideflow.graph.shapes import TensorShape
+from tideflow.platform.compat import as_str_any
 from tideflow.profiler.protos import OpLogProto
 
 _PLACED = re.compile(r".*/(device:gpu|gpu|device:cpu|cpu):\d+")  # where the host's times stand
@@ -113,7 +114,7 @@ class Model:
             if node is None:
                 node = self.nodes[op.name] = ModelNode(op.name, op.type, device=op.device.lower())
                 node.shape = _dims(op.attrs.get("shape"))
-                node.data_format = _text(op.attrs.get("data_format", ""))
+                node.data_format = as_str_any(op.attrs.get("data_format", ""))
                 node.inputs = [tensor.op.name for tensor in op.inputs]
                 node.inputs += sorted(control.name for control in op.control_inputs)
             node.input_shapes = _input_shapes(op)
@@ -160,10 +161,6 @@ class Model:
 
 def _line(file: str, lineno: int, function: str) -> str:
     return f"{file.rpartition('/')[2]}:{lineno}:{function}"
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)
 
 
 def _dims(shape: Any) -> list[int]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tideflow.export import export
+from tideflow.platform.compat import as_str_any
 
 TRAINABLE_VARIABLES = "_trainable_variables"
 
@@ -324,11 +325,11 @@ class Options:
         self.minima = {name: options.get(name, 0) for name in _MINIMA}
         self.max_depth, self.step, self.order_by = options["max_depth"], options["step"], options["order_by"]
         self.displayed_only = options["account_displayed_op_only"]
-        self.select = [_text(name) for name in options["select"]]
-        self.kind, _, rest = _text(options["output"]).partition(":")
+        self.select = [as_str_any(name) for name in options["select"]]
+        self.kind, _, rest = as_str_any(options["output"]).partition(":")
         self.outfile = rest.partition("outfile=")[2]
         self.patterns = {
-            name: [_text(pattern) for pattern in options[f"{name}_regexes"]]
+            name: [as_str_any(pattern) for pattern in options[f"{name}_regexes"]]
             for name in ("account_type", "start_name", "trim_name", "show_name", "hide_name")
         }
 
@@ -339,7 +340,3 @@ class Options:
 
     def shows_name(self, name: str) -> bool:
         return self.matches("show_name", name) and not self.matches("hide_name", name)
-
-
-def _text(value: Any) -> str:
-    return value.decode() if isinstance(value, bytes) else str(value)

@@ -474,16 +474,23 @@ class BasicLSTMCell(UnitsCell):
         c, h = state if self._state_is_tuple else joining.split(state, 2, axis=one)
         sums = matmul.matmul(joining.concat([inputs, h], 1), self._kernel)
         sums = activations.bias_add(sums, self._bias)
-        i, j, f, o = joining.split(sums, 4, axis=one)
-        open_forget = binary.add(f, constants.constant(self._forget_bias, dtype=f.dtype))
-        kept = binary.multiply(c, unary.sigmoid(open_forget))
-        c = binary.add(kept, binary.multiply(unary.sigmoid(i), self._activation(j)))
-        h = binary.multiply(self._activation(c), unary.sigmoid(o))
+        c, h = basic_lstm_step(joining.split(sums, 4, axis=one), c, self._forget_bias, self._activation)
         return h, LSTMStateTuple(c, h) if self._state_is_tuple else joining.concat([c, h], 1)
 
     def get_config(self) -> dict[str, Any]:
         own = {"forget_bias": self._forget_bias, "state_is_tuple": self._state_is_tuple}
         return {**super().get_config(), **own}
+
+
+def basic_lstm_step(
+    gates: Sequence[Tensor], c: Tensor, forget_bias: float, activation: Callable
+) -> tuple[Tensor, Tensor]:
+    """The next memory and output of an LSTM, from the sums at its four gates."""
+    i, j, f, o = gates
+    open_forget = binary.add(f, constants.constant(forget_bias, dtype=f.dtype))
+    kept = binary.multiply(c, unary.sigmoid(open_forget))
+    c = binary.add(kept, binary.multiply(unary.sigmoid(i), activation(j)))
+    return c, binary.multiply(activation(c), unary.sigmoid(o))
 
 
 @export("nn.rnn_cell.LSTMCell", "contrib.rnn.LSTMCell")

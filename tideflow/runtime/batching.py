@@ -15,7 +15,7 @@ from tideflow.graph import errors
 from tideflow.runtime.conditions import Condition
 from tideflow.runtime.waiting import StepContext
 
-_numbers = itertools.count(1)  # of calls: no two of this process have the same
+_numbers = itertools.count(1)  # of calls, unique in the process
 
 
 class _Batch:
@@ -71,9 +71,10 @@ class Batcher:
     def gather(
         self, values: Sequence[Any], context: StepContext, closed: Any
     ) -> tuple[list[Any], np.ndarray, int]:
-        """The rows of all callers, for the first of them: where whose rows are, and the caller's own number.
+        """Waits for a batch, of which the first caller gets all rows and the others get none.
 
-        The others get no rows.
+        Returns:
+          The rows; the number of each call with the start and the end of its rows; the caller's own number.
         """
         size = _rows(values)
         with self._changed:
@@ -123,7 +124,7 @@ class Batcher:
             self._changed.notify_all()
 
     def _padded(self, batch: _Batch) -> list[Any]:
-        """The rows of all calls, and the first one again until there is an allowed number of them."""
+        """The rows of all calls, with the first one repeated until their number is an allowed one."""
         wanted = next((n for n in self._allowed if n >= batch.size), batch.size)
         joined = [concatenated(parts) for parts in zip(*batch.tasks, strict=True)]
         more = wanted - batch.size

@@ -137,7 +137,7 @@ class _Instance:
         return joined.result
 
     def _wait_for_turn(self, member: Member, terms: Terms) -> None:
-        """A device that is in this round already comes for the next one, on behalf of another step."""
+        """Waits while the device is in this round for another step: the member takes part in the next one."""
         there = self._round.members.get(member.device)
         if there is not None and there.operation != member.operation:
             raise errors.invalid_argument(
@@ -167,7 +167,7 @@ class _Instance:
 
     @contextmanager
     def _finishing(self, joined: _Round) -> Iterator[None]:
-        """Tells the other members how it ended, whatever happens to the last one."""
+        """Wakes the members that wait for the result, with an error if the one that makes it fails."""
         try:
             yield
         except Exception as error:

@@ -6,8 +6,8 @@ import threading
 
 import numpy as np
 
-from tideflow.runtime.dataset_chance import random_words, seeds_or_chance
 from tideflow.runtime.dataset_functions import holds
+from tideflow.runtime.dataset_random import random_words, seeds_or_random
 from tideflow.runtime.datasets import Dataset, Element, Iteration, OfOne, Pull, refuse
 from tideflow.runtime.waiting import StepContext
 
@@ -43,7 +43,7 @@ class Sampling(OfOne):
 
     def __init__(self, source: Dataset, rate: float, seed: int, seed2: int) -> None:
         super().__init__(source)
-        self._rate, self._seeds = np.float32(rate), seeds_or_chance(seed, seed2)
+        self._rate, self._seeds = np.float32(rate), seeds_or_random(seed, seed2)
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, words = self.source.iterate(iteration), random_words(*self._seeds)

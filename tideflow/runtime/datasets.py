@@ -29,7 +29,7 @@ from tideflow.runtime.waiting import StepContext
 Element = tuple[Any, ...]
 Pull = Callable[[StepContext], Element]
 PullMany = Callable[[StepContext, int], Element]
-Function = Callable[..., Element]  # of a StepContext and the values of an element
+Function = Callable[..., Element]  # called with a StepContext and the values of an element
 
 _CHECKED_AFTER = 1024  # elements that are passed over between looks at the step's deadline
 INFINITE = -1
@@ -47,14 +47,14 @@ class Iteration:
         self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
     ) -> None:
         self.resources = resources
-        self.place = place  # of the datasets of this pass among those of the whole
-        self.context = StepContext()  # of the threads of this pass
+        self.place = place  # where the dataset of this pass stands among those of the whole pass
+        self.context = StepContext()  # the context in which threads of this pass pull elements
         self._outer = outer
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
         self._stopped = False
-        self._kept: dict[Any, Any] = {}  # of the whole pass
+        self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
         if outer is not None:
@@ -302,8 +302,7 @@ class Rows(Dataset):
             if len(value) != len(components[0]):
                 raise refuse(
                     f"All components must have the same size in the 0th dimension. Component {i} has "
-                    f"{len(value)} slices along its first axis, and component 0 has "
-                    f"{len(components[0])}"
+                    f"{len(value)} slices along its first axis, and component 0 has {len(components[0])}"
                 )
         self.components = tuple(components)
 
@@ -696,82 +695,6 @@ class MemoryCache(OfOne):
 
     def cardinality(self) -> int:
         return self.source.cardinality()
-
-
-# ---------------------------------------------------------------------------------------------- several
-# sources
-
-
-class Zip(Dataset):
-    """The elements of several datasets side by side, until the first dataset ends."""
-
-    def __init__(self, sources: Sequence[Dataset]) -> None:
-        self.sources = list(sources)
-
-    def iterate(self, iteration: Iteration) -> Pull:
-        pulls = [source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)]
-        return lambda context: tuple([value for pull in pulls for value in pull(context)])
-
-    def cardinality(self) -> int:
-        counts = [source.cardinality() for source in self.sources]
-        if UNKNOWN in counts:
-            return UNKNOWN
-        return min((count for count in counts if count != INFINITE), default=INFINITE)
-
-
-class Concatenate(Dataset):
-    """The elements of several datasets, one dataset after the other."""
-
-    def __init__(self, sources: Sequence[Dataset]) -> None:
-        self.sources = list(sources)
-
-    def iterate(self, iteration: Iteration) -> Pull:
-        rest = [source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)]
-
-        def pull(context: StepContext) -> Element:
-            while rest:
-                try:
-                    return rest[0](context)
-                except End:
-                    rest.pop(0)
-            raise End
-
-        return pull
-
-    def cardinality(self) -> int:
-        counts = [source.cardinality() for source in self.sources]
-        return INFINITE if INFINITE in counts else UNKNOWN if UNKNOWN in counts else sum(counts)
-
-
-class Directed(Dataset):
-    """Elements of several datasets. Each element of `selector` is the index of the source to pull from.
-
-    An exhausted source is skipped.
-    """
-
-    def __init__(self, selector: Dataset, sources: Sequence[Dataset]) -> None:
-        self._selector, self.sources = selector, list(sources)
-
-    def iterate(self, iteration: Iteration) -> Pull:
-        choose = self._selector.iterate(iteration)
-        pulls: list[Pull | None] = [
-            source.iterate(iteration.inner(i)) for i, source in enumerate(self.sources)
-        ]
-
-        def pull(context: StepContext) -> Element:
-            while any(pulls):
-                index = int(choose(context)[0])
-                if not 0 <= index < len(pulls):
-                    raise refuse(f"Selector index out of range: {index} >= {len(pulls)}")
-                chosen = pulls[index]
-                if chosen is not None:
-                    try:
-                        return chosen(context)
-                    except End:
-                        pulls[index] = None
-            raise End
-
-        return pull
 
 
 # ------------------------------------------------------------------------------------------------- variants

@@ -35,7 +35,7 @@ class Device:
     torch_device: torch.device
     memory_limit_bytes: int
     incarnation: int = 0  # a random number of the task's process: it differs after a restart
-    description: str = ""  # of the hardware
+    description: str = ""  # describes the hardware
 
     @property
     def task(self) -> str:

@@ -18,7 +18,7 @@ from tideflow.runtime.box_muller import box_muller, by_c_library
 from tideflow.runtime.philox import CHUNK, RESERVED_PER_OUTPUT, Philox, Stream
 
 Source: TypeAlias = Stream | Philox
-_Transform: TypeAlias = Callable[[np.ndarray], np.ndarray]  # of blocks of words
+_Transform: TypeAlias = Callable[[np.ndarray], np.ndarray]  # from blocks of words to numbers
 
 _MANTISSA_BITS = {"float16": 10, "bfloat16": 7, "float32": 23}
 """Random bits of a uniform number, by dtype: the lowest bits of a word."""

@@ -1,4 +1,4 @@
-"""Examples as random forests take them: dense numbers, sparse ones, labels with weights, chance."""
+"""Examples as random forests take them: dense numbers, sparse ones, labels with weights, random numbers."""
 
 from __future__ import annotations
 
@@ -62,13 +62,13 @@ class Examples:
             found[~is_dense] = np.where(there, self._values[self._order[places]], 0)
         return found
 
-    def any_feature(self, example: int, chance: Chance) -> tuple[int, float, int]:
-        """A feature of an example by chance: its number, its value, and its kind."""
+    def any_feature(self, example: int, numbers: RandomIntegers) -> tuple[int, float, int]:
+        """A random feature of an example: its number, its value, and its kind."""
         start, end = (0, 0) if self._starts is None else self._starts[example : example + 2]
         total = self._width + int(end - start)
         if total == 0:
             raise errors.invalid_argument(f"example {example} has no features to split by")
-        drawn = chance.below(total)
+        drawn = numbers.below(total)
         if drawn < self._width:
             return drawn, float(self._dense[example, drawn]), self._spec.dense[drawn]
         place = start + drawn - self._width
@@ -98,8 +98,8 @@ class Targets(NamedTuple):
         return found
 
 
-class Chance:
-    """Whole numbers by chance, as TensorFlow draws them; seed 0 is none."""
+class RandomIntegers:
+    """Random integers, as TensorFlow draws them. Seed 0 stands for a random seed."""
 
     def __init__(self, seed: int):
         self._generator = Philox.from_seeds(seed or secrets.randbits(64), 0)

@@ -11,7 +11,7 @@ import numpy as np
 from tideflow.graph import errors
 from tideflow.graph.forest_proto import ENUMS, FertileStats
 from tideflow.interrupts import Lock
-from tideflow.runtime.forest_data import Chance, Examples, Targets, of_depth
+from tideflow.runtime.forest_data import Examples, RandomIntegers, Targets, of_depth
 from tideflow.runtime.forest_trees import MATCHES, Split, go_left, parsed
 
 _PRUNING, _FINISHING = ENUMS["SplitPruningStrategyType"], ENUMS["SplitFinishStrategyType"]
@@ -75,9 +75,9 @@ class Candidates:
     def _may_finish_early(self) -> bool:
         return bool(self._params.finish_type.type != _FINISHING["SPLIT_FINISH_BASIC"])
 
-    def add_split(self, example: int, examples: Examples, targets: Targets, chance: Chance) -> None:
+    def add_split(self, example: int, examples: Examples, targets: Targets, numbers: RandomIntegers) -> None:
         """Considers one more split, by a feature of an example."""
-        split = Split.by(*examples.any_feature(example, chance), self._params.inequality_test_type)
+        split = Split.by(*examples.any_feature(example, numbers), self._params.inequality_test_type)
         is_new = len(self.splits) < self._wanted
         if is_new:
             self._append(split)
@@ -212,8 +212,8 @@ class Candidates:
     def _bootstrapped(self, place: int) -> np.ndarray:
         """Scores that a split would have had, had its examples been drawn again."""
         counts = np.stack([self.left[place], self.total - self.left[place]]).astype(np.float64)
-        chance = np.random.default_rng(self.node)
-        drawn = chance.multinomial(int(self.weight_sum), counts.reshape(-1) / counts.sum(), _BOOTSTRAPS)
+        generator = np.random.default_rng(self.node)
+        drawn = generator.multinomial(int(self.weight_sum), counts.reshape(-1) / counts.sum(), _BOOTSTRAPS)
         sides = drawn.reshape(_BOOTSTRAPS, 2, -1).astype(np.float32)
         scores: np.ndarray = _gini(sides[:, 0]) + _gini(sides[:, 1])
         return scores
@@ -333,10 +333,12 @@ class LeafStatistics:
         """A new leaf, of which nothing is known."""
         self._slots[node] = Candidates(node, depth, params)
 
-    def add(self, leaves: np.ndarray, examples: Examples, targets: Targets, chance: Chance) -> list[int]:
+    def add(
+        self, leaves: np.ndarray, examples: Examples, targets: Targets, numbers: RandomIntegers
+    ) -> list[int]:
         """Adds examples to what their leaves know: the leaves that can be split now.
 
-        A leaf's first examples are what it finds splits by; the others count. Chance is drawn from in the
+        A leaf's first examples are what it finds splits by; the others count. Random numbers are drawn in the
         order of the examples, whatever leaves they came to.
         """
         counted: dict[int, list[int]] = {}
@@ -344,7 +346,7 @@ class LeafStatistics:
             if leaf not in self._slots:
                 raise errors.internal(f"Nothing is known of node {leaf}: it is no leaf of the growing tree")
             if leaf not in counted and self._slots[leaf].needs_splits:
-                self._slots[leaf].add_split(example, examples, targets, chance)
+                self._slots[leaf].add_split(example, examples, targets, numbers)
             else:
                 counted.setdefault(leaf, []).append(example)
         finished = {}

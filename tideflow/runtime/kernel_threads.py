@@ -35,7 +35,7 @@ class ThreadChoice:
         self.count = most  # for the next step
         self.most = most
         self._warm: set[int] = set()  # numbers that were used: a first window prepares kernels for them
-        self._steps, self._seconds = 0, 0.0  # of this window
+        self._steps, self._seconds = 0, 0.0  # steps so far in this window, and the seconds they took
         self._slowest = 0.0  # seconds of its slowest step
         self._wanted = _FEWEST
         self._best = 0.0  # seconds a step of the best window since the number was chosen; 0: none yet

@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-ROWS = 512  # of the large products; more rows are not quicker, and take more memory
+ROWS = 512  # rows of a large product; more are not quicker, and take more memory
 _PAYS = 24  # products with the same weights, after which laying them out has paid
 
 Product = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]

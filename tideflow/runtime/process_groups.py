@@ -144,7 +144,7 @@ class ProcessGroups:
         except OpError as error:
             self._give_up(key, error, error.message)
             raise
-        except RuntimeError as error:  # of torch.distributed
+        except RuntimeError as error:  # torch.distributed's kind of error
             reason = _reason(error)
             self._give_up(key, error, reason)
             if "imed out" in reason:

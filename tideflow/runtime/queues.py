@@ -363,9 +363,8 @@ class Queue:
             if not value.ndim:
                 expected = self.shapes[i].tuple if self.shapes else ()
                 raise errors.invalid_argument(
-                    f"Shape mismatch in tuple component {i}. Expected "
-                    f"{brackets([None, *(expected or ())])}, got "
-                    "[]: a component of enqueue_many has rows",
+                    f"Shape mismatch in tuple component {i}. Expected {brackets([None, *(expected or ())])}, "
+                    "got []: a component of enqueue_many has rows",
                 )
             if value.shape[0] != values[0].shape[0]:
                 raise errors.invalid_argument(
@@ -376,8 +375,7 @@ class Queue:
             if not shape.is_compatible_with(TensorShape(tuple(value.shape[1:]))):
                 raise errors.invalid_argument(
                     f"Shape mismatch in tuple component {i}. Expected "
-                    f"{brackets([values[0].shape[0], *(shape.tuple or ())])}, got "
-                    f"{brackets(value.shape)}",
+                    f"{brackets([values[0].shape[0], *(shape.tuple or ())])}, got {brackets(value.shape)}",
                 )
         return tuple(map(unshared, values))
 

@@ -42,7 +42,8 @@ class Rendezvous:
         self._parcels: dict[str, Parcel] = {}  # by task, not sent yet
         self._lock = Lock()
         self._values: dict[str, Any] = {}
-        self._wakes: dict[str, Callable[[], Any]] = {}  # by key, of those who asked too early
+        # By key, the callback of the part that has asked for a value before it came.
+        self._wakes: dict[str, Callable[[], Any]] = {}
         self._error: OpError | None = None
         self.began = time.monotonic()
 

@@ -191,7 +191,7 @@ def device_of(value: Any) -> torch.device | None:
     return held.device if isinstance(held, torch.Tensor) else None
 
 
-DEFAULT_CONTAINER = "localhost"  # of what says no other
+DEFAULT_CONTAINER = "localhost"  # where an operation names none
 
 # What belongs to the operations and functions of one session's graph, whoever shares the variables.
 OP_STATE = "state of an op"

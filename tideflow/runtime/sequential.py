@@ -129,10 +129,10 @@ def _from_normal(words: np.ndarray, lower: Any, upper: Any) -> tuple[np.ndarray,
 
 def _from_uniform(words: np.ndarray, lower: Any, upper: Any) -> tuple[np.ndarray, np.ndarray]:
     kind = lower.dtype.type
-    proposed, chance = (unit_numbers(np.ascontiguousarray(words[:, i]), lower.dtype) for i in (0, 1))
+    proposed, fraction = (unit_numbers(np.ascontiguousarray(words[:, i]), lower.dtype) for i in (0, 1))
     values = proposed * (upper - lower) + lower
     highest = kind(0) if lower < 0 else lower * lower
-    return values, chance <= np.exp((highest - values * values) / kind(2))
+    return values, fraction <= np.exp((highest - values * values) / kind(2))
 
 
 def _from_exponential(words: np.ndarray, lower: Any, upper: Any, alpha: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -140,8 +140,8 @@ def _from_exponential(words: np.ndarray, lower: Any, upper: Any, alpha: Any) -> 
     numbers = unit_numbers(words[:, 0], lower.dtype)
     values = -np.log(numbers[:, ::2]) / alpha + lower
     distance = alpha - values if lower < alpha else lower - alpha
-    chance = np.exp(-distance * distance / kind(2))
-    return values, (numbers[:, 1::2] <= chance) & (values < upper)
+    accepted = np.exp(-distance * distance / kind(2))
+    return values, (numbers[:, 1::2] <= accepted) & (values < upper)
 
 
 # ---------------------------------------------------------------------------------- binomial

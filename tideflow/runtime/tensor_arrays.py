@@ -41,11 +41,11 @@ class TensorArrayStorage:
         self.clear_after_read = clear_after_read
         self.identical_shapes = identical_shapes
         self.values: list[Any] = [_UNWRITTEN] * size
-        self.shapes: list[Any] = []  # of a gradient array: the shapes of the forward array's values
+        self.shapes: list[Any] = []  # in a gradient array: the shapes of the forward array's values
         self.gradients: dict[str, TensorArrayStorage] = {}
         self.sums_writes = False
         self.closed = False
-        self._device: torch.device | None = None  # of the values written
+        self._device: torch.device | None = None  # where the values are that were written
 
     # ------------------------------------------------------------------ one element
 

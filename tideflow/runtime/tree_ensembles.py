@@ -42,7 +42,7 @@ class Features(NamedTuple):
     """The buckets of a batch of examples: a row for each dimension of each feature."""
 
     rows: np.ndarray
-    first_row: np.ndarray  # of each feature
+    first_row: np.ndarray  # by feature: the first of its rows
     width: np.ndarray  # dimensions of each feature
 
     @property
@@ -398,7 +398,7 @@ def _prune(tree: Any, metadata: Any, logits_dimension: int) -> None:
     The metadata say what became of each node, for examples that are remembered to be in it.
     """
     nodes, none = tree.nodes, np.zeros(logits_dimension, np.float32)
-    parents: dict[int, tuple[int, np.ndarray]] = {}  # of removed nodes, and the change of the logits
+    parents: dict[int, tuple[int, np.ndarray]] = {}  # by removed node; the change of the logits too
     for number in reversed(range(len(nodes))):  # children come after their parents
         node, split = nodes[number], _split_of(nodes[number])
         if split is None or not node.metadata.gain < 0:

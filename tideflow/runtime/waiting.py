@@ -64,7 +64,7 @@ class StepContext:
     ):
         self.timeout = timeout  # seconds that the step was given; None for no limit
         self.deadline = None if timeout is None else time.monotonic() + timeout
-        self.trace = trace  # of a step on a cluster, whose tasks report what they do
+        self.trace = trace  # what the tasks of a cluster report of the step
         self.outer = outer
         # Whether the step can end before it is done. Loops read this in every iteration, and then `check`.
         self.may_end = timeout is not None or outer is not None

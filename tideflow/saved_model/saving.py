@@ -381,7 +381,7 @@ class _Exported:
 
 
 def _tell_arguments(message: FunctionDef, function: ConcreteFunction) -> None:
-    """Writes the shapes and names of a function's arguments beside them, for who makes a graph of it."""
+    """Writes the shapes and names of a function's arguments beside them, for readers that make graphs."""
     shapes = [tensor.shape for tensor in function.inputs]
     message.attr["_input_shapes"].CopyFrom(attr_proto(shapes, "list(shape)"))
     for i, tensor in enumerate(function.inputs):

@@ -72,6 +72,15 @@ class Call:
     is_cancelled: bool = field(default=False)
 
 
+@dataclass(frozen=True)
+class VersionStatus:
+    """Where a version of a model stands. `state` is a number of `messages.STATES`."""
+
+    version: int
+    state: int
+    error: OpError | None
+
+
 class Servable(Protocol):
     """A version of a model that answers calls."""
 

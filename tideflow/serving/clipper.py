@@ -18,7 +18,7 @@ import orjson
 from tideflow.graph import errors
 from tideflow.graph.errors import OpError
 from tideflow.serving.applications import Answer, Application, Applications, input_array
-from tideflow.serving.calls import Array, Servable
+from tideflow.serving.calls import Array, Servable, VersionStatus
 from tideflow.serving.clipper_schemas import (
     ADD_APP,
     ADD_MODEL,
@@ -46,21 +46,13 @@ SUCCESS = b"Success!"
 _QUERY = re.compile(r"/([^/]+)/(predict|update)")
 
 
-class Status(Protocol):
-    """Where a version stands."""
-
-    version: int
-    state: int
-    error: OpError | None
-
-
 class Models(Protocol):
     """The models of the server (`manager.Manager`)."""
 
     def find(self, name: str, version: int | None = None, label: str | None = None) -> Servable:
         """The version that answers."""
 
-    def statuses(self, name: str) -> Sequence[Status]:
+    def statuses(self, name: str) -> Sequence[VersionStatus]:
         """The versions of a model."""
 
     def names(self) -> list[str]:
@@ -278,7 +270,7 @@ class Clipper:
 
         self._models.configure(configs, done)
 
-    def _model(self, name: str, status: Status) -> dict[str, Any]:
+    def _model(self, name: str, status: VersionStatus) -> dict[str, Any]:
         try:
             current = self._models.find(name, self._applications.versions.get(name)).version
         except OpError:
@@ -298,7 +290,7 @@ class Clipper:
         names = self._models.names()
         return [self._model(name, status) for name in names for status in self._statuses(name)]
 
-    def _statuses(self, name: str) -> Sequence[Status]:
+    def _statuses(self, name: str) -> Sequence[VersionStatus]:
         try:
             return self._models.statuses(name)
         except OpError:  # none found yet

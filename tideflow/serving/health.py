@@ -18,11 +18,12 @@ _NAMES = frozenset(("", *_SERVICES, *(f"tensorflow.serving.{name}" for name in _
 
 
 class Health:
-    """What is said about the server, and to whom it was said. All services are healthy together."""
+    """The health of the server, and the clients that watch it. All services have the same health."""
 
     def __init__(self, front: Front) -> None:
         self._front = front
-        self._watchers: dict[Callable[[bytes], None], str] = {}  # what those know who are told so
+        # For each watcher, by the function that tells it: what it was told last.
+        self._watchers: dict[Callable[[bytes], None], str] = {}
 
     def methods(self) -> dict[bytes, Method]:
         """The method that answers once, by its path."""
@@ -53,7 +54,7 @@ class Health:
         return end
 
     def tell(self) -> None:
-        """Tells those who watch what has changed. Called once a second, and when the server stops."""
+        """Tells the watchers what has changed. Called once a second, and when the server stops."""
         status = self._status()
         for send, known in list(self._watchers.items()):
             if known != status:

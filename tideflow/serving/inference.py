@@ -25,20 +25,13 @@ from tideflow.serving.calls import (
     Servable,
     Signature,
     TensorSpec,
+    VersionStatus,
 )
 
 NO_SIGNATURE = ""  # of a call whose inputs and outputs are tensors of the graph, by their names
 
 _INPUTS = "inputs"  # names in signatures for Examples
 _CLASSES, _SCORES, _OUTPUTS = "classes", "scores", "outputs"
-
-
-class VersionStatus(Protocol):
-    """Where a version of a model stands. `state` is a number of `messages.STATES`."""
-
-    version: int
-    state: int
-    error: OpError | None
 
 
 class Models(Protocol):

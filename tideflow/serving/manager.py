@@ -9,7 +9,6 @@ import asyncio
 import logging
 from argparse import Namespace
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,7 +17,7 @@ from tideflow.graph.errors import OpError
 from tideflow.io.local_files import local_path
 from tideflow.serving import config
 from tideflow.serving.autoscaling import Autoscaling
-from tideflow.serving.calls import Servable
+from tideflow.serving.calls import Servable, VersionStatus
 from tideflow.serving.loading import Loading, load_message
 from tideflow.serving.metrics import Metrics
 from tideflow.serving.replicas import WorkerServable
@@ -42,15 +41,6 @@ from tideflow.serving.worker_process import Starter
 _log = logging.getLogger("tideflow.serving")
 
 Key = tuple[str, int]  # a model and a version
-
-
-@dataclass(frozen=True)
-class VersionStatus:
-    """Where a version of a model stands. `state` is a number of `messages.STATES`."""
-
-    version: int
-    state: int
-    error: OpError | None
 
 
 class Manager:

@@ -100,7 +100,7 @@ class Single(Policy):
 
 @dataclass(frozen=True)
 class Shares(Policy):
-    """Each model answers a share of the users: an A/B test, or a canary. A user keeps his model."""
+    """Each model answers a share of the users: an A/B test, or a canary. Each user keeps the same model."""
 
     shares: Mapping[str, float]
     is_sticky: ClassVar[bool] = True

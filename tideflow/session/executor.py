@@ -27,7 +27,7 @@ class Executor(Protocol):
 
     @property
     def default_timeout(self) -> float:
-        """How many seconds a step may take where its session does not say; 0 for any number."""
+        """How many seconds a step may take if its session sets no limit; 0 for any number."""
 
     def compile(
         self, request: StepRequest, context: StepContext, replace: Callable[[Plan], None] | None = None
@@ -43,7 +43,7 @@ class Executor(Protocol):
         """The tasks that were there and are missing, without having finished their work."""
 
     def put_back(self) -> None:
-        """After an interrupt in this thread: makes the variables whole that it was writing."""
+        """After an interrupt in this thread: restores the variables that it was writing."""
 
     def close(self) -> None:
         """Ends the session's steps, and drops its state."""

@@ -59,7 +59,7 @@ class Trace:
         if len(self._records) > _MOST_RECORDS:
             self._records.clear()
         self._runs: list[_Run] = []
-        self._events: list[tuple[_NodeRecord, Any]] = []  # of GPUs: when the op was done there
+        self._events: list[tuple[_NodeRecord, Any]] = []  # on GPUs: when the op was done there
         self._epoch = time.time_ns() - _clock()
         self._began = _clock()
         self._free_since: dict[int, int] = {}  # by thread: when its last op ended

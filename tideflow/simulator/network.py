@@ -57,8 +57,8 @@ class Processor:
 class FairShare:
     """A line whose bandwidth is shared equally by whatever is on it; no clock of its own.
 
-    `_had` is how many bytes someone has had who was on it from the beginning. Whoever comes when it is h,
-    with b bytes, is done when it is h + b: the order of leaving never changes, however many come and go.
+    `_had` is how many bytes a transfer would have moved that began with the simulation. A transfer of b bytes
+    that begins when it is h ends when it is h + b: the order in which transfers end never changes.
     """
 
     _ROUNDING = 1e-3  # bytes
@@ -83,7 +83,7 @@ class FairShare:
         return self._since + left * len(self._leaving) / self.bytes_per_second
 
     def leaving(self, now: float) -> list[Call]:
-        """Takes off the line who is done by now."""
+        """Removes the transfers that have ended by now; returns what to call for them."""
         self._advance(now)
         done = []
         while self._leaving and self._leaving[0][0] <= self._had + self._ROUNDING:

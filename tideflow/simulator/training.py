@@ -156,7 +156,7 @@ class Training:
             push(server)
 
     def _push(self, worker: int, step: int, reported: Call, answers: Call, server: int) -> None:
-        """Sends a gradient; the server adds it to others, and says so to whom it concerns."""
+        """Sends a gradient; the server adds it up, reports that to the keeper of the tokens, and answers."""
         me, there = self.workers[worker], self.servers[server]
 
         def taken_in() -> None:

@@ -282,20 +282,28 @@ class Matching:
     unused_values: dict[int, list[str]] = field(default_factory=dict)
     clashes: list[tuple[Any, Any]] = field(default_factory=list)
 
+    def bind(self, number: int, partner: Any) -> bool:
+        """Matches an object of the checkpoint with one of the program; whether it had none before."""
+        if number not in self.bound:
+            self.bound[number] = partner
+            return True
+        if self.bound[number] is not partner:
+            self.clashes.append((self.bound[number], partner))
+        return False
+
 
 def matched(root: Any, graph: Any) -> Matching:
     """Follows the names of children from the root, in the program and in the checkpoint alike."""
     found = Matching()
-    queue: deque[int] = deque()
+    _match_children(found, root, graph)
+    _match_slots(found, graph)
+    _match_values(found, graph)
+    return found
 
-    def bind(number: int, partner: Any) -> None:
-        if number not in found.bound:
-            found.bound[number] = partner
-            queue.append(number)
-        elif found.bound[number] is not partner:
-            found.clashes.append((found.bound[number], partner))
 
-    bind(0, root)
+def _match_children(found: Matching, root: Any, graph: Any) -> None:
+    found.bind(0, root)
+    queue = deque([0])
     while queue:
         number = queue.popleft()
         children = dict(children_of(found.bound[number]))
@@ -303,15 +311,21 @@ def matched(root: Any, graph: Any) -> Matching:
             if isinstance(found.bound[number], Trackable) and child.local_name not in children:
                 made = found.bound[number]._lookup_dependency(child.local_name)
                 children |= {child.local_name: made} if made is not None else {}
-            if child.local_name in children:
-                bind(child.node_id, children[child.local_name])
+            if child.local_name in children and found.bind(child.node_id, children[child.local_name]):
+                queue.append(child.node_id)
+
+
+def _match_slots(found: Matching, graph: Any) -> None:
     for number, node in enumerate(graph.nodes):
         for slot in node.slot_variables:
             optimizer, variable = map(found.bound.get, (number, slot.original_variable_node_id))
             slots = slots_of(optimizer, variable) if hasattr(optimizer, "get_slot_names") else ()
             partner = dict(slots).get(slot.slot_name)
             if partner is not None:
-                bind(slot.slot_variable_node_id, partner)
+                found.bind(slot.slot_variable_node_id, partner)
+
+
+def _match_values(found: Matching, graph: Any) -> None:
     for number, partner in found.bound.items():
         own = values_of(partner)
         for attribute in graph.nodes[number].attributes:
@@ -321,7 +335,6 @@ def matched(root: Any, graph: Any) -> Matching:
                 found.values[attribute.checkpoint_key] = Value(partner, own[attribute.name])
             elif not attribute.optional_restore:
                 found.unused_values.setdefault(number, []).append(attribute.name)
-    return found
 
 
 class ObjectRestorer:

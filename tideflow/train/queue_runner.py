@@ -45,7 +45,7 @@ class QueueRunner:
       ValueError: If the arguments contradict each other, or the queue or the operations are missing.
     """
 
-    _is_awaited = True  # whether who stops waits for its threads
+    _is_awaited = True  # whether a coordinator that stops waits for its threads
 
     def __init__(
         self,

@@ -119,7 +119,7 @@ class Saver:
         self._is_empty = False
         self._last_checkpoints: list[tuple[str, float]] = []
         self._next_checkpoint_time = 0.0
-        self._numbers = itertools.count(1)  # of saves, in the order in which they begin
+        self._numbers = itertools.count(1)  # the numbers of saves, in the order in which they begin
         self._newest: dict[str, tuple[int, str]] = {}  # the last one and its prefix, by state file
         self._books = Lock()
         self.saver_def = saver_def
@@ -140,7 +140,7 @@ class Saver:
         if self.saver_def is not None:
             self._check_saver_def()
             self._write_version = self.saver_def.version
-            if self._name:  # of a graph that was imported into this scope
+            if self._name:  # the graph was imported into this scope
                 for field in _NAMES:
                     named = prepend_name_scope(getattr(self.saver_def, field), self._name)
                     setattr(self.saver_def, field, named)

@@ -174,6 +174,16 @@ class CheckpointSaverHook(SessionRunHook):
         return self._saver
 
 
+def _step_after_run(hook: Any, run_context: SessionRunContext, run_values: SessionRunValues) -> int:
+    """The global step after a run: one more than the run has read. If the hook acts on it, it is read anew:
+    the run may not have counted.
+    """
+    step: int = run_values.results["global_step"] + 1
+    if hook._request_summary or hook._timer.should_trigger_for_step(step + 1):
+        step = run_context.session.run(hook._global_step_tensor)
+    return step
+
+
 @export("train.SummarySaverHook")
 class SummarySaverHook(SessionRunHook):
     """A hook that writes summaries at an interval.
@@ -226,9 +236,7 @@ class SummarySaverHook(SessionRunHook):
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         if not self._summary_writer:
             return
-        step = run_values.results["global_step"] + 1
-        if self._request_summary or self._timer.should_trigger_for_step(step + 1):
-            step = run_context.session.run(self._global_step_tensor)  # it may not have been counted up before
+        step = _step_after_run(self, run_context, run_values)
         if self._next_step is None:
             self._summary_writer.add_session_log(SessionLog(status=SessionLog.START), step)
         if self._request_summary:
@@ -290,9 +298,7 @@ class ProfilerHook(SessionRunHook):
         return SessionRunArgs({"global_step": self._global_step_tensor}, options=options)
 
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
-        step = run_values.results["global_step"] + 1
-        if self._request_summary or self._timer.should_trigger_for_step(step + 1):
-            step = run_context.session.run(self._global_step_tensor)  # it may not have been counted up before
+        step = _step_after_run(self, run_context, run_values)
         if self._request_summary:
             self._timer.update_last_triggered_step(step)
             self._save(step, run_values.run_metadata)

@@ -7,8 +7,9 @@ variables, adds 1 to the global step, and puts out a token for every replica. A 
 an earlier step is dropped by its accumulator: with more replicas than a step needs, the slowest ones of each
 step are backups, for whom nobody waits.
 
-Who leaves gives everyone a token: those who stay compute its share of the step, too, and of every later one,
-as each puts out as many tokens as ever. For a replica that was killed the chief does so.
+A replica that leaves puts a token into the queue for every replica: the others compute its share of this step
+and, since each step puts out as many tokens as before, of every later one. For a replica that was killed the
+chief does so.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ from tideflow.variables.collections import global_variables, report_uninitialize
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike, VariableLike
 
-ALL_THAT_A_STEP_NEEDS = -1  # of `num_tokens`: as many as there are gradients to aggregate
+ALL_THAT_A_STEP_NEEDS = -1  # a value of `num_tokens`: as many as there are gradients to aggregate
 _REPLICAS = ("chief", "master", "worker")  # the jobs whose tasks train
-_ROUND_SECONDS = 1.0  # how often the chief looks who is gone
+_ROUND_SECONDS = 1.0  # how often the chief looks for replicas that are gone
 _PATIENCE_ROUNDS = 3  # how often a replica may be away: it may be started again
 
 
@@ -254,7 +255,7 @@ class SyncReplicasOptimizer(Optimizer):
             return self._put_out_tokens(num_tokens)
 
     def _farewell_op(self) -> Operation:
-        """Lets go everyone who waits for a step."""
+        """An operation that puts out the tokens of a step, so that all replicas that wait for one go on."""
         with device(self._global_step.device), name_scope("farewell"):
             return self._put_out_tokens(self._tokens_per_step)
 
@@ -344,7 +345,7 @@ class _SyncReplicasOptimizerHook(SessionRunHook):
                 threading.Thread(target=self._stand_in, args=(session, coord), daemon=True).start()
 
     def end(self, session: Any) -> None:
-        """Who leaves gives no more gradients: without this, who waits for the next step waits for ever."""
+        """Releases the replicas that wait for the next step: this one gives no gradients for it any more."""
         with contextlib.suppress(OpError):  # the servers may have left first
             session.run(self._farewell_op)
 

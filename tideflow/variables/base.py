@@ -97,7 +97,7 @@ def resource_variables_enabled() -> bool:
     return _Default.use_resource
 
 
-# --------------------------------------------------------------------------------------- who makes a variable
+# -------------------------------------------------------------------------------------------------- creators
 
 _CREATORS = ("__variable_creators",)
 

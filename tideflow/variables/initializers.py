@@ -19,7 +19,7 @@ from tideflow.ops.random import distributions
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
-_TRUNCATED_STDDEV = 0.87962566103423978  # of a standard normal cut at two standard deviations
+_TRUNCATED_STDDEV = 0.87962566103423978  # that of a standard normal cut at two standard deviations
 
 
 @export("keras.initializers.Initializer")

@@ -42,7 +42,7 @@ class BaseResourceVariable(Variable):
     _handle: Tensor
     _dtype: dtypes.DType
     _cached_value: Tensor | None = None
-    _eager_name: str | None = None  # of a variable that has its value, not of a graph
+    _eager_name: str | None = None  # the name of a variable of eager mode
 
     # --------------------------------------------------------------------------------------------- what it is
 

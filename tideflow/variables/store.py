@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, RegularizerLike, ShapeLike
 
 STORE = ("__variable_store",)
-eager_stores: Stack[VariableStore] = Stack()  # of the blocks that share variables in eager mode
+eager_stores: Stack[VariableStore] = Stack()  # the stores of `EagerVariableStore.as_default` blocks
 
 _NO_INITIALIZER = (
     "The initializer passed is not valid. It should be a callable with no arguments and the shape should not "

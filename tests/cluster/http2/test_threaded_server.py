@@ -11,6 +11,7 @@ import grpc
 import pytest
 
 import tideflow as tf
+from tests.patience import eventually
 from tests.serving.loops import make_certificate
 from tideflow.cluster.http2 import threaded_server
 from tideflow.cluster.http2.frames import PREFACE, SETTINGS, frame
@@ -84,13 +85,6 @@ def bare(server):
     return socket.create_connection(("127.0.0.1", server.port), timeout=SECONDS)
 
 
-def until(condition):
-    end = time.monotonic() + SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def test_messages_of_any_size_with_and_without_tls(methods, tmp_path):
     certificate, _ = make_certificate(tmp_path)
     encrypted = server_context(str(certificate), str(tmp_path / "key.pem"))
@@ -122,7 +116,7 @@ def test_errors_are_statuses(methods, caplog):
 def test_more_calls_than_threads_are_refused(methods):
     with served(methods) as server, channel_to(server) as channel:
         calls = [channel.unary_unary("/s/Wait").future(b"", timeout=SECONDS) for _ in range(9)]
-        until(lambda: any(call.done() for call in calls))
+        eventually(lambda: any(call.done() for call in calls))
         (refused,) = [call for call in calls if call.done()]
         assert refused.code().name == "RESOURCE_EXHAUSTED"
 
@@ -134,9 +128,9 @@ def test_a_call_ends_when_nobody_waits_for_it(methods, end):
         assert methods.waiting.wait(SECONDS)
         {"cancel": call.cancel, "leave": channel.close, "stop": server.close}[end]()
         assert methods.cancelled.wait(SECONDS)
-        until(lambda: call.done())
+        eventually(lambda: call.done())
         if end != "cancel":
-            until(lambda: not server.ports())
+            eventually(lambda: not server.ports())
 
 
 def test_clients_that_say_nothing_or_half_a_thing_are_left(methods, monkeypatch):
@@ -181,7 +175,7 @@ def test_tls_is_not_mixed_with_plain_connections(methods, tmp_path):
                     assert PREFACE not in client.makefile("rb").read()
         with channel_to(server) as channel:
             assert failure(lambda: channel.unary_unary("/s/Echo")(b"", timeout=SECONDS))[0] == "UNAVAILABLE"
-        until(lambda: not server.ports())
+        eventually(lambda: not server.ports())
 
 
 def test_clients_refuse_certificates_that_are_not_theirs_or_have_expired(methods, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 import tideflow as tf
 from tideflow.graph.forest_proto import Model, TensorForestParams
 from tideflow.ops.forests import arrays, statistics, trees
-from tideflow.runtime.forest_data import Chance, Examples, InputSpec, of_depth
+from tideflow.runtime.forest_data import Examples, InputSpec, RandomIntegers, of_depth
 from tideflow.train.resource_registry import initialize_resources, shared_resources
 
 forests = tf.contrib.tensor_forest
@@ -158,9 +158,9 @@ def test_what_is_not_there_or_wrong_is_refused(session):
 
 
 def test_chance_is_that_of_tensorflow():
-    chance = Chance(42)
+    chance = RandomIntegers(42)
     assert [chance.below(7) for _ in range(12)] == [1, 1, 4, 2, 0, 6, 5, 1, 3, 5, 1, 6]
-    assert {Chance(0).below(4) for _ in range(100)} == {0, 1, 2, 3}
+    assert {RandomIntegers(0).below(4) for _ in range(100)} == {0, 1, 2, 3}
 
 
 def test_parameters_depend_on_the_depth():

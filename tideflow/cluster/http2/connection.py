@@ -51,7 +51,7 @@ from tideflow.cluster.http2.frames import (
 )
 
 _DEFAULT_WINDOW = 65_535
-_WINDOW = 1 << 30  # of the connection: what limits a client is how much of a request is kept
+_WINDOW = 1 << 30  # the connection's; clients are limited by how much of a request is kept
 _STREAM_WINDOW = 4 << 20
 _LARGEST_FRAME = 256 << 10
 _SMALLEST_LARGEST_FRAME = 16_384
@@ -101,7 +101,7 @@ class _Stream:
     window: int  # bytes that the client takes
     credit: int  # bytes that the client may send
     body: list[bytes | memoryview]
-    size: int = 0  # of the body
+    size: int = 0  # bytes of the body so far
     has_ended: bool = False  # the client's side
     is_refused: bool = False  # the body is too large, and no more of it is kept
     unsent: memoryview | bytes = b""  # what is left of the answer's data
@@ -113,7 +113,7 @@ class Connection:
 
     def __init__(self, *, body_limit: int, head_limit: int, most_streams: int) -> None:
         self._body_limit, self._head_limit, self._most_streams = body_limit, head_limit, most_streams
-        self._parts: list[bytes] = []  # of a frame that is not there whole
+        self._parts: list[bytes] = []  # parts of a frame that has not arrived whole
         self._have, self._need = 0, len(PREFACE)
         self._has_begun = self._has_settings = False
         self._open_data: tuple[int, int, int] | None = None  # flags, stream and missing bytes of a DATA frame
@@ -428,7 +428,7 @@ class Connection:
             return
         if number <= self._last:
             if flags & END_STREAM:
-                return  # of a stream that was reset, and the client did not know yet
+                return  # the stream was reset, and the client did not know yet
             raise Violation(Code.STREAM_CLOSED, f"headers of stream {number}, which is closed")
         self._last = number
         if self.is_draining or len(self._streams) >= self._most_streams:

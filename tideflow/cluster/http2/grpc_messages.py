@@ -11,8 +11,8 @@ from tideflow.cluster.http2.frames import header_block
 from tideflow.graph import errors
 
 PREFIX = 5  # bytes before a message: whether it is compressed, and its length
-_LONGEST_TEXT = 4096  # of an error
-WINDOW_BITS = {b"gzip": 31, b"deflate": zlib.MAX_WBITS}  # of zlib, by encoding
+_LONGEST_TEXT = 4096  # characters of an error's text
+WINDOW_BITS = {b"gzip": 31, b"deflate": zlib.MAX_WBITS}  # zlib's number for each encoding
 
 _STATUS_OK = b"\x88"  # `:status 200` of HPACK's static table
 HEADERS = _STATUS_OK + header_block(

@@ -45,7 +45,7 @@ _READ_SECONDS = 30  # that a client may pause in the middle of a request
 _WRITE_SECONDS = 600  # that a client may leave an answer unread
 _KEEPALIVE = {socket.TCP_KEEPIDLE: 60, socket.TCP_KEEPINTVL: 10, socket.TCP_KEEPCNT: 6}
 
-Pieces: TypeAlias = "Sequence[bytes | memoryview]"  # of a message: joined, they are its bytes
+Pieces: TypeAlias = "Sequence[bytes | memoryview]"  # joined, they are the bytes of a message
 Method: TypeAlias = "Callable[[memoryview | bytes, Call], Pieces]"
 
 

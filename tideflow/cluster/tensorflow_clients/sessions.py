@@ -61,7 +61,7 @@ class ClientSession:
     master: Master
     config: ConfigProto | None
     peer: str
-    version: int = 0  # of the graph, as the client counts its extensions
+    version: int = 0  # the graph's version, as the client counts its extensions
     lease: Lease = field(default_factory=lambda: Lease(ABANDONED_ROUNDS))
     lock: threading.Lock = field(default_factory=threading.Lock)
     requests: dict[tuple[Names, Names, Names], StepRequest] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from tideflow.graph.tensor_proto import array_of_client, tensor_head, values_pro
 from tideflow.graph.varints import decode_varint, encode_varint
 from tideflow.runtime.values import to_torch
 
-Pieces: TypeAlias = "list[bytes | memoryview]"  # of a message: joined, they are its bytes
+Pieces: TypeAlias = "list[bytes | memoryview]"  # joined, they are the bytes of a message
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5  # how a field is encoded
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}

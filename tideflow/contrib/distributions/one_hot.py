@@ -13,6 +13,7 @@ from tideflow.contrib.distributions.transformed import TransformedDistribution
 from tideflow.distributions.base import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution
 from tideflow.distributions.divergence import RegisterKL
 from tideflow.distributions.parameters import logits_and_probs
+from tideflow.distributions.trials import kl_of_classes
 from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
@@ -156,11 +157,7 @@ class OneHotCategorical(_OfClasses):
         return diagonals.matrix_set_diag(-products, self._variance())
 
 
-@RegisterKL(OneHotCategorical, OneHotCategorical)
-def _kl_one_hot(a: OneHotCategorical, b: OneHotCategorical, name: str | None = None) -> Tensor:
-    with name_scope(name, "kl_categorical_categorical", [a.logits, b.logits]):
-        difference = softmax.log_softmax(a.logits) - softmax.log_softmax(b.logits)
-        return reductions.reduce_sum(softmax.softmax(a.logits) * difference, axis=-1)
+RegisterKL(OneHotCategorical, OneHotCategorical)(kl_of_classes)
 
 
 @export("contrib.distributions.ExpRelaxedOneHotCategorical")

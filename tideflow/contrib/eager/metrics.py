@@ -92,7 +92,7 @@ class Metric(Trackable):
         raise NotImplementedError("Metrics must define a result() member function")
 
     def value(self) -> Any:
-        """The function that gives the result, for who computes it later."""
+        """The function that gives the result, for code that computes it later."""
         return self.result
 
     def add_variable(

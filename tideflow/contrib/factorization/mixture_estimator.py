@@ -50,7 +50,7 @@ class GMM(Estimator):
       model_dir: The directory of the model.
       random_seed: The seed of the first means.
       params: What is fitted: `w` for weights, `m` for means, `c` for covariances, in one string.
-      initial_clusters: The first means, or `"random"` for points by chance.
+      initial_clusters: The first means, or `"random"` for random points.
       covariance_type: `"full"` or `"diag"`.
       config: A RunConfig.
     """

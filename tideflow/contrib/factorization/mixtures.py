@@ -55,7 +55,7 @@ class GmmAlgorithm:
     Args:
       data: A list of tensors [points, size].
       num_classes: The number of distributions.
-      initial_means: Their first means [classes, size]; points by chance if None.
+      initial_means: Their first means [classes, size]; random points if None.
       params: What is fitted: `w` for weights, `m` for means, `c` for covariances, in one string.
       covariance_type: `"full"` or `"diag"`.
       random_seed: The seed of the first means.
@@ -249,7 +249,7 @@ def gmm(
 
     Args:
       inp: The points, a tensor [points, size] or a list of such.
-      initial_clusters: The first means, or `"random"` for points by chance.
+      initial_clusters: The first means, or `"random"` for random points.
       num_clusters: The number of distributions.
       random_seed: The seed of the first means.
       covariance_type: `"full"` or `"diag"`.

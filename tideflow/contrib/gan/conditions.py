@@ -138,7 +138,7 @@ def tensor_pool(
     pooling_probability: TensorLike = 0.5,
     name: str = "tensor_pool",
 ) -> Any:
-    """Keeps the tensors of earlier steps, and gives one of them, or those of this step, by chance.
+    """Keeps the tensors of earlier steps, and gives at random one of them, or those of this step.
 
     Until the pool is full it gives what it is given.
 

@@ -316,7 +316,7 @@ def stargan_model(
     generator_scope: Scope = "Generator",
     discriminator_scope: Scope = "Discriminator",
 ) -> StarGANModel:
-    """Builds a GAN that translates between many domains, here into domains by chance.
+    """Builds a GAN that translates between many domains, here into random domains.
 
     Args:
       generator_fn: A function of data and domains, one-hot vectors, to data of these domains.

@@ -60,18 +60,9 @@ def gan_train_ops(
     Raises:
       ValueError: If an update belongs to neither side.
     """
-    options = (generator_optimizer, discriminator_optimizer, check_for_unused_update_ops, is_chief)
     if isinstance(model, CycleGANModel):
-        with name_scope("cyclegan_x2y_train"):
-            x2y = gan_train_ops(model.model_x2y, loss.loss_x2y, *options, **kwargs)
-        with name_scope("cyclegan_y2x_train"):
-            y2x = gan_train_ops(model.model_y2x, loss.loss_y2x, *options, **kwargs)
-        return GANTrainOps(
-            (x2y.generator_train_op, y2x.generator_train_op),
-            (x2y.discriminator_train_op, y2x.discriminator_train_op),
-            get_or_create_global_step().assign_add(1),
-            [*x2y.train_hooks, *y2x.train_hooks],
-        )
+        options = (generator_optimizer, discriminator_optimizer, check_for_unused_update_ops, is_chief)
+        return _train_ops_of_cycle(model, loss, *options, **kwargs)
     global_step = get_or_create_global_step()
     counted = global_step.assign_add(1)
     scopes = model.generator_scope.name, model.discriminator_scope.name
@@ -114,6 +105,19 @@ def gan_train_ops(
         of_discriminator,
     )
     return GANTrainOps(generator, discriminator, counted, hooks)
+
+
+def _train_ops_of_cycle(model: Any, loss: Any, *options: Any, **kwargs: Any) -> GANTrainOps:
+    with name_scope("cyclegan_x2y_train"):
+        x2y = gan_train_ops(model.model_x2y, loss.loss_x2y, *options, **kwargs)
+    with name_scope("cyclegan_y2x_train"):
+        y2x = gan_train_ops(model.model_y2x, loss.loss_y2x, *options, **kwargs)
+    return GANTrainOps(
+        (x2y.generator_train_op, y2x.generator_train_op),
+        (x2y.discriminator_train_op, y2x.discriminator_train_op),
+        get_or_create_global_step().assign_add(1),
+        [*x2y.train_hooks, *y2x.train_hooks],
+    )
 
 
 def _updates(given: Any, generator: str, discriminator: str, check: bool) -> tuple[list[Any], list[Any]]:

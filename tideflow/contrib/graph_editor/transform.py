@@ -44,7 +44,7 @@ class _Copying:
         for key, members in self.collections.items():
             for member in members:
                 self.collections_of.setdefault(id(member), []).append(key)
-        # Edges back into a loop: the tensor, what stands in for it until it is copied, and who takes it.
+        # Edges back into a loop: the tensor, what stands in for it until it is copied, and its consumer.
         self.tmp_cyclic_ts: list[tuple[Tensor, Tensor, Operation]] = []
 
     def new_name(self, name: str) -> str:

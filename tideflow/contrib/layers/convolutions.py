@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from tideflow import nn
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.framework.model_variables import model_variable
-from tideflow.contrib.layers.making import add_variable_to_collections, finished, model_variable_getter
+from tideflow.contrib.layers.making import (
+    OWN_NAMES,
+    add_variable_to_collections,
+    applied,
+    finished,
+    model_variable_getter,
+    scope_arguments,
+    weight_arguments,
+)
 from tideflow.contrib.layers.scaling import xavier_initializer
 from tideflow.contrib.layers.utilities import (
     NCDHW,
@@ -38,7 +46,6 @@ if TYPE_CHECKING:
     from tideflow.variables.variable_scope import VariableScope
 
 _BY_RANK = {3: convolutional.Conv1D, 4: convolutional.Conv2D, 5: convolutional.Conv3D}
-_RENAMED = {"bias": "biases", "kernel": "weights"}
 
 
 @export("contrib.layers.convolution")
@@ -96,7 +103,10 @@ def convolution(
     """
     if data_format not in (None, "NWC", "NCW", NHWC, NCHW, NDHWC, NCDHW):
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    getter = model_variable_getter(_RENAMED)
+    weights = weight_arguments(
+        normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer
+    )
+    getter = model_variable_getter(OWN_NAMES)
     with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=getter) as sc:
         inputs = convert_to_tensor(inputs)
         rank = inputs.shape.ndims
@@ -111,28 +121,13 @@ def convolution(
             padding,
             layers_format(data_format),
             rate,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
+            **weights,
+            **scope_arguments(inputs, trainable, sc, reuse),
         )
-        outputs = layer.apply(inputs)
-        _collect(layer, variables_collections)
+        outputs = applied(layer, inputs, variables_collections)
         return finished(
             outputs, sc.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
         )
-
-
-def _collect(layer: Any, variables_collections: Any) -> None:
-    add_variable_to_collections(layer.kernel, variables_collections, "weights")
-    if layer.bias is not None:
-        add_variable_to_collections(layer.bias, variables_collections, "biases")
 
 
 def _described(summary: str, *left_out: str) -> str:
@@ -227,7 +222,10 @@ def _transposed(name: str, scope_name: str, layer: type, formats: tuple[str, str
         scope: str | VariableScope | None = None,
     ) -> Tensor:
         check_data_format(data_format, *formats)
-        getter = model_variable_getter(_RENAMED)
+        weights = weight_arguments(
+            normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer
+        )
+        getter = model_variable_getter(OWN_NAMES)
         with variable_scope(scope, scope_name, [inputs], reuse=reuse, custom_getter=getter) as sc:
             inputs = convert_to_tensor(inputs)
             made = layer(
@@ -236,19 +234,10 @@ def _transposed(name: str, scope_name: str, layer: type, formats: tuple[str, str
                 stride,
                 padding,
                 layers_format(data_format),
-                use_bias=not normalizer_fn and bool(biases_initializer),
-                kernel_initializer=weights_initializer,
-                bias_initializer=biases_initializer,
-                kernel_regularizer=weights_regularizer,
-                bias_regularizer=biases_regularizer,
-                trainable=trainable,
-                name=sc.name,
-                dtype=inputs.dtype.base_dtype,
-                _scope=sc,
-                _reuse=reuse,
+                **weights,
+                **scope_arguments(inputs, trainable, sc, reuse),
             )
-            outputs = made.apply(inputs)
-            _collect(made, variables_collections)
+            outputs = applied(made, inputs, variables_collections)
             return finished(
                 outputs, sc.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
             )
@@ -367,11 +356,7 @@ def separable_convolution2d(
                 depthwise_regularizer=weights_regularizer,
                 pointwise_regularizer=weights_regularizer,
                 bias_regularizer=biases_regularizer,
-                trainable=trainable,
-                name=sc.name,
-                dtype=inputs.dtype.base_dtype,
-                _scope=sc,
-                _reuse=reuse,
+                **scope_arguments(inputs, trainable, sc, reuse),
             )
             outputs = layer.apply(inputs)
             add_variable_to_collections(layer.depthwise_kernel, variables_collections, "weights")

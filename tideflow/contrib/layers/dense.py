@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
 from tideflow.contrib.framework.model_variables import model_variable
-from tideflow.contrib.layers.making import add_variable_to_collections, finished, model_variable_getter
+from tideflow.contrib.layers.making import (
+    OWN_NAMES,
+    applied,
+    finished,
+    model_variable_getter,
+    scope_arguments,
+    weight_arguments,
+)
 from tideflow.contrib.layers.scaling import xavier_initializer
 from tideflow.contrib.layers.utilities import (
     NCHW,
@@ -78,26 +85,14 @@ def fully_connected(
     """
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs type should be one of [int], got {type(num_outputs)}.")
-    getter = model_variable_getter({"bias": "biases", "kernel": "weights"})
+    weights = weight_arguments(
+        normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer
+    )
+    getter = model_variable_getter(OWN_NAMES)
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=getter) as sc:
         inputs = convert_to_tensor(inputs)
-        layer = core.Dense(
-            num_outputs,
-            use_bias=not normalizer_fn and bool(biases_initializer),
-            kernel_initializer=weights_initializer,
-            bias_initializer=biases_initializer,
-            kernel_regularizer=weights_regularizer,
-            bias_regularizer=biases_regularizer,
-            trainable=trainable,
-            name=sc.name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=sc,
-            _reuse=reuse,
-        )
-        outputs = layer.apply(inputs)
-        add_variable_to_collections(layer.kernel, variables_collections, "weights")
-        if layer.bias is not None:
-            add_variable_to_collections(layer.bias, variables_collections, "biases")
+        layer = core.Dense(num_outputs, **weights, **scope_arguments(inputs, trainable, sc, reuse))
+        outputs = applied(layer, inputs, variables_collections)
         return finished(
             outputs, sc.name, outputs_collections, activation_fn, normalizer_fn, normalizer_params
         )

@@ -15,7 +15,10 @@ from tideflow.variables.base import VariableAggregation, VariableSynchronization
 from tideflow.variables.partitioned import PartitionedVariable
 
 if TYPE_CHECKING:
-    from tideflow.graph.typing import RegularizerLike
+    from tideflow.graph.typing import InitializerLike, RegularizerLike
+    from tideflow.variables.variable_scope import VariableScope
+
+OWN_NAMES = {"bias": "biases", "kernel": "weights"}  # tf.layers' name of a variable -> its name here
 
 
 def model_variable_getter(rename: dict[str, str] | None = None) -> Callable:
@@ -62,6 +65,45 @@ def add_variable_to_collections(variable: Any, variables_collections: Any, name:
     collections = get_variable_collections(variables_collections, name) or ()
     for part in variable if isinstance(variable, PartitionedVariable) else [variable]:
         add_to_collections(collections, part)
+
+
+def weight_arguments(
+    normalizer_fn: Callable | None,
+    weights_initializer: InitializerLike | None,
+    weights_regularizer: RegularizerLike | None,
+    biases_initializer: InitializerLike | None,
+    biases_regularizer: RegularizerLike | None,
+) -> dict[str, Any]:
+    """What a layer of tf.layers is told about its variables. A normalizer stands in for the biases."""
+    return {
+        "use_bias": not normalizer_fn and bool(biases_initializer),
+        "kernel_initializer": weights_initializer,
+        "bias_initializer": biases_initializer,
+        "kernel_regularizer": weights_regularizer,
+        "bias_regularizer": biases_regularizer,
+    }
+
+
+def scope_arguments(
+    inputs: Tensor, trainable: bool, scope: VariableScope, reuse: bool | None
+) -> dict[str, Any]:
+    """What a layer of tf.layers is told so that its variables are in `scope`."""
+    return {
+        "trainable": trainable,
+        "name": scope.name,
+        "dtype": inputs.dtype.base_dtype,
+        "_scope": scope,
+        "_reuse": reuse,
+    }
+
+
+def applied(layer: Any, inputs: Tensor, variables_collections: Any) -> Tensor:
+    """The outputs of a layer of tf.layers; its variables join the collections asked for."""
+    outputs: Tensor = layer.apply(inputs)
+    add_variable_to_collections(layer.kernel, variables_collections, "weights")
+    if layer.bias is not None:
+        add_variable_to_collections(layer.bias, variables_collections, "biases")
+    return outputs
 
 
 def finished(

@@ -49,6 +49,34 @@ def _optimizer(given: Any) -> Any:
     return optimizer
 
 
+def _dnn_part(features: Any, mode: str, params: dict, config: Any) -> tuple[Any, str]:
+    """The logits of the layers, and the scope of their input."""
+    if not params["dnn_hidden_units"]:
+        raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
+    with dnn_scope(features, config):
+        return dnn_logits(
+            features,
+            params["dnn_feature_columns"],
+            params["dnn_hidden_units"],
+            params["head"].logits_dimension,
+            params["dnn_activation_fn"] or tf.nn.relu,
+            params["dnn_dropout"],
+            mode,
+            params["input_layer_partitioner"] or partitioner_of(config),
+            tag_joint="/",
+        )
+
+
+def _linear_part(features: Any, params: dict, config: Any) -> Any:
+    """The logits of the linear model."""
+    values, partitioner = tuple(features.values()), partitioner_of(config)
+    with tf.variable_scope(LINEAR, values=values, partitioner=partitioner) as scope:
+        columns, size = params["linear_feature_columns"], params["head"].logits_dimension
+        logits = linear_logits(features, columns, size, params["joint_linear_weights"], scope)
+        add_summaries(logits, scope.name, "/")
+        return logits
+
+
 def _dnn_linear_combined_model_fn(
     features: Any, labels: Any, mode: str, params: dict, config: Any = None
 ) -> ModelFnOps:
@@ -59,29 +87,10 @@ def _dnn_linear_combined_model_fn(
     dnn_optimizer = _optimizer(params["dnn_optimizer"] or "Adagrad")
     parts, input_scope = [], ""
     if dnn_columns:
-        if not params["dnn_hidden_units"]:
-            raise ValueError("dnn_hidden_units must be defined when dnn_feature_columns is specified.")
-        with dnn_scope(features, config):
-            logits, input_scope = dnn_logits(
-                features,
-                dnn_columns,
-                params["dnn_hidden_units"],
-                head.logits_dimension,
-                params["dnn_activation_fn"] or tf.nn.relu,
-                params["dnn_dropout"],
-                mode,
-                params["input_layer_partitioner"] or partitioner_of(config),
-                tag_joint="/",
-            )
+        logits, input_scope = _dnn_part(features, mode, params, config)
         parts.append(logits)
     if linear_columns:
-        with tf.variable_scope(
-            LINEAR, values=tuple(features.values()), partitioner=partitioner_of(config)
-        ) as scope:
-            joint = params["joint_linear_weights"]
-            logits = linear_logits(features, linear_columns, head.logits_dimension, joint, scope)
-            add_summaries(logits, scope.name, "/")
-        parts.append(logits)
+        parts.append(_linear_part(features, params, config))
     logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
 
     def train_op_fn(loss: Any) -> Any:

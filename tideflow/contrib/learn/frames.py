@@ -22,7 +22,7 @@ _NUMBERS |= {"float16", "float32", "float64"}
 
 
 def _classes(module: str, *names: str) -> tuple[type, ...]:
-    """Classes of a library. Nobody has an object of them who has not loaded it."""
+    """Classes of a library, if it is loaded. Otherwise the program has no objects of them."""
     library = sys.modules.get(module)
     return tuple(getattr(library, name) for name in names) if library else ()
 

@@ -205,6 +205,30 @@ def multi_value_predictions(
         return found
 
 
+def _name_key_and_target(
+    problem_type: int, prediction_type: int, num_classes: int | None
+) -> tuple[str, str, Any]:
+    """The name of the model, the key of its predictions, and its target column."""
+    if prediction_type not in (PredictionType.SINGLE_VALUE, PredictionType.MULTIPLE_VALUE):
+        raise ValueError(
+            "prediction_type must be one of PredictionType.MULTIPLE_VALUE or "
+            f"PredictionType.SINGLE_VALUE; got {prediction_type}"
+        )
+    by_step = prediction_type == PredictionType.MULTIPLE_VALUE
+    name = "MultiValueDynamicRNN" if by_step else "SingleValueDynamicRNN"
+    if problem_type == ProblemType.LINEAR_REGRESSION:
+        return f"{name}Regressor", PredictionKey.SCORES, tf.contrib.layers.regression_target()
+    if problem_type != ProblemType.CLASSIFICATION:
+        raise ValueError(
+            "problem_type must be either ProblemType.LINEAR_REGRESSION or ProblemType.CLASSIFICATION; "
+            f"got {problem_type}"
+        )
+    if not num_classes:
+        raise ValueError("For CLASSIFICATION problem_type, num_classes must be specified.")
+    target = tf.contrib.layers.multi_class_target(n_classes=num_classes)
+    return f"{name}Classifier", PredictionKey.CLASSES, target
+
+
 @export("contrib.learn.DynamicRnnEstimator")
 class DynamicRnnEstimator(Estimator):
     """A recurrent model over sequences.
@@ -251,29 +275,8 @@ class DynamicRnnEstimator(Estimator):
         feature_engineering_fn: Callable | None = None,
         config: RunConfig | None = None,
     ):
+        name, key, target = _name_key_and_target(problem_type, prediction_type, num_classes)
         by_step = prediction_type == PredictionType.MULTIPLE_VALUE
-        if not by_step and prediction_type != PredictionType.SINGLE_VALUE:
-            raise ValueError(
-                "prediction_type must be one of PredictionType.MULTIPLE_VALUE or "
-                f"PredictionType.SINGLE_VALUE; got {prediction_type}"
-            )
-        name = "MultiValueDynamicRNN" if by_step else "SingleValueDynamicRNN"
-        if problem_type == ProblemType.LINEAR_REGRESSION:
-            name, key, target = (
-                f"{name}Regressor",
-                PredictionKey.SCORES,
-                tf.contrib.layers.regression_target(),
-            )
-        elif problem_type == ProblemType.CLASSIFICATION:
-            if not num_classes:
-                raise ValueError("For CLASSIFICATION problem_type, num_classes must be specified.")
-            target = tf.contrib.layers.multi_class_target(n_classes=num_classes)
-            name, key = f"{name}Classifier", PredictionKey.CLASSES
-        else:
-            raise ValueError(
-                "problem_type must be either ProblemType.LINEAR_REGRESSION or ProblemType.CLASSIFICATION; "
-                f"got {problem_type}"
-            )
         if predict_probabilities and problem_type != ProblemType.CLASSIFICATION:
             raise ValueError(
                 "predict_probabilities can only be set to True for problem_type ProblemType.CLASSIFICATION; "
@@ -299,17 +302,19 @@ class DynamicRnnEstimator(Estimator):
                     predictions = _single_predictions(last, target, key, predict_probabilities)
                 loss = train_op = metrics = None
                 if mode != ModeKeys.INFER:
-                    given = (
-                        mask_activations_and_labels(activations, labels, lengths)
-                        if by_step
-                        else (last, labels)
-                    )
-                    loss = target.loss(*given, features)
+
+                    def with_labels(values: Any) -> tuple[Any, Any]:
+                        return (
+                            mask_activations_and_labels(values, labels, lengths)
+                            if by_step
+                            else (values, labels)
+                        )
+
+                    loss = target.loss(*with_labels(activations if by_step else last), features)
                     metrics = {}
                     if problem_type == ProblemType.CLASSIFICATION:
-                        pair = (predictions[key], labels)
-                        found, wanted = mask_activations_and_labels(*pair, lengths) if by_step else pair
-                        metrics["accuracy"] = tf.contrib.metrics.streaming_accuracy(found, wanted)
+                        counted = with_labels(predictions[key])
+                        metrics["accuracy"] = tf.contrib.metrics.streaming_accuracy(*counted)
                 alternatives = None
                 if not by_step:
                     alternatives = {"dynamic_rnn_output": (problem_type, dict(predictions))}

@@ -6,7 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.framework.argument_scopes import add_arg_scope
-from tideflow.contrib.layers.making import add_variable_to_collections, finished, model_variable_getter
+from tideflow.contrib.layers.making import (
+    OWN_NAMES,
+    add_variable_to_collections,
+    finished,
+    model_variable_getter,
+    scope_arguments,
+    weight_arguments,
+)
 from tideflow.contrib.layers.scaling import xavier_initializer
 from tideflow.contrib.model_pruning.masks import collect, masked
 from tideflow.export import export, expose
@@ -21,8 +28,6 @@ from tideflow.variables.variable_scope import variable_scope
 if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike, TensorLike
     from tideflow.variables.variable_scope import VariableScope
-
-_RENAMED = {"bias": "biases", "kernel": "weights"}
 
 
 class _Masked:
@@ -66,30 +71,12 @@ class _MaskedDense(_Masked, core.Dense):
     pass
 
 
-def _applied(
-    layer: type,
-    sizes: tuple[Any, ...],
-    inputs: Tensor,
-    scope: VariableScope,
-    reuse: bool | None,
-    trainable: bool,
-    parameters: dict[str, Any],
-    variables_collections: Any,
-) -> Tensor:
-    """The outputs of a new layer whose variables are in `scope`."""
-    made = layer(
-        *sizes,
-        **parameters,
-        trainable=trainable,
-        name=scope.name,
-        dtype=inputs.dtype.base_dtype,
-        _scope=scope,
-        _reuse=reuse,
-    )
-    outputs = made.apply(inputs)
-    add_variable_to_collections(made.weights_variable, variables_collections, "weights")
-    if made.bias is not None:
-        add_variable_to_collections(made.bias, variables_collections, "biases")
+def _applied(layer: Any, inputs: Tensor, variables_collections: Any) -> Tensor:
+    """The outputs of a masked layer. The weights themselves join the collections, not the masked ones."""
+    outputs: Tensor = layer.apply(inputs)
+    add_variable_to_collections(layer.weights_variable, variables_collections, "weights")
+    if layer.bias is not None:
+        add_variable_to_collections(layer.bias, variables_collections, "biases")
     return outputs
 
 
@@ -148,33 +135,27 @@ def masked_convolution(
     """
     if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"):
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    getter = model_variable_getter(_RENAMED)
+    weights = weight_arguments(
+        normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer
+    )
+    getter = model_variable_getter(OWN_NAMES)
     with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=getter) as sc:
         given = convert_to_tensor(inputs)
         if given.shape.ndims != 4:
             raise ValueError("Sparse Convolution not supported for input with rank", given.shape.ndims)
         if data_format not in (None, "NHWC", "NCHW"):
             raise ValueError("Unsupported data format", data_format)
-        outputs = _applied(
-            _MaskedConv2D,
-            (num_outputs, kernel_size),
-            given,
-            sc,
-            reuse,
-            trainable,
-            {
-                "strides": stride,
-                "padding": padding,
-                "data_format": "channels_first" if data_format == "NCHW" else "channels_last",
-                "dilation_rate": rate,
-                "use_bias": not normalizer_fn and bool(biases_initializer),
-                "kernel_initializer": weights_initializer,
-                "bias_initializer": biases_initializer,
-                "kernel_regularizer": weights_regularizer,
-                "bias_regularizer": biases_regularizer,
-            },
-            variables_collections,
+        layer = _MaskedConv2D(
+            num_outputs,
+            kernel_size,
+            stride,
+            padding,
+            "channels_first" if data_format == "NCHW" else "channels_last",
+            rate,
+            **weights,
+            **scope_arguments(given, trainable, sc, reuse),
         )
+        outputs = _applied(layer, given, variables_collections)
         return finished(
             outputs,
             sc.original_name_scope,
@@ -233,24 +214,14 @@ def masked_fully_connected(
     """
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs should be int or long, got {num_outputs}.")
-    getter = model_variable_getter(_RENAMED)
+    weights = weight_arguments(
+        normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer
+    )
+    getter = model_variable_getter(OWN_NAMES)
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=getter) as sc:
-        outputs = _applied(
-            _MaskedDense,
-            (num_outputs,),
-            convert_to_tensor(inputs),
-            sc,
-            reuse,
-            trainable,
-            {
-                "use_bias": not normalizer_fn and bool(biases_initializer),
-                "kernel_initializer": weights_initializer,
-                "bias_initializer": biases_initializer,
-                "kernel_regularizer": weights_regularizer,
-                "bias_regularizer": biases_regularizer,
-            },
-            variables_collections,
-        )
+        given = convert_to_tensor(inputs)
+        layer = _MaskedDense(num_outputs, **weights, **scope_arguments(given, trainable, sc, reuse))
+        outputs = _applied(layer, given, variables_collections)
         return finished(
             outputs,
             sc.original_name_scope,

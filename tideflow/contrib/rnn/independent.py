@@ -9,9 +9,9 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import constants, joining, tiling
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import binary, unary
+from tideflow.ops.math import unary
 from tideflow.ops.nn import activations
-from tideflow.rnn.cells import LSTMStateTuple, UnitsCell, input_depth
+from tideflow.rnn.cells import LSTMStateTuple, UnitsCell, basic_lstm_step, input_depth
 from tideflow.variables import initializers
 
 
@@ -156,11 +156,8 @@ class IndyLSTMCell(_Independent):
         c, h = state
         sums = matmul.matmul(inputs, kernel)
         sums += tiling.tile(h, [1, 4]) * recurrent
-        i, j, f, o = joining.split(activations.bias_add(sums, bias), 4, axis=one)
-        forget_bias = constants.constant(self._forget_bias, dtype=f.dtype)
-        kept = binary.multiply(c, unary.sigmoid(binary.add(f, forget_bias)))
-        c = binary.add(kept, binary.multiply(unary.sigmoid(i), self._activation(j)))
-        h = binary.multiply(self._activation(c), unary.sigmoid(o))
+        gates = joining.split(activations.bias_add(sums, bias), 4, axis=one)
+        c, h = basic_lstm_step(gates, c, self._forget_bias, self._activation)
         return h, LSTMStateTuple(c, h)
 
 

@@ -1,4 +1,4 @@
-"""Numbers by chance, for the parameters of specs."""
+"""Random numbers, for the parameters of specs."""
 
 from __future__ import annotations
 

@@ -312,15 +312,9 @@ class ARModel(TimeSeriesModel):
             part.set_shape((None, size, *inner))
         return last
 
-    def predict(self, features: Mapping[str, Any]) -> dict[str, Tensor]:
-        """Predicts window after window; each takes the means of the ones before as values.
-
-        Args:
-          features: The times, the state to start from, and features beside the series.
-        """
-        if not self._graph_initialized:
-            self.initialize_graph()
-        ahead, size = self.output_window_size, self.input_window_size
+    def _whole_windows(self, features: Mapping[str, Any]) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Times and regressors, padded to whole windows; how many times were asked for, and the windows."""
+        ahead = self.output_window_size
         times = tf.cast(tf.convert_to_tensor(features[TIMES]), tf.int32)
         regressors = self._process_exogenous_features(times, beside_the_series(features))
         lengths = tf.shape(times)[1], tf.shape(regressors)[1]
@@ -330,8 +324,18 @@ class ARModel(TimeSeriesModel):
         count = (asked + ahead - 1) // ahead
         missing = count * ahead - asked
         times = tf.pad(times, [[0, 0], [0, missing]])
-        regressors = tf.pad(regressors, [[0, 0], [0, missing], [0, 0]])
+        return times, tf.pad(regressors, [[0, 0], [0, missing], [0, 0]]), asked, count
 
+    def predict(self, features: Mapping[str, Any]) -> dict[str, Tensor]:
+        """Predicts window after window; each takes the means of the ones before as values.
+
+        Args:
+          features: The times, the state to start from, and features beside the series.
+        """
+        if not self._graph_initialized:
+            self.initialize_graph()
+        ahead, size = self.output_window_size, self.input_window_size
+        times, regressors, asked, count = self._whole_windows(features)
         before_times, before_values, before_regressors = features[STATE]
         before_times = tf.cast(tf.convert_to_tensor(before_times), tf.int32)
         before_values = tf.convert_to_tensor(before_values, self.dtype)

@@ -1,4 +1,4 @@
-"""Input functions of time series: the whole of one, or windows of it by chance."""
+"""Input functions of time series: the whole of one, or random windows of it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class WholeDatasetInputFn:
 
 @export("contrib.timeseries.RandomWindowInputFn")
 class RandomWindowInputFn:
-    """An input function whose batches are windows of a series, by chance. It is called without arguments.
+    """An input function whose batches are random windows of a series. It is called without arguments.
 
     Args:
       time_series_reader: The reader of the series.

@@ -117,9 +117,8 @@ class TimeSeriesModel(abc.ABC):
     def _check_graph_initialized(self) -> None:
         if not self._graph_initialized:
             raise ValueError(
-                "TimeSeriesModels require initialize_graph() to be called before use. This defines "
-                "variables and ops in the default graph, and allows Tensor-valued input statistics to be "
-                "specified."
+                "TimeSeriesModels require initialize_graph() to be called before use. This defines variables "
+                "and ops in the default graph, and allows Tensor-valued input statistics to be specified."
             )
 
     def _scale_data(self, data: Tensor) -> Tensor:

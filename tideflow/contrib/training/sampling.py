@@ -1,4 +1,4 @@
-"""Batches of elements that chance keeps, and elements drawn again at a rate."""
+"""Batches of elements that are kept at random, and elements drawn again at a rate."""
 
 from __future__ import annotations
 

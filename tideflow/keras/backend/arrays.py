@@ -516,8 +516,7 @@ def switch(condition: TensorLike, then_expression: Any, else_expression: Any) ->
     if condition.shape.ndims > rank:
         raise ValueError(
             "Rank of `condition` should be less than or equal to rank of `then_expression` and "
-            "`else_expression`. "
-            f"ndim(condition)={condition.shape.ndims}, ndim(then_expression)={rank}"
+            f"`else_expression`. ndim(condition)={condition.shape.ndims}, ndim(then_expression)={rank}"
         )
     while condition.shape.ndims < rank:
         condition = tf.expand_dims(condition, -1)

@@ -91,8 +91,7 @@ class ModelCheckpoint(Monitor):
             if self.verbose > 0:
                 print(
                     f"\nEpoch {epoch + 1:05d}: {self.monitor} improved from {self.best:0.5f} to "
-                    f"{current:0.5f}, "
-                    f"saving model to {path}"
+                    f"{current:0.5f}, saving model to {path}"
                 )
             self.best = current
         elif self.verbose > 0:

@@ -169,9 +169,8 @@ def metrics_per_output(given: Any, names: list[str]) -> list[list[Any]]:
             return [list(given) for _ in names]
         if len(given) != len(names):
             raise ValueError(
-                "When passing a list of lists as `metrics`, it should have one entry per model output. "
-                "The model "
-                f"has {len(names)} outputs, but you passed metrics={given}"
+                "When passing a list of lists as `metrics`, it should have one entry per model output. The "
+                f"model has {len(names)} outputs, but you passed metrics={given}"
             )
         return [list(metric) if isinstance(metric, (list, tuple)) else [metric] for metric in given]
     if isinstance(given, dict):

@@ -58,11 +58,9 @@ def in_order(data: Any, names: Sequence[str], what: str, shapes: Sequence[Any] =
     if len(found) != len(names):
         if found and hasattr(found[0], "shape"):
             raise ValueError(
-                f"Error when checking model {what}: the list of Numpy arrays that you are passing to "
-                "your model is "
-                f"not the size the model expected. Expected to see {len(names)} array(s), but instead "
-                "got the "
-                f"following list of {len(found)} arrays: {str(data)[:200]}..."
+                f"Error when checking model {what}: the list of Numpy arrays that you are passing to your "
+                f"model is not the size the model expected. Expected to see {len(names)} array(s), but "
+                f"instead got the following list of {len(found)} arrays: {str(data)[:200]}..."
             )
         raise ValueError(
             f"Error when checking model {what}: you are passing a list as input to your model, but the model "
@@ -81,17 +79,15 @@ def check_shapes(
         found = tuple(array.shape)
         if len(found) != len(shape):
             raise ValueError(
-                f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got "
-                "array with "
-                f"shape {found}"
+                f"Error when checking {what}: expected {name} to have {len(shape)} dimensions, but got array "
+                f"with shape {found}"
             )
         start = 0 if batch else 1
         for size, wanted in zip(found[start:], tuple(shape)[start:], strict=True):
             if wanted is not None and size is not None and size != wanted:
                 raise ValueError(
-                    f"Error when checking {what}: expected {name} to have shape {tuple(shape)[start:]} "
-                    "but got array "
-                    f"with shape {found[start:]}"
+                    f"Error when checking {what}: expected {name} to have shape {tuple(shape)[start:]} but "
+                    f"got array with shape {found[start:]}"
                 )
 
 
@@ -140,11 +136,9 @@ def check_losses(targets: list[Any], endpoints: list[Any]) -> None:
             raise ValueError(
                 f"You are passing a target array of shape {tuple(y.shape)} while using as loss "
                 "`categorical_crossentropy`. `categorical_crossentropy` expects targets to be binary "
-                "matrices "
-                "(1s and 0s) of shape (samples, classes). If your targets are integer classes, you can "
-                "convert "
-                "them to the expected format via `tf.keras.utils.to_categorical`, or use the loss function "
-                "`sparse_categorical_crossentropy` instead, which does expect integer targets."
+                "matrices (1s and 0s) of shape (samples, classes). If your targets are integer classes, you "
+                "can convert them to the expected format via `tf.keras.utils.to_categorical`, or use the "
+                "loss function `sparse_categorical_crossentropy` instead, which does expect integer targets."
             )
         keyed = {"mean_squared_error", "binary_crossentropy", "categorical_crossentropy"}
         if name in keyed and len(y.shape) == len(shape):
@@ -152,10 +146,8 @@ def check_losses(targets: list[Any], endpoints: list[Any]) -> None:
                 if wanted is not None and size != wanted:
                     raise ValueError(
                         f"A target array with shape {tuple(y.shape)} was passed for an output of shape "
-                        f"{tuple(shape)} "
-                        f"while using as loss `{name}`. This loss expects targets to have the same shape "
-                        "as the "
-                        "output."
+                        f"{tuple(shape)} while using as loss `{name}`. This loss expects targets to have the "
+                        "same shape as the output."
                     )
 
 
@@ -181,8 +173,7 @@ def sample_weights(y: Any, given: Any, class_weight: Any, mode: str | None) -> A
         if given.shape[0] != y.shape[0]:
             raise ValueError(
                 f"Found a sample_weight array with shape {given.shape} for an input with shape "
-                f"{tuple(y.shape)}. "
-                "sample_weight cannot be broadcast."
+                f"{tuple(y.shape)}. sample_weight cannot be broadcast."
             )
     if not isinstance(class_weight, dict):
         return given
@@ -191,9 +182,8 @@ def sample_weights(y: Any, given: Any, class_weight: Any, mode: str | None) -> A
     classes = np.argmax(y, axis=1) if len(y.shape) == 2 and y.shape[1] > 1 else np.reshape(y, y.shape[0])
     if missing := set(np.unique(classes).tolist()) - {float(key) for key in class_weight}:
         raise ValueError(
-            f"`class_weight` must contain all classes in the data. The classes {missing} exist in the "
-            "data but not "
-            "in `class_weight`."
+            f"`class_weight` must contain all classes in the data. The classes {missing} exist in the data "
+            "but not in `class_weight`."
         )
     by_class = {float(key): value for key, value in class_weight.items()}
     weights = np.asarray([by_class[float(each)] for each in classes])

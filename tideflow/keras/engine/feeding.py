@@ -109,9 +109,8 @@ class Fed:
         targets = data.in_order(y, output_names, "target") if ends or y is not None else []
         if any(target is None for target in targets):
             raise ValueError(
-                "You are trying to train a model without targets: pass the true values as `y`, one array "
-                "for each "
-                f"of the outputs {output_names}."
+                "You are trying to train a model without targets: pass the true values as `y`, one array for "
+                f"each of the outputs {output_names}."
             )
         weights = self._weights_of(targets, ends, sample_weight, class_weight)
         data.check_lengths(inputs, targets, [w for w in weights if w is not None])
@@ -240,8 +239,7 @@ class Fed:
         if self.stateful and samples % batch_size != 0:
             raise ValueError(
                 "In a stateful network, you should only pass inputs with a number of samples that can be "
-                "divided "
-                f"by the batch size. Found: {samples} samples"
+                f"divided by the batch size. Found: {samples} samples"
             )
 
     def _dataset_source(
@@ -335,14 +333,12 @@ def per_output(given: Any, names: list[str], what: str) -> list[Any]:
         if len(given) != len(names):
             raise ValueError(
                 f"Provided `{what}` was a list of {len(given)} elements, but the model has {len(names)} "
-                "outputs. "
-                f"You should provide one `{what}` array per model output."
+                f"outputs. You should provide one `{what}` array per model output."
             )
         return list(given)
     raise TypeError(
-        f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided "
-        f"`{what}` type "
-        f"not understood: {given}"
+        f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided `{what}` "
+        f"type not understood: {given}"
     )
 
 

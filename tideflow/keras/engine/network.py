@@ -77,9 +77,8 @@ class Network(Layer):
         for tensor in flat_in:
             if not is_keras_tensor(tensor):
                 raise ValueError(
-                    f"Input tensors to a {type(self).__name__} must come from `tf.keras.Input`. "
-                    f"Received: {tensor} "
-                    "(missing previous layer metadata)."
+                    f"Input tensors to a {type(self).__name__} must come from `tf.keras.Input`. Received: "
+                    f"{tensor} (missing previous layer metadata)."
                 )
         if len({id(tensor) for tensor in flat_in}) < len(flat_in):
             raise ValueError(
@@ -93,9 +92,8 @@ class Network(Layer):
                 wrap_operations(tensor)
             if not is_keras_tensor(tensor):
                 raise ValueError(
-                    f"Output tensors to a {type(self).__name__} must be the output of a TensorFlow "
-                    "`Layer` (thus "
-                    f"holding past layer metadata). Found: {tensor}"
+                    f"Output tensors to a {type(self).__name__} must be the output of a TensorFlow `Layer` "
+                    f"(thus holding past layer metadata). Found: {tensor}"
                 )
         graph = traced(flat_in, flat_out)
         refuse_legacy_layers(graph.layers)
@@ -156,8 +154,7 @@ class Network(Layer):
         if "build" in type(self).__dict__ and not made:
             raise ValueError(
                 f"Weights for model {self.name} have not yet been created. Weights are created when the "
-                "Model is "
-                "first called on inputs or `build()` is called with an `input_shape`."
+                "Model is first called on inputs or `build()` is called with an `input_shape`."
             )
 
     @property

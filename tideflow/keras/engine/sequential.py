@@ -69,8 +69,7 @@ class Sequential(Model):
                 if len(nest.flatten(self.outputs)) != 1:
                     raise ValueError(
                         "All layers in a Sequential model should have a single output tensor. For "
-                        "multi-output "
-                        "layers, use the functional API."
+                        "multi-output layers, use the functional API."
                     )
         if self.outputs:
             self._take_stack()
@@ -90,8 +89,7 @@ class Sequential(Model):
         if len(layer._inbound_nodes[-1].outputs) != 1:
             raise ValueError(
                 "All layers in a Sequential model should have a single output tensor. For multi-output "
-                "layers, "
-                "use the functional API."
+                "layers, use the functional API."
             )
         own += [x._keras_history.layer, layer]
         self.outputs = [layer._inbound_nodes[-1].outputs[0]]

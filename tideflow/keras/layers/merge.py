@@ -160,9 +160,8 @@ class Concatenate(_Merge):
         for sizes in zip(*rest, strict=True):
             if len(set(sizes) - {None}) > 1:
                 raise ValueError(
-                    "A `Concatenate` layer requires inputs with matching shapes except for the concat "
-                    "axis. Got "
-                    f"inputs shapes: {[tuple(shape) for shape in shapes]}"
+                    "A `Concatenate` layer requires inputs with matching shapes except for the concat axis. "
+                    f"Got inputs shapes: {[tuple(shape) for shape in shapes]}"
                 )
         self.built = True
 

@@ -34,8 +34,7 @@ def _zeros(batch: Any, sizes: Any, dtype: Any) -> Any:
 @export("keras.layers.AbstractRNNCell")
 @described(
     "The base of recurrent cells. A subclass has `call(inputs, states)`, which returns an output and new "
-    "states, "
-    "`state_size` and `output_size`.",
+    "states, `state_size` and `output_size`.",
     dtype="The type of the variables; that of the first input if None.",
     dynamic="Whether the cell must run eagerly.",
 )
@@ -329,15 +328,11 @@ class RNN(Configured):
         steps = first.shape.as_list()[0 if self.time_major else 1]
         if self.unroll and steps is None:
             raise ValueError(
-                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential "
-                "model, specify "
-                "the time dimension by passing an `input_shape` or `batch_input_shape` argument to your "
-                "first layer. "
-                "If your first layer is an Embedding, you can also use the `input_length` argument.\n- "
-                "If using the "
-                "functional API, specify the time dimension by passing a `shape` or `batch_shape` "
-                "argument to your "
-                "Input layer."
+                "Cannot unroll a RNN if the time dimension is undefined. \n- If using a Sequential model, "
+                "specify the time dimension by passing an `input_shape` or `batch_input_shape` argument to "
+                "your first layer. If your first layer is an Embedding, you can also use the `input_length` "
+                "argument.\n- If using the functional API, specify the time dimension by passing a `shape` "
+                "or `batch_shape` argument to your Input layer."
             )
         given = {"training": training} if _takes(self.cell, "training") else {}
         nested = isinstance(self.cell, StackedRNNCells)
@@ -387,56 +382,53 @@ class RNN(Configured):
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        shape = getattr(self, "_batch_input_shape", None)
-        batch = None
-        if self._inbound_nodes:
-            first = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
-        elif shape is not None:
-            batch = shape[1 if self.time_major else 0]
-        elif keras_state.inputs_of_call() is not None:
-            first = nest.flatten(keras_state.inputs_of_call())[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
+        batch = self._batch_size()
         if not batch:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input "
                 "tensors: \n- If using a Sequential model, specify the batch size by passing a "
-                "`batch_input_shape` "
-                "argument to your first layer.\n- If using the functional API, specify the batch size by "
-                "passing a "
-                "`batch_shape` argument to your Input layer."
+                "`batch_input_shape` argument to your first layer.\n- If using the functional API, specify "
+                "the batch size by passing a `batch_shape` argument to your Input layer."
             )
         sizes = self._sizes_of_states()
         if self.states_value is None:
-            made = [
-                tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
-                for size in sizes
-            ]
-            for variable in made:
-                tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
-            kept = self.cell.state_size
-            nested = isinstance(kept, (list, tuple))
-            object.__setattr__(
-                self, "states_value", list(nest.pack_sequence_as(kept, made)) if nested else made
-            )
+            object.__setattr__(self, "states_value", self._new_states(batch, sizes))
             return
         if states is None:
             states = [np.zeros([batch, *size]) for size in sizes]
         states = list(nest.flatten(states)) if isinstance(states, (list, tuple)) else [states]
         if len(states) != len(sizes):
             raise ValueError(
-                f"Layer {self.name} expects {len(sizes)} states, but it received {len(states)} state "
-                "values. Input "
-                f"received: {states}"
+                f"Layer {self.name} expects {len(sizes)} states, but it received {len(states)} state values. "
+                f"Input received: {states}"
             )
         for number, (value, size) in enumerate(zip(states, sizes, strict=True)):
             if np.shape(value) != (batch, *size):
                 raise ValueError(
                     f"State {number} is incompatible with layer {self.name}: expected "
-                    f"shape={(batch, *size)}, found "
-                    f"shape={np.shape(value)}"
+                    f"shape={(batch, *size)}, found shape={np.shape(value)}"
                 )
         batch_set_value(list(zip(nest.flatten(self.states_value), states, strict=True)))
+
+    def _batch_size(self) -> int | None:
+        """The size of a batch, as far as the layer's inputs or its arguments say it."""
+        shape = getattr(self, "_batch_input_shape", None)
+        if self._inbound_nodes:
+            shape = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
+        elif shape is None and keras_state.inputs_of_call() is not None:
+            shape = nest.flatten(keras_state.inputs_of_call())[0].shape.as_list()
+        return None if shape is None else shape[1 if self.time_major else 0]
+
+    def _new_states(self, batch: int, sizes: list[list[int]]) -> list[Any]:
+        """Variables of zeros, nested as the states of the cell are."""
+        made = [
+            tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
+            for size in sizes
+        ]
+        for variable in made:
+            tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
+        nested = isinstance(self.cell.state_size, (list, tuple))
+        return list(nest.pack_sequence_as(self.cell.state_size, made)) if nested else made
 
     def _sizes_of_states(self) -> list[list[int]]:
         return [

@@ -190,9 +190,8 @@ class Bidirectional(Wrapper):
         states = list(initial_state)
         if len(states) % 2:
             raise ValueError(
-                "When passing `initial_state` to a Bidirectional RNN, the state should be a list "
-                "containing the "
-                f"states of the underlying RNNs. Found: {initial_state}"
+                "When passing `initial_state` to a Bidirectional RNN, the state should be a list containing "
+                f"the states of the underlying RNNs. Found: {initial_state}"
             )
         if all(map(is_keras_tensor, states)):
             return super().__call__([inputs, *states], **kwargs)

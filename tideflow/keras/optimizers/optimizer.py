@@ -368,10 +368,9 @@ class Optimizer(Trackable):
             for grad, param in zip(grads, params, strict=True):
                 if grad is None:
                     raise ValueError(
-                        f"Variable {param} has `None` for gradient. Please make sure that all of your "
-                        "ops have a "
-                        "gradient defined (i.e. are differentiable). Common ops without gradient: K.argmax, "
-                        "K.round, K.eval."
+                        f"Variable {param} has `None` for gradient. Please make sure that all of your ops "
+                        "have a gradient defined (i.e. are differentiable). Common ops without gradient: "
+                        "K.argmax, K.round, K.eval."
                     )
             return self._clipped(grads)
 

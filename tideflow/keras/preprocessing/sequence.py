@@ -61,8 +61,7 @@ def pad_sequences(
         if kept.shape[1:] != sample:
             raise ValueError(
                 f"Shape of sample {kept.shape[1:]} of sequence at position {number} is different from "
-                "expected "
-                f"shape {sample}"
+                f"expected shape {sample}"
             )
         if padding == "post":
             made[number, : len(kept)] = kept
@@ -189,9 +188,8 @@ class TimeseriesGenerator(BatchSequence):
         self.batch_size = batch_size
         if self.start_index > self.end_index:
             raise ValueError(
-                f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, as "
-                "no part of "
-                "the sequence would be left to be used as current step."
+                f"`start_index+length={self.start_index} > end_index={self.end_index}` is disallowed, as no "
+                "part of the sequence would be left to be used as current step."
             )
 
     def __len__(self) -> int:

@@ -92,8 +92,7 @@ def load_weights(model: Any, filepath: str, by_name: bool) -> Any:
     if by_name:
         raise NotImplementedError(
             "Weights may only be loaded based on topology into Models when loading TensorFlow-formatted "
-            "weights "
-            "(got by_name=True to load_weights)."
+            "weights (got by_name=True to load_weights)."
         )
     model._require_weights()
     with open_checkpoint(path) as reader:
@@ -214,8 +213,7 @@ def _load_hdf5(filepath: Any, custom: dict[str, Any], compile: bool) -> Any:
                 except ValueError:
                     logging.warning(
                         "Error in loading the saved optimizer state. As a result, your model is starting "
-                        "with a "
-                        "freshly initialized optimizer."
+                        "with a freshly initialized optimizer."
                     )
             return model
     finally:

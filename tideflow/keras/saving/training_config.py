@@ -28,8 +28,7 @@ def config_of(model: Any) -> dict[str, Any] | None:
             "TensorFlow optimizers do not make it possible to access optimizer attributes or optimizer state "
             "after instantiation. As a result, we cannot save the optimizer as part of the model save file. "
             "You will have to compile your model again after loading it. Prefer using a Keras optimizer "
-            "instead "
-            "(see keras.io/optimizers)."
+            "instead (see keras.io/optimizers)."
         )
         return None
     return {

@@ -428,8 +428,7 @@ def _split_shape(split_dim, value, *, num_split):
         if sizes[axis] % num_split:
             raise ShapeError(
                 f"Dimension size must be evenly divisible by {num_split} but is {sizes[axis]} (axis "
-                f"{axis})\n\t"
-                "Number of ways to split should evenly divide the split dimension"
+                f"{axis})\n\tNumber of ways to split should evenly divide the split dimension"
             )
         sizes[axis] //= num_split
     return [sizes] * num_split

@@ -127,9 +127,8 @@ class EagerTensorArray(TensorArray):
         parts = joining.split(value, lengths.tolist())
         if len(parts) != len(self._tensors) and not self._dynamic_size:
             raise errors.invalid_argument(
-                "TensorArray's size is not equal to the size of lengths "
-                f"({len(self._tensors)} vs. {len(parts)}), and the TensorArray is not marked as dynamically "
-                "resizeable"
+                f"TensorArray's size is not equal to the size of lengths ({len(self._tensors)} vs. "
+                f"{len(parts)}), and the TensorArray is not marked as dynamically resizeable"
             )
         self._tensors = list(parts)
         return self

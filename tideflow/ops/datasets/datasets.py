@@ -15,9 +15,9 @@ from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.ops.helpers.datasets import METADATA, SHAPES, STRUCTURE, dataset_op, of_one
 from tideflow.runtime import dataset_batches as batches
-from tideflow.runtime import dataset_chance as chance
 from tideflow.runtime import dataset_files as files
-from tideflow.runtime import datasets
+from tideflow.runtime import dataset_joins as joins
+from tideflow.runtime import dataset_random, datasets
 from tideflow.runtime.dataset_threads import Prefetch
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.values import unshared
@@ -68,7 +68,7 @@ range_dataset_op = dataset_op(
 
 
 def _random(seed, seed2):
-    return as_cell(chance.Random(seed, seed2))
+    return as_cell(dataset_random.Random(seed, seed2))
 
 
 random_dataset_op = dataset_op(
@@ -131,7 +131,7 @@ cache_dataset_op = dataset_op(
 
 
 def _optimized(source: datasets.Dataset, optimizations: list[bytes]) -> datasets.Dataset:
-    source = chance.fused(source) if b"shuffle_and_repeat_fusion" in optimizations else source
+    source = dataset_random.fused(source) if b"shuffle_and_repeat_fusion" in optimizations else source
     return datasets.Sloppy(source) if b"make_sloppy" in optimizations else source
 
 
@@ -180,19 +180,19 @@ experimental_assert_next_dataset_op = of_one(
 zip_dataset_op = dataset_op(
     "ZipDataset",
     "input_datasets: N * variant",
-    lambda input_datasets: as_cell(datasets.Zip([dataset_in(d) for d in input_datasets])),
+    lambda input_datasets: as_cell(joins.Zip([dataset_in(d) for d in input_datasets])),
     N=_NUMBERED,
 )
 
 concatenate_dataset_op = dataset_op(
     "ConcatenateDataset",
     "input_dataset: variant, another_dataset: variant",
-    lambda a, b: as_cell(datasets.Concatenate([dataset_in(a), dataset_in(b)])),
+    lambda a, b: as_cell(joins.Concatenate([dataset_in(a), dataset_in(b)])),
 )
 
 
 def _directed(selector, given):
-    return as_cell(datasets.Directed(dataset_in(selector), [dataset_in(d) for d in given]))
+    return as_cell(joins.Directed(dataset_in(selector), [dataset_in(d) for d in given]))
 
 
 directed_interleave_dataset_op = dataset_op(
@@ -211,11 +211,13 @@ experimental_directed_interleave_dataset_op = dataset_op(
     N=_NUMBERED,
 )
 
-# ------------------------------------------------------------------------------------------------- chance
+# ------------------------------------------------------------------------------------------- random datasets
 
 
 def _shuffle(input_dataset, size, seed, seed2, *, reshuffle_each_iteration):
-    return as_cell(chance.Shuffle(dataset_in(input_dataset), size, seed, seed2, reshuffle_each_iteration))
+    return as_cell(
+        dataset_random.Shuffle(dataset_in(input_dataset), size, seed, seed2, reshuffle_each_iteration)
+    )
 
 
 shuffle_dataset_op = dataset_op(
@@ -228,7 +230,7 @@ shuffle_dataset_op = dataset_op(
 
 
 def _shuffle_and_repeat(input_dataset, size, seed, seed2, count):
-    return as_cell(chance.ShuffleAndRepeat(dataset_in(input_dataset), size, seed, seed2, count))
+    return as_cell(dataset_random.ShuffleAndRepeat(dataset_in(input_dataset), size, seed, seed2, count))
 
 
 shuffle_and_repeat_dataset_op = dataset_op(

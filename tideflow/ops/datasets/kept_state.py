@@ -12,9 +12,8 @@ from typing import Any
 from tideflow.graph.op import Op
 from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op
 from tideflow.ops.helpers.session_objects import held
-from tideflow.runtime import dataset_chance as chance
 from tideflow.runtime import dataset_files as files
-from tideflow.runtime import datasets
+from tideflow.runtime import dataset_random, datasets
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.iterators import DatasetIterator
 
@@ -75,7 +74,7 @@ delete_iterator_op = delete_op("DeleteIterator")
 anonymous_seed_generator_op = anonymous_op(
     "AnonymousRandomSeedGenerator",
     "seed: int64, seed2: int64",
-    lambda seed, seed2: _with_deleter(chance.SeedGenerator(seed, seed2)),
+    lambda seed, seed2: _with_deleter(dataset_random.SeedGenerator(seed, seed2)),
     host="seed seed2",
 )
 delete_seed_generator_op = delete_op("DeleteRandomSeedGenerator")
@@ -83,7 +82,7 @@ delete_seed_generator_op = delete_op("DeleteRandomSeedGenerator")
 shuffle_dataset_v2_op = dataset_op(
     "ShuffleDatasetV2",
     "input_dataset: variant, buffer_size: int64, seed_generator: resource",
-    lambda source, size, seeds: as_cell(chance.ShuffleBySeeds(dataset_in(source), size, held(seeds))),
+    lambda source, size, seeds: as_cell(dataset_random.ShuffleBySeeds(dataset_in(source), size, held(seeds))),
     host="buffer_size",
     stateful=True,
     covered_by=_TESTS,

@@ -8,7 +8,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.schema import attr
 from tideflow.ops.forests.helpers import INPUTS, PARAMS, created, examples_of, forest_op, handle_op
-from tideflow.runtime.forest_data import Chance, Targets
+from tideflow.runtime.forest_data import RandomIntegers, Targets
 from tideflow.runtime.forest_stats import LeafStatistics
 from tideflow.runtime.forest_trees import parse_params
 from tideflow.runtime.values import to_numpy
@@ -98,7 +98,7 @@ def _process_input_kernel(
     targets = Targets.of(to_numpy(input_labels), to_numpy(input_weights), len(leaves))
     with stats_handle.lock, tree_handle.lock:
         created(tree_handle)
-        finished = created(stats_handle).add(leaves, examples, targets, Chance(random_seed))
+        finished = created(stats_handle).add(leaves, examples, targets, RandomIntegers(random_seed))
     return torch.tensor(finished, dtype=torch.int32)
 
 

@@ -46,6 +46,12 @@ def check_format(op: Operation) -> None:
         raise ValueError("Only NHWC format is supported in flops computations")
 
 
+def pooling(op: Operation) -> int:
+    """One operation for each element of the window, for each output."""
+    check_format(op)
+    return math.prod(op.attrs["ksize"]) * size(op.outputs[0])
+
+
 def convolution(op: Operation) -> int:
     """Of a convolution: a product and a sum for each element of the filter's window, for each output."""
     *spatial, channels, _ = full_shape(op.inputs[1]).as_list()

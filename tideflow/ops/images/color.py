@@ -262,9 +262,8 @@ def _adjust_saturation_kernel(images, scale):
     def scaled(*colors: torch.Tensor) -> list[torch.Tensor]:
         value, spread = _value_and_spread(*colors)
         saturation = spread / value
-        change = (
-            (saturation * factor).clamp_(0, 1).div_(saturation)
-        )  # of how far a colour is from the largest
+        # By how much the distance of each colour from the largest is multiplied.
+        change = (saturation * factor).clamp_(0, 1).div_(saturation)
         change = torch.where((value > 0) & (spread > 0), change, 0)
         return [torch.addcmul(value, value - color, change, value=-1) for color in colors]
 

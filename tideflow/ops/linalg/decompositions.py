@@ -122,8 +122,7 @@ def _cholesky_grad_kernel(l, grad):
     if l.shape != grad.shape or l.shape[-1] != l.shape[-2]:
         raise ShapeError(
             "Inputs (L and grad) must have the same shape, that of square matrices, but are "
-            f"{brackets(l.shape)} and "
-            f"{brackets(grad.shape)}"
+            f"{brackets(l.shape)} and {brackets(grad.shape)}"
         )
     middle = torch.tril(l.mT @ grad)
     middle.diagonal(dim1=-2, dim2=-1).mul_(0.5)

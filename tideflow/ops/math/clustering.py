@@ -1,4 +1,4 @@
-"""Clusters of points: the nearest centers, and points by chance to begin with."""
+"""Clusters of points: the nearest centers, and random points to begin with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op
 from tideflow.ops.helpers.axes import of_rank, scalar
 from tideflow.ops.helpers.samples import f32
-from tideflow.runtime.dataset_chance import random_words
+from tideflow.runtime.dataset_random import random_words
 from tideflow.runtime.values import to_numpy, to_torch
 
 # ------------------------------------------------------------------------------------------ nearest centers
@@ -73,7 +73,7 @@ nearest_neighbors_op.refuses(
 # ------------------------------------------------------------------------------------------------ k-means++
 
 
-class _Chance:
+class _RandomNumbers:
     """Numbers of a seed, in the order in which TensorFlow's kernels draw them."""
 
     def __init__(self, seed: int):
@@ -116,8 +116,8 @@ def _kmeans_plus_plus_shape(points, num_to_sample, seed, num_retries_per_sample)
 
 
 def _spread_points(points: np.ndarray, count: int, seed: int, retries: int) -> list[int]:
-    """Points by chance, each the likelier the farther it is from those before it; the best of some tries."""
-    chance, chosen = _Chance(seed), []
+    """Random points, each the likelier the farther it is from those before it; the best of some tries."""
+    numbers, chosen = _RandomNumbers(seed), []
     norms = np.float32(0.5) * np.square(points).sum(1)
     nearest = np.full(len(points), np.inf, np.float32)
     for _ in range(count):
@@ -125,9 +125,9 @@ def _spread_points(points: np.ndarray, count: int, seed: int, retries: int) -> l
 
         def draw(sums: np.ndarray = sums) -> int:
             if not chosen:
-                return chance.below(len(points))
+                return numbers.below(len(points))
             for _ in range(_MOST_DRAWS):
-                place = int(np.searchsorted(sums, chance.fraction() * sums[-1], side="right"))
+                place = int(np.searchsorted(sums, numbers.fraction() * sums[-1], side="right"))
                 if min(place, len(points) - 1) not in chosen:
                     return min(place, len(points) - 1)
             return next(i for i in range(len(points)) if i not in chosen)  # all others are like chosen ones
@@ -197,10 +197,10 @@ def _kmc2_chain_shape(distances, seed):
 
 
 def _end_of_chain(distances: np.ndarray, seed: int) -> int:
-    """A chain over points: the next is taken for sure if it is farther, and by chance if it is nearer."""
-    chance, place = _Chance(seed), 0
+    """A chain over points: the next is taken if it is farther, and with some probability if it is nearer."""
+    numbers, place = _RandomNumbers(seed), 0
     for i in range(1, len(distances)):
-        if distances[place] * chance.fraction() < distances[i]:
+        if distances[place] * numbers.fraction() < distances[i]:
             place = i
     return place
 

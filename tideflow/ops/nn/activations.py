@@ -52,8 +52,7 @@ def _biased_shape(value, bias, *, data_format="NHWC"):
         raise ShapeError(
             f"Dimensions must be equal, but are {sizes[axis]} and {count}: channels and biases",
             f"Must provide as many biases as the {_CHANNELS[axis]} of the input tensor: "
-            f"{brackets(bias.tuple)} "
-            f"vs. {shown}",
+            f"{brackets(bias.tuple)} vs. {shown}",
         )
     sizes[axis] = count if sizes[axis] is None else sizes[axis]
     return sizes

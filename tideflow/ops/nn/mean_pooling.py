@@ -121,14 +121,7 @@ avg_pool_op.shape(_mean_shape)
 avg_pool_op.kernel(_mean)
 avg_pool_op.specialize(_mean_specialized)
 avg_pool_op.gradient(lambda op, grad: _mean_gradient(op, grad, avg_pool_grad_op))
-
-
-@avg_pool_op.flops
-def _avg_pool_flops(op):
-    flops.check_format(op)
-    return math.prod(op.attrs["ksize"]) * flops.size(op.outputs[0])
-
-
+avg_pool_op.flops(flops.pooling)
 avg_pool_op.samples(
     (f32(2, 5, 4, 3), HALVES),
     (f32(1, 4, 5, 2), SLIDING),

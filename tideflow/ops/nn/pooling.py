@@ -273,12 +273,7 @@ def _max_pool_gradient(op, grad):
     return max_pool_grad_op(op.inputs[0], op.outputs[0], grad, **geometry(op, max_pool_grad_op))
 
 
-@max_pool_op.flops
-def _max_pool_flops(op):
-    flops.check_format(op)
-    return math.prod(op.attrs["ksize"]) * flops.size(op.outputs[0])
-
-
+max_pool_op.flops(flops.pooling)
 max_pool_op.samples(
     (f32(2, 5, 4, 3), HALVES),
     (f32(1, 4, 5, 2), SLIDING),

@@ -323,7 +323,7 @@ binomial_op.refuses(
     InvalidArgumentError,
 )
 
-# ---------------------------------------------------------------------------------- skipping; chance itself
+# ---------------------------------------------------------------------------------- skipping; random seeds
 
 skip_op = Op(
     "RngSkip",

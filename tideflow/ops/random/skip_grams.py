@@ -1,4 +1,4 @@
-"""Pairs of words that stand near each other, at distances that chance decides."""
+"""Pairs of words that stand near each other, at random distances."""
 
 from __future__ import annotations
 

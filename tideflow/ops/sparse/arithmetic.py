@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph.composite import SparseTensor, SparseTensorValue
+from tideflow.graph.composite import SparseTensor, SparseTensorValue, components
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError, undefined_gradient
@@ -76,10 +76,6 @@ def _pair_groups(a_indices, a_values, a_shape, b_indices, b_values, b_shape) -> 
     return index_rows.grouped(torch.cat([a_indices, b_indices]))
 
 
-def _parts(sparse: SparseTensor) -> tuple:
-    return sparse.indices, sparse.values, sparse.dense_shape
-
-
 sparse_add_op = Op(
     "SparseAdd",
     f"{_PAIR}, thresh: Treal -> sum_indices: int64, sum_values: T, sum_shape: int64",
@@ -110,9 +106,8 @@ def _sparse_add_kernel(a_indices, a_values, a_shape, b_indices, b_values, b_shap
         raise ShapeError(f"The magnitude threshold must be a scalar: got shape {brackets(thresh.shape)}")
     values = unsigned.bits(torch.cat([a_values, b_values]))
     total = segments.folded(values, groups.members, groups.count, "sum", 0)
-    meet = (
-        torch.bincount(groups.members, minlength=groups.count) > 1
-    )  # the threshold is for sums of two elements
+    # The threshold is for sums of two elements.
+    meet = torch.bincount(groups.members, minlength=groups.count) > 1
     kept = ~meet | _reaches(total.view(a_values.dtype), thresh)
     sizes = torch.tensor(a_shape, dtype=torch.int64, device=device)
     if bool(cpu_functions.of_truths(torch.all, np.all, kept, [0])):
@@ -189,7 +184,7 @@ def sparse_add(
     threshold = convert_to_tensor(
         0 if threshold is None else threshold, dtype=a.values.dtype.real_dtype.base_dtype, name="threshold"
     )
-    indices, values, sizes = sparse_add_op(*_parts(a), *_parts(b), threshold)
+    indices, values, sizes = sparse_add_op(*components(a), *components(b), threshold)
     a.shape.assert_is_compatible_with(b.shape)
     known = broadcast_static_shape(a.shape, b.shape)
     return SparseTensor(indices, values, known.as_list() if known.is_fully_defined() else sizes)
@@ -280,7 +275,7 @@ def _add_extreme_samples(op: Op, choose: Callable) -> None:
 
 def _of_pair(op: Op, a: SparseTensor, b: SparseTensor, name: str | None) -> SparseTensor:
     with name_scope(name, op.name, [a.indices, a.values, b.indices, b.values]) as scope:
-        indices, values = op(*_parts(a), *_parts(b), name=scope)
+        indices, values = op(*components(a), *components(b), name=scope)
     return SparseTensor(indices, values, a.dense_shape)
 
 
@@ -410,5 +405,5 @@ def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTen
       A SparseTensor with the same indices.
     """
     with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
-        values = sparse_softmax_op(*_parts(sp_input))
+        values = sparse_softmax_op(*components(sp_input))
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)

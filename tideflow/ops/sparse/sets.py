@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tideflow.export import export
-from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tideflow.graph.composite import SparseTensor, components, convert_to_tensor_or_sparse_tensor
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
@@ -108,10 +108,6 @@ def _combined(a: Sets, b: Sets, operation: str) -> tuple[Any, Any, Any]:
     indices = np.stack([*np.unravel_index(numbers, a.groups), columns], axis=1).astype(np.int64)
     shape = np.array([*a.groups, counts.max(initial=0)], np.int64)
     return to_torch(indices), to_torch(table[places]), to_torch(shape)
-
-
-def _parts(sparse: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
-    return sparse.indices, sparse.values, sparse.dense_shape
 
 
 def _sets_reference(*operands: Any) -> dict[tuple[int, ...], set]:
@@ -330,7 +326,7 @@ def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
         raise TypeError(f"Expected `SparseTensor`, got {a}.")
     if a.dtype.base_dtype not in ELEMENTS:
         raise TypeError(f"Invalid dtype {a.dtype}.")
-    return set_size_op(*_parts(a), validate_indices=validate_indices)
+    return set_size_op(*components(a), validate_indices=validate_indices)
 
 
 def _operand(value: Any, name: str) -> Tensor | SparseTensor:
@@ -349,9 +345,9 @@ def _set_operation(a: Any, b: Any, operation: str, validate_indices: bool) -> Sp
         operation = {"a-b": "b-a", "b-a": "a-b"}.get(operation, operation)
     options = dict(set_operation=operation, validate_indices=validate_indices)
     if isinstance(a, SparseTensor):
-        return SparseTensor(*sparse_to_sparse_set_operation_op(*_parts(a), *_parts(b), **options))
+        return SparseTensor(*sparse_to_sparse_set_operation_op(*components(a), *components(b), **options))
     if isinstance(b, SparseTensor):
-        return SparseTensor(*dense_to_sparse_set_operation_op(a, *_parts(b), **options))
+        return SparseTensor(*dense_to_sparse_set_operation_op(a, *components(b), **options))
     return SparseTensor(*dense_to_dense_set_operation_op(a, b, **options))
 
 

@@ -221,15 +221,15 @@ def _runs(examples: np.ndarray) -> list[tuple[int, int]]:
     return list(itertools.pairwise(borders)) if len(examples) else []
 
 
-def _adaptive_order(probabilities: np.ndarray, chance: np.random.Generator) -> np.ndarray:
+def _adaptive_order(probabilities: np.ndarray, generator: np.random.Generator) -> np.ndarray:
     """Examples by their probabilities, which sink when they are drawn; those not drawn come at the end."""
     count, total = len(probabilities), probabilities.sum()
     if not np.isfinite(total) or total <= 0:
-        return chance.permutation(count)
-    drawn = chance.choice(count, 2 * count, p=probabilities / total)
+        return generator.permutation(count)
+    drawn = generator.choice(count, 2 * count, p=probabilities / total)
     times = np.zeros(count)
     order = []
-    for example, luck in zip(drawn.tolist(), chance.random(2 * count), strict=True):
+    for example, luck in zip(drawn.tolist(), generator.random(2 * count), strict=True):
         if len(order) < count and luck <= _DECAY ** times[example]:
             times[example] += 1
             order.append(example)
@@ -330,7 +330,7 @@ def _optimized(
 
 
 def _ascended(batch, weights, importance, labels, state, loss, adaptive, l1, l2, partitions):
-    chance = np.random.default_rng()
+    generator = np.random.default_rng()
     l1, l2 = np.float32(l1), np.float32(l2)
     state, delta = state.copy(), np.zeros_like(weights)
     count = len(labels)
@@ -348,9 +348,9 @@ def _ascended(batch, weights, importance, labels, state, loss, adaptive, l1, l2,
         if adaptive:
             slopes = [loss.derivative(product(i, delta), targets[i]) for i in range(count)]
             gaps = np.abs(state[:, 0] + np.array(slopes, np.float64))
-            order = _adaptive_order(importance * np.sqrt(norms + l2 * loss.smoothness) * gaps, chance)
+            order = _adaptive_order(importance * np.sqrt(norms + l2 * loss.smoothness) * gaps, generator)
         else:
-            order = chance.permutation(count)
+            order = generator.permutation(count)
         nothing = np.zeros_like(delta)
         for i in order.tolist():
             weight, y, dual = np.float64(importance[i]), np.float64(targets[i]), np.float64(state[i, 0])

@@ -243,7 +243,7 @@ def _maximum(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
 def _scatter(variable: Any, indices: torch.Tensor, updates: torch.Tensor, change: Change) -> None:
     """Changes rows of a variable."""
     with variable as buffer:
-        # A frame of its own: what it made is freed before the next writer comes, who may find `buffer` held.
+        # A frame of its own: what it made is freed before the next writer checks whether `buffer` is held.
         _scatter_into(buffer, indices, updates, change)
 
 
@@ -256,10 +256,9 @@ def _scatter_into(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Te
     if updates.ndim and updates.shape != wanted:
         raise errors.invalid_argument(
             f"shape of indices ({shape_text(indices.shape)}) is not compatible with the shape of updates "
-            f"({shape_text(updates.shape)}). "
-            "Must have updates.shape = indices.shape + params.shape[1:] or updates.shape = [], got "
-            f"updates.shape {shape_text(updates.shape)}, indices.shape {shape_text(indices.shape)}, "
-            f"params.shape {shape_text(shape)}"
+            f"({shape_text(updates.shape)}). Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {shape_text(updates.shape)}, indices.shape "
+            f"{shape_text(indices.shape)}, params.shape {shape_text(shape)}"
         )
     at, is_missing = rows_at(indices.long(), shape[0])
     if indices.numel() and buffer.numel():

@@ -230,8 +230,7 @@ def _unsorted_segment_join_kernel(inputs, segment_ids, num_segments, *, separato
         axis = next((i for i in range(ids.ndim) if ids.shape[i : i + 1] != inputs.shape[i : i + 1]), 0)
         raise ShapeError(
             f"Segment dimension is {ids.shape[axis]} while input dimension is "
-            f"{inputs.shape[axis : axis + 1]} in "
-            f"rank {axis}"
+            f"{inputs.shape[axis : axis + 1]} in rank {axis}"
         )
     if ids.size and not 0 <= ids.min() <= ids.max() < num_segments:
         raise errors.invalid_argument(

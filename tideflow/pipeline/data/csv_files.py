@@ -45,9 +45,8 @@ class CsvSource(Source):
     begin: int = 0
     end: float = float("inf")
     types: Mapping[str, str] = field(default_factory=dict)
-    fixed: frozenset[str] = (
-        frozenset()
-    )  # columns whose type was given: cells that do not fit make rows faulty
+    # Columns whose type was given: a cell that does not fit makes its row faulty.
+    fixed: frozenset[str] = frozenset()
     delimiter: str = ","
     problem: str = ""  # what is wrong with the file as a whole
 

@@ -263,62 +263,62 @@ class _Query:
         made: list[str] = []
         at = 0
         while at < len(tokens):
-            token, following = tokens[at], tokens[at + 1 : at + 3]
-            word = token.text.upper()
-            if token.is_word("ARRAY_LENGTH"):
-                close = _closing(tokens, at + 1)
-                inside = [each for each in tokens[at + 2 : close or at] if each.kind in ("name", "quoted")]
-                if not inside:
-                    raise _wrong(self.text, "ARRAY_LENGTH takes example.feature")
-                made.append(f"e.n{self._number(inside[-1].text)}")
-                at = (close or at) + 1
-                continue
-            if token.is_word("EXAMPLE") and len(following) == 2 and following[0].is_sign("."):
-                made.append(f"e.c{self._number(following[1].text)}")
-                at += 3
-                continue
-            close = _closing(tokens, at + 1) if token.is_word("CAST") else None
-            if close is not None and tokens[close - 1].is_word("INT64"):
-                made.append(f"to_int64({self.expression(tokens[at + 2 : close - 2], aliases)})")
-                at = close + 1
-                continue
-            if token.is_sign("(") and following and following[0].is_word("SELECT"):
-                close = _closing(tokens, at)
-                if close is None:
-                    raise _wrong(self.text, "a parenthesis is not closed")
-                made.append(self._subquery(tokens[at + 2 : close], aliases))
-                at = close + 1
-                continue
-            if token.is_word("UNNEST") and made and made[-1] == "IN":
-                close = _closing(tokens, at + 1)
-                own = self.unnest(tokens[at : (close or at) + 1])
-                (table,) = own.values()
-                made.append(f"(SELECT value FROM t{table} WHERE t{table}.row = e.row)")
-                at = (close or at) + 1
-                continue
-            is_name = token.kind in ("name", "quoted")
-            if token.kind == "name" and word in _REFUSED:
-                raise _wrong(self.text, f"{word} is not known here")
-            if token.kind == "text":
-                made.append(_text_literal(token.text))
-            elif is_name and token.text in aliases:
-                made.append(f"t{aliases[token.text]}.value")
-            elif token.kind == "name" and made and made[-1].upper() == "AS":
-                made.append(_CASTS.get(word, word))
-            elif token.kind == "name" and (word in _KEYWORDS or (following and following[0].is_sign("("))):
-                made.append(word)
-            elif is_name:
-                made.append(f"e.c{self._number(token.text)}")
-            elif token.is_sign("/"):
-                made.append("* 1.0 /")  # whole numbers are divided as others are
-            elif token.text in ";#":
-                raise _wrong(self.text, f"{token.text!r} is not known here")
-            else:
-                made.append(token.text)
-            at += 1
+            before = made[-1].upper() if made else ""
+            construct = self._construct(tokens, at, before, aliases)
+            text, at = construct or (self._single(tokens, at, before, aliases), at + 1)
+            made.append(text)
         if not made:
             raise _wrong(self.text, "an expression is empty")
         return " ".join(made)
+
+    def _construct(
+        self, tokens: Sequence[_Token], at: int, before: str, aliases: Mapping[str, int]
+    ) -> tuple[str, int] | None:
+        """A construct of several tokens that begins here, and the place after it; None for anything else."""
+        token, following = tokens[at], tokens[at + 1 : at + 3]
+        if token.is_word("EXAMPLE") and len(following) == 2 and following[0].is_sign("."):
+            return f"e.c{self._number(following[1].text)}", at + 3
+        is_call = any(token.is_word(name) for name in ("ARRAY_LENGTH", "CAST", "UNNEST"))
+        close = _closing(tokens, at + 1) if is_call else None
+        if token.is_word("ARRAY_LENGTH"):
+            inside = [each for each in tokens[at + 2 : close or at] if each.kind in ("name", "quoted")]
+            if not inside:
+                raise _wrong(self.text, "ARRAY_LENGTH takes example.feature")
+            return f"e.n{self._number(inside[-1].text)}", (close or at) + 1
+        if token.is_word("CAST") and close is not None and tokens[close - 1].is_word("INT64"):
+            return f"to_int64({self.expression(tokens[at + 2 : close - 2], aliases)})", close + 1
+        if token.is_word("UNNEST") and before == "IN":
+            (table,) = self.unnest(tokens[at : (close or at) + 1]).values()
+            return f"(SELECT value FROM t{table} WHERE t{table}.row = e.row)", (close or at) + 1
+        if token.is_sign("(") and following and following[0].is_word("SELECT"):
+            close = _closing(tokens, at)
+            if close is None:
+                raise _wrong(self.text, "a parenthesis is not closed")
+            return self._subquery(tokens[at + 2 : close], aliases), close + 1
+        return None
+
+    def _single(self, tokens: Sequence[_Token], at: int, before: str, aliases: Mapping[str, int]) -> str:
+        """A token that is no part of a construct, in SQLite's words."""
+        token, word = tokens[at], tokens[at].text.upper()
+        is_name = token.kind in ("name", "quoted")
+        is_function = at + 1 < len(tokens) and tokens[at + 1].is_sign("(")
+        if token.kind == "name" and word in _REFUSED:
+            raise _wrong(self.text, f"{word} is not known here")
+        if token.kind == "text":
+            return _text_literal(token.text)
+        if is_name and token.text in aliases:
+            return f"t{aliases[token.text]}.value"
+        if token.kind == "name" and before == "AS":
+            return _CASTS.get(word, word)
+        if token.kind == "name" and (word in _KEYWORDS or is_function):
+            return word
+        if is_name:
+            return f"e.c{self._number(token.text)}"
+        if token.is_sign("/"):
+            return "* 1.0 /"  # whole numbers are divided as others are
+        if token.text in ";#":
+            raise _wrong(self.text, f"{token.text!r} is not known here")
+        return token.text
 
     def _number(self, feature: str) -> int:
         if feature not in self.features:

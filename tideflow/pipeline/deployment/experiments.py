@@ -30,7 +30,7 @@ def start_experiment(
     """Starts an A/B experiment in a running `tideflow serve`.
 
     The candidate is served beside the baseline, under a name of its own, and an application of the server
-    (`/NAME/predict`) divides users among the two. A user keeps his model.
+    (`/NAME/predict`) divides users among the two. Each user keeps the same model.
 
     Args:
       url: The server's REST address, `http://HOST:PORT`.

@@ -27,8 +27,7 @@ _DEFAULT_METRICS = ("ExampleCount", "AUC", "BinaryAccuracy", "Calibration")
 _PROBABILITY = "logistic"  # what estimators call the probability of the label 1
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs the command; its exit status: 0 if the model passed, 1 if not."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "tideflow evaluate",
         description="Evaluates a model on data, by slices, and checks its thresholds.",
@@ -75,6 +74,12 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--workers", type=int, help="the number of processes (as many as cores)")
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster that computes instead")
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command; its exit status: 0 if the model passed, 1 if not."""
+    parser = _parser()
     options = parser.parse_args(arguments)
     if not options.config and not options.label:
         parser.error("one of --config and --label is needed")

@@ -46,18 +46,18 @@ class Sampling:
     method: int = messages.ConfidenceIntervalOptions.UNKNOWN_CONFIDENCE_INTERVAL_METHOD
 
     def samples(
-        self, batch: Batch, rows: np.ndarray, chance: np.random.Generator
+        self, batch: Batch, rows: np.ndarray, generator: np.random.Generator
     ) -> Iterator[tuple[int, np.ndarray]]:
         """The samples that rows of a slice are in. Parts of the jackknife make up the whole by themselves."""
         if self.method == messages.JACKKNIFE:
-            part = chance.integers(SAMPLES, size=len(rows))
+            part = generator.integers(SAMPLES, size=len(rows))
             for sample in range(SAMPLES):
                 yield sample, rows[part == sample]
             return
         yield _WHOLE, rows
         if self.method == messages.POISSON_BOOTSTRAP:
             for sample in range(SAMPLES):
-                yield sample, np.repeat(rows, chance.poisson(1, size=len(rows)))
+                yield sample, np.repeat(rows, generator.poisson(1, size=len(rows)))
 
 
 def add_batch(
@@ -69,9 +69,9 @@ def add_batch(
 ) -> None:
     """Adds a batch to the states of its slices and samples."""
     prepared = [computation.prepare(batch) for computation in computations]
-    chance = np.random.default_rng(_seed(batch))
+    generator = np.random.default_rng(_seed(batch))
     for slice_key, rows in by_slice.items():
-        for sample, chosen in sampling.samples(batch, rows, chance):
+        for sample, chosen in sampling.samples(batch, rows, generator):
             if not len(chosen):
                 continue
             added = [each.add(ready, chosen) for each, ready in zip(computations, prepared, strict=True)]

@@ -210,25 +210,36 @@ def _keras_binary_entropy(
     return -entropy.mean(axis=1)
 
 
-def _categorical_entropy(
-    label: np.ndarray, prediction: np.ndarray, from_logits: bool = False, label_smoothing: float = 0.0
+def _entropy_of_classes(
+    label: np.ndarray,
+    prediction: np.ndarray,
+    from_logits: bool,
+    label_smoothing: float,
+    logarithm: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
     label = _smoothed(matched(label, prediction), label_smoothing, 1 / prediction.shape[1])
     prediction = np.asarray(prediction, float)
     if from_logits:
         return -(label * _log_softmax(prediction)).sum(axis=1)
-    share = prediction / prediction.sum(axis=1, keepdims=True)
-    return -(label * np.where(share > 0, np.log(share), np.where(np.isnan(share), np.nan, 0.0))).sum(axis=1)
+    return -(label * logarithm(prediction / prediction.sum(axis=1, keepdims=True))).sum(axis=1)
+
+
+def _categorical_entropy(
+    label: np.ndarray, prediction: np.ndarray, from_logits: bool = False, label_smoothing: float = 0.0
+) -> np.ndarray:
+    def logarithm(share: np.ndarray) -> np.ndarray:
+        return np.where(share > 0, np.log(share), np.where(np.isnan(share), np.nan, 0.0))
+
+    return _entropy_of_classes(label, prediction, from_logits, label_smoothing, logarithm)
 
 
 def _keras_categorical_entropy(
     label: np.ndarray, prediction: np.ndarray, from_logits: bool = False, label_smoothing: float = 0.0
 ) -> np.ndarray:
-    label = _smoothed(matched(label, prediction), label_smoothing, 1 / prediction.shape[1])
-    prediction = np.asarray(prediction, float)
-    if from_logits:
-        return -(label * _log_softmax(prediction)).sum(axis=1)
-    return -(label * np.log(_probability(prediction / prediction.sum(axis=1, keepdims=True)))).sum(axis=1)
+    def logarithm(share: np.ndarray) -> np.ndarray:
+        return np.log(_probability(share))
+
+    return _entropy_of_classes(label, prediction, from_logits, label_smoothing, logarithm)
 
 
 def _classes(label: np.ndarray, prediction: np.ndarray) -> np.ndarray:

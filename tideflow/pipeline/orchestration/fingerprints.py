@@ -46,7 +46,7 @@ def of_folder(folder: Path, of_one: Callable[[Path], str] = of_file) -> str:
 
     Args:
         folder: the folder.
-        of_one: the digest of a file, for who remembers digests.
+        of_one: a function that gives the digest of a file, for callers that keep digests.
     """
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return _joined(f"{path.relative_to(folder).as_posix()}\0{of_one(path)}" for path in files)

@@ -61,9 +61,8 @@ def fit_value_counts(view: FeatureView, feature: Any) -> list[Reason]:
         feature.ClearField("value_count")
         set_value_counts(view, feature)
         why = (
-            "This feature has a value_count, but the nestedness level of the "
-            "feature > 1. For features with nestedness levels greater than 1, "
-            "value_counts, not value_count, should be specified."
+            "This feature has a value_count, but the nestedness level of the feature > 1. For features with "
+            "nestedness levels greater than 1, value_counts, not value_count, should be specified."
         )
         return [Reason("VALUE_NESTEDNESS_MISMATCH", _NESTEDNESS, why)]
     if not feature.HasField("value_counts"):
@@ -107,9 +106,8 @@ def fit_shape(view: FeatureView, feature: Any) -> list[Reason]:
     actual = math.prod(low for low, _ in levels)
     if not fixed or any(view.missing_by_level):
         why = (
-            "The feature has a shape, but it's not always present (if the "
-            "feature is nested, then it should always be present at each "
-            "nested level) or its value lengths vary."
+            "The feature has a shape, but it's not always present (if the feature is nested, then it should "
+            "always be present at each nested level) or its value lengths vary."
         )
     elif actual != expected:
         why = f"The feature has fixed value length {actual} but it's not compatible with the specified shape."

@@ -60,9 +60,8 @@ def fit_image_domain(view: FeatureView, feature: Any) -> list[Reason]:
         fraction = float(np.float32(known) / np.float32(total)) if total else float("nan")
         if fraction < domain.minimum_supported_image_fraction:
             why = (
-                f"Fraction of values containing TensorFlow supported images: {fraction:f}"
-                " is lower than the threshold set in the Schema: "
-                f"{domain.minimum_supported_image_fraction:f}."
+                f"Fraction of values containing TensorFlow supported images: {fraction:f} is lower than the "
+                f"threshold set in the Schema: {domain.minimum_supported_image_fraction:f}."
             )
             reasons.append(Reason("LOW_SUPPORTED_IMAGE_FRACTION", "Low supported image fraction", why))
             domain.minimum_supported_image_fraction = fraction

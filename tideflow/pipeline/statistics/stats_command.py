@@ -22,8 +22,7 @@ _LONGEST_SHOWN = 40  # characters of a value
 _HEADINGS = ("feature", "type", "missing", "values", "mean", "std dev", "zeros", "min", "median", "max")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Runs the command; its exit status: 0, or 1 if rows were faulty."""
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "tideflow stats",
         description="Computes statistics of data: CSV, TFRecords of Examples, Parquet, Arrow.",
@@ -67,7 +66,12 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--workers", type=int, help="processes (as many as cores)")
     parser.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster that does it, host:port or auto")
     parser.add_argument("--faults", metavar="FILE", help="a file for the faulty rows, as lines of JSON")
-    given = parser.parse_args(arguments)
+    return parser
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs the command; its exit status: 0, or 1 if rows were faulty."""
+    given = _parser().parse_args(arguments)
     options = StatsOptions(
         schema=_schema(given.schema),
         label_feature=given.label,

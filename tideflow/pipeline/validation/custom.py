@@ -49,9 +49,8 @@ def custom_validate_statistics(
         for validation in pair.validations:
             if _in_environment(validation, environment) and not holds(validation.sql_expression, found):
                 source = (
-                    f"Test dataset: {pair.dataset_name or 'default slice'}"
-                    f" Base dataset: {pair.base_dataset_name} "
-                    f"Base path: {path_text(pair.feature_base_path.step)}"
+                    f"Test dataset: {pair.dataset_name or 'default slice'} Base dataset: "
+                    f"{pair.base_dataset_name} Base path: {path_text(pair.feature_base_path.step)}"
                 )
                 _add(result, pair.feature_test_path, validation, source)
     return result

@@ -128,6 +128,25 @@ def _task_ensemble(ensemble: TreeEnsemble, name: str, config: RunConfig) -> tupl
     return own, [own.deserialize(*ensemble.serialize())]
 
 
+def _prediction_spec(
+    features: Any, labels: Any, mode: str, head: Head, ensemble: TreeEnsemble, buckets: Any
+) -> EstimatorSpec:
+    logits = ensembles.predict_op(ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension)
+    return head.create_estimator_spec(features, mode, logits, labels, train_op_fn=lambda loss: tf.no_op())
+
+
+def _derivatives(loss: Tensor, logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The gradients and the hessians of a loss."""
+    gradients = tf.gradients(loss, logits, name="Gradients")[0]
+    return gradients, tf.gradients(gradients, logits, name="Hessians")[0]
+
+
+def _summarize_progress(num_trees: Tensor, num_finalized: Tensor, num_attempted: Tensor) -> None:
+    tf.summary.scalar("ensemble/num_trees", num_trees)
+    tf.summary.scalar("ensemble/num_finalized_trees", num_finalized)
+    tf.summary.scalar("ensemble/num_attempted_layers", num_attempted)
+
+
 def _example_weights(transformed: Transformed, weight_column: Any) -> Tensor:
     if weight_column is None:
         return tf.constant(1.0, shape=[1])
@@ -175,12 +194,7 @@ def boosted_trees_model_fn(
         transformed = Transformed(features)
         if mode != ModeKeys.TRAIN:
             buckets = transformed.buckets(columns.all, columns.boundaries)
-            logits = ensembles.predict_op(
-                ensemble.resource_handle, buckets, logits_dimension=head.logits_dimension
-            )
-            return head.create_estimator_spec(
-                features, mode, logits, labels, train_op_fn=lambda loss: tf.no_op()
-            )
+            return _prediction_spec(features, labels, mode, head, ensemble, buckets)
         is_ready = _variable(not columns.floats, "are_boundaries_ready")
         batch_size = tf.shape(labels)[0]
         cache, keep_buckets = None, []
@@ -211,19 +225,13 @@ def boosted_trees_model_fn(
                 is_chief=config.is_chief,
                 centers_bias=settings.center_bias,
             )
-        tf.summary.scalar("ensemble/num_trees", num_trees)
-        tf.summary.scalar("ensemble/num_finalized_trees", num_finalized)
-        tf.summary.scalar("ensemble/num_attempted_layers", num_attempted)
+        _summarize_progress(num_trees, num_finalized, num_attempted)
         is_centering = _variable(settings.center_bias, "center_bias_needed")
         weights = _example_weights(transformed, weight_column)
         numbers = transformed.numbers(columns.floats)
 
         def train_op_fn(loss: Tensor) -> Operation | Tensor:
-            if gradients_fn:
-                gradients, hessians = gradients_fn(logits, labels)
-            else:
-                gradients = tf.gradients(loss, logits, name="Gradients")[0]
-                hessians = tf.gradients(gradients, logits, name="Hessians")[0]
+            gradients, hessians = gradients_fn(logits, labels) if gradients_fn else _derivatives(loss, logits)
 
             def grow() -> Operation:
                 summaries = grower.summaries(node_ids, gradients, hessians, buckets)

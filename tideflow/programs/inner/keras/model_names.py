@@ -65,9 +65,8 @@ def clone_and_build_model(
     elif not in_place_reset:
         raise ValueError(
             "This model is a subclassed model. Such a model cannot be cloned, but there is a workaround "
-            "where "
-            "the model is reset in-place. To use this, please set the argument `in_place_reset` to `True`. "
-            "This will reset the attributes in the original model. To restore the attributes, call "
+            "where the model is reset in-place. To use this, please set the argument `in_place_reset` to "
+            "`True`. This will reset the attributes in the original model. To restore the attributes, call "
             "`in_place_subclassed_model_state_restoration(model)`."
         )
     else:
@@ -116,8 +115,7 @@ def _in_place_subclassed_model_reset(model: Any) -> None:
         if isinstance(value, tf.keras.Model) or getattr(value, "layers", None):
             raise ValueError(
                 "We do not support the use of nested layers in `model_to_estimator` at this time. Found "
-                "nested "
-                f"layer: {value}"
+                f"nested layer: {value}"
             )
         if (
             isinstance(value, (list, tuple))
@@ -192,8 +190,7 @@ def raise_model_input_error(model: Any) -> None:
     """
     raise ValueError(
         f"Model {model} cannot be saved because the input shapes have not been set. Usually, input shapes "
-        "are "
-        "automatically determined from calling .fit() or .predict(). To manually set the shapes, call "
+        "are automatically determined from calling .fit() or .predict(). To manually set the shapes, call "
         "model._set_inputs(inputs)."
     )
 

@@ -193,8 +193,7 @@ def check_steps_argument(input_data: Any, steps: int | None, steps_name: str) ->
     if steps is not None and isinstance(input_data, (np.ndarray, list, tuple, dict)):
         tf.logging.warning(
             "When passing input data as arrays, do not specify `steps_per_epoch`/`steps` argument. Please "
-            "use "
-            "`batch_size` instead."
+            "use `batch_size` instead."
         )
     return False
 
@@ -266,14 +265,12 @@ def check_generator_arguments(y: Any = None, sample_weight: Any = None, validati
     if y is not None:
         raise ValueError(
             "`y` argument is not supported when data is a generator or Sequence instance. Instead pass "
-            "targets "
-            "as the second element of the generator."
+            "targets as the second element of the generator."
         )
     if sample_weight is not None:
         raise ValueError(
             "`sample_weight` argument is not supported when data is a generator or Sequence instance. "
-            "Instead "
-            "pass sample weights as the third element of the generator."
+            "Instead pass sample weights as the third element of the generator."
         )
     if validation_split:
         raise ValueError(
@@ -299,8 +296,7 @@ def unpack_validation_data(validation_data: Any) -> tuple[Any, Any, Any]:
         raise ValueError(
             "When passing a `validation_data` argument, it must contain either 2 items (x_val, y_val), or 3 "
             "items (x_val, y_val, val_sample_weights), or alternatively it could be a dataset or a dataset "
-            "or "
-            f"a dataset iterator. However we received `validation_data={validation_data}`"
+            f"or a dataset iterator. However we received `validation_data={validation_data}`"
         )
     return (*validation_data, None)[:3]
 

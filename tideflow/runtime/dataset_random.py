@@ -11,25 +11,23 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 
+from tideflow.runtime.dataset_joins import Concatenate, Directed, Zip
 from tideflow.runtime.datasets import (
     INFINITE,
-    Concatenate,
     Dataset,
-    Directed,
     Element,
     End,
     Iteration,
     OfOne,
     Pull,
     Repeat,
-    Zip,
     refuse,
 )
 from tideflow.runtime.philox import Philox
 from tideflow.runtime.waiting import StepContext
 
 
-def seeds_or_chance(seed: int, seed2: int) -> tuple[int, int]:
+def seeds_or_random(seed: int, seed2: int) -> tuple[int, int]:
     """The seeds, or a random pair if both are zero."""
     if seed or seed2:
         return seed, seed2
@@ -49,7 +47,7 @@ class Random(Dataset):
     """An infinite sequence of random 32-bit numbers."""
 
     def __init__(self, seed: int, seed2: int) -> None:
-        self._seeds = seeds_or_chance(seed, seed2)
+        self._seeds = seeds_or_random(seed, seed2)
 
     def iterate(self, iteration: Iteration) -> Pull:
         words = random_words(*self._seeds)
@@ -63,7 +61,7 @@ class SeedGenerator:
     """Gives the seeds of one pass after the other."""
 
     def __init__(self, seed: int, seed2: int) -> None:
-        self.seeds = seeds_or_chance(seed, seed2)
+        self.seeds = seeds_or_random(seed, seed2)
         self._words = random_words(*self.seeds)
 
     def following(self) -> tuple[int, int]:
@@ -81,16 +79,16 @@ class Shuffle(OfOne):
     def __init__(self, source: Dataset, size: int, seed: int, seed2: int, reshuffle: bool = True) -> None:
         super().__init__(source)
         self.size, self.reshuffle = _buffer_size(size), reshuffle
-        self._by_chance = None if seed or seed2 else SeedGenerator(seed, seed2)
-        self.seeds = (seed, seed2) if self._by_chance is None else self._by_chance.seeds
+        self._seed_generator = None if seed or seed2 else SeedGenerator(seed, seed2)
+        self.seeds = (seed, seed2) if self._seed_generator is None else self._seed_generator.seeds
 
     def iterate(self, iteration: Iteration) -> Pull:
         seeds = self._generator(iteration).following() if self.reshuffle else self.seeds
         return _shuffled(self.source, 1, self.size, random_words(*seeds), iteration.inner("shuffled"))
 
     def _generator(self, iteration: Iteration) -> SeedGenerator:
-        if self._by_chance is not None:
-            return self._by_chance
+        if self._seed_generator is not None:
+            return self._seed_generator
         key = ("shuffle", iteration.place, self.seeds, self.size)
         kept: SeedGenerator = iteration.whole.keep(key, lambda: SeedGenerator(*self.seeds))
         return kept
@@ -120,7 +118,7 @@ class ShuffleAndRepeat(OfOne):
     def __init__(self, source: Dataset, size: int, seed: int, seed2: int, count: int) -> None:
         super().__init__(source)
         self._size, self._count = _buffer_size(size), count
-        self._seeds = seeds_or_chance(seed, seed2)
+        self._seeds = seeds_or_random(seed, seed2)
 
     def iterate(self, iteration: Iteration) -> Pull:
         return _shuffled(self.source, self._count, self._size, random_words(*self._seeds), iteration)
