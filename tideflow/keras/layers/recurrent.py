@@ -176,6 +176,7 @@ def _takes(cell: Any, argument: str) -> bool:
 class RNN(Configured):
     _config = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
     _untracked = Configured._untracked | {"states_value"}  # they depend on the size of batches
+    _built_batch: int | None = None
 
     def __init__(
         self,
@@ -255,6 +256,7 @@ class RNN(Configured):
             self.cell.build(step)
             self.cell.built = True
         if self.stateful:
+            self._built_batch = batch
             self.reset_states()
         self.built = True
 
@@ -375,6 +377,17 @@ class RNN(Configured):
                 cell.reset_dropout_mask()
                 cell.reset_recurrent_dropout_mask()
 
+    def _batch_size(self) -> int | None:
+        """The batch size that the layer was built for, is called with or was told; None if none is known."""
+        if self._built_batch:
+            return self._built_batch
+        shape = getattr(self, "_batch_input_shape", None)
+        if self._inbound_nodes or shape is None:
+            called = bool(self._inbound_nodes)
+            given = self._inbound_nodes[0].input_tensors if called else keras_state.inputs_of_call()
+            shape = None if given is None else nest.flatten(given)[0].shape.as_list()
+        return None if shape is None else shape[1 if self.time_major else 0]
+
     def reset_states(self, states: Any = None) -> None:
         """Sets the states that are kept from batch to batch.
 
@@ -387,16 +400,7 @@ class RNN(Configured):
         """
         if not self.stateful:
             raise AttributeError("Layer must be stateful.")
-        shape = getattr(self, "_batch_input_shape", None)
-        batch = None
-        if self._inbound_nodes:
-            first = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
-        elif shape is not None:
-            batch = shape[1 if self.time_major else 0]
-        elif keras_state.inputs_of_call() is not None:
-            first = nest.flatten(keras_state.inputs_of_call())[0].shape.as_list()
-            batch = first[1 if self.time_major else 0]
+        batch = self._batch_size()
         if not batch:
             raise ValueError(
                 "If a RNN is stateful, it needs to know its batch size. Specify the batch size of your input "
@@ -409,7 +413,11 @@ class RNN(Configured):
         sizes = self._sizes_of_states()
         if self.states_value is None:
             made = [
-                tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
+                tf.Variable(
+                    tf.zeros([batch, *size], self._dtype or keras_state.floatx()),
+                    trainable=False,
+                    use_resource=True,
+                )
                 for size in sizes
             ]
             for variable in made:
