@@ -101,6 +101,8 @@ def convert_to_tensor(
         return value
     if preferred_dtype is None:
         preferred_dtype = dtype_hint
+    elif dtype_hint is not None:
+        raise ValueError("Cannot specify both 'preferred_dtype' and 'dtype_hint'")
     functions = _functions_for(type(value))
     if dtype is None and preferred_dtype is not None and _fits(value, dtypes.as_dtype(preferred_dtype)):
         preferred = dtypes.as_dtype(preferred_dtype)

@@ -51,16 +51,6 @@ class Connected:
         found = getattr(self._inbound_nodes[index], attribute)
         return found[0] if isinstance(found, list) and len(found) == 1 else found
 
-    def _only(self, attribute: str, what: str, none: str) -> Any:
-        if not self._inbound_nodes:
-            raise AttributeError(none)
-        if len(self._inbound_nodes) > 1:
-            raise AttributeError(
-                f'Layer {self._name} has multiple inbound nodes, hence the notion of "layer {what}" is '
-                f"ill-defined. Use `get_{what}_at(node_index)` instead."
-            )
-        return self._at(0, attribute, what)
-
     def _same_in_all(self, attribute: str, what: str) -> Any:
         if not self._inbound_nodes:
             raise AttributeError(f"The layer has never been called and thus has no defined {what}.")
@@ -141,9 +131,10 @@ class Connected:
 
     @property
     def input(self) -> Any:
-        """The input, if the layer was called once."""
-        none = f"Layer {self._name} is not connected, no input to return."
-        return self._only("input_tensors", "input", none)
+        """The input; of the first call, if the layer was called more often."""
+        if not self._inbound_nodes:
+            raise AttributeError(f"Layer {self._name} is not connected, no input to return.")
+        return self._at(0, "input_tensors", "input")
 
     @property
     def output(self) -> Any:
@@ -154,14 +145,13 @@ class Connected:
 
     @property
     def input_mask(self) -> Any:
-        """The mask of the input, if the layer was called once."""
+        """The mask of the input."""
         return nest.map_structure(_mask_of, self.input)
 
     @property
     def output_mask(self) -> Any:
-        """The mask of the output, if the layer was called once."""
-        none = f"Layer {self._name} has no inbound nodes."
-        return nest.map_structure(_mask_of, self._only("output_tensors", "output mask", none))
+        """The mask of the output."""
+        return nest.map_structure(_mask_of, self.output)
 
     @property
     def input_shape(self) -> Any:

@@ -22,6 +22,7 @@ from tideflow.ops.control_flow import conditionals
 from tideflow.ops.math import binary, casting, reductions, unary
 from tideflow.ops.nn import activations
 from tideflow.ops.state import reference_variables
+from tideflow.platform import logging
 from tideflow.variables import initializers
 from tideflow.variables.base import VariableAggregation
 
@@ -140,8 +141,8 @@ class BatchNormalization(Configured):
             self.axis = [axis + 1 for axis in self.axis]
             sizes = {axis + 1: size for axis, size in sizes.items()}
             rank += 1
-        param_shape = list(sizes.values()) if len(self.axis) == 1 else [sizes.get(i, 1) for i in range(rank)]
-        self._add_variables(param_shape)
+        one_axis = len(self.axis) == 1 and self.virtual_batch_size is None
+        self._add_variables(list(sizes.values()) if one_axis else [sizes.get(i, 1) for i in range(rank)])
         self.built = True
 
     def _check_virtual_batches(self) -> None:
@@ -229,9 +230,12 @@ class BatchNormalization(Configured):
         return self._fused_call(inputs, training) if self.fused else self._plain_call(inputs, training)
 
     def _in_virtual_batches(self, inputs: Tensor, training: Any) -> Tensor:
-        full = shapes.shape(inputs)
-        split = shapes.reshape(inputs, joining.concat([[self.virtual_batch_size, -1], full[1:]], 0))
-        split.set_shape([self.virtual_batch_size, None, *inputs.shape.as_list()[1:]])
+        sample = inputs.shape.as_list()[1:]
+        full = shapes.shape(inputs) if None in sample else [-1, *sample]
+        sizes = [self.virtual_batch_size, -1]
+        split_sizes = joining.concat([sizes, full[1:]], 0) if None in sample else [*sizes, *sample]
+        split = shapes.reshape(inputs, split_sizes)
+        split.set_shape([self.virtual_batch_size, None, *sample])
         outputs = shapes.reshape(self._plain_call(split, training), full)
         outputs.set_shape(inputs.shape)
         return outputs
@@ -414,6 +418,22 @@ class BatchNormalization(Configured):
 
     def compute_output_shape(self, input_shape: ShapeLike) -> ShapeLike:
         return input_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """The arguments of the constructor, by name; those that Keras alone does not know if they are set."""
+        config = super().get_config()
+        if self.renorm:
+            names = ("renorm", "renorm_clipping", "renorm_momentum")
+            config.update({name: getattr(self, name) for name in names})
+        if self.virtual_batch_size is not None:
+            config["virtual_batch_size"] = self.virtual_batch_size
+        if self.adjustment is not None:
+            logging.warning(
+                "The `adjustment` function of this `BatchNormalization` layer cannot be serialized and has "
+                "been omitted from the layer config. It will not be included when re-creating the layer from "
+                "the saved config."
+            )
+        return config
 
 
 def _rooted(initializer: Any) -> Callable:

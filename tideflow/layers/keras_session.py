@@ -11,6 +11,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 
 from tideflow.export import export
 from tideflow.graph import dtypes
+from tideflow.graph.convert import is_tensor
 from tideflow.graph.graph import Graph
 from tideflow.graph.scopes import (
     executing_eagerly,
@@ -130,9 +131,9 @@ def get_value(x: Any) -> Any:
       x: The variable, or another structure that has a value in the session.
 
     Returns:
-      The value as an array.
+      The value as an array; what is no tensor, as it is.
     """
-    return batch_get_value([x])[0]
+    return batch_get_value([x])[0] if is_tensor(x) else x
 
 
 @export("keras.backend.batch_get_value")

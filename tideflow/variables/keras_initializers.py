@@ -93,7 +93,9 @@ _CLASSES = (
 )
 _BY_NAME = {
     **{cls.__name__: cls for cls in _CLASSES},
+    "zero": initializers.Zeros,
     "zeros": initializers.Zeros,
+    "one": initializers.Ones,
     "ones": initializers.Ones,
     "constant": initializers.Constant,
     "identity": initializers.Identity,

@@ -90,12 +90,13 @@ def export_meta_graph(
       strip_default_attrs: Whether attributes with their default values are removed, so that older programs
         can read the graph.
       save_debug_info: Whether the tracebacks of the operations are written into a second file.
-      **kwargs: Options of TensorFlow that have no effect here.
+      **kwargs: `unbound_inputs_col_name`, the name of the collection of inputs from outside `export_scope`.
 
     Returns:
       The MetaGraphDef.
 
     Raises:
+      TypeError: If a keyword is not one of these.
       ValueError: If the arguments contradict each other.
     """
     if graph is None:
@@ -112,7 +113,9 @@ def export_meta_graph(
         strip_defaults(message)
     if saver_def is not None:
         message.saver_def.CopyFrom(saver_def)
-    unbound_key = kwargs.get("unbound_inputs_col_name", UNBOUND_KEY)
+    unbound_key = kwargs.pop("unbound_inputs_col_name", UNBOUND_KEY)
+    if kwargs:
+        raise TypeError(f"export_meta_graph() got an unexpected keyword argument '{next(iter(kwargs))}'")
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
         items = [item for item in graph.get_collection(key) if getattr(item, "name", None) not in left_out]
         if clear_extraneous_savers and key == GraphKeys.SAVERS:

@@ -13,6 +13,8 @@ from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import explained
 from tideflow.layers.keras_graph import get_graph
 from tideflow.layers.keras_session import get_value, track_variable
+from tideflow.train.moving_averages import assign_moving_average
+from tideflow.variables.behavior import v2_behavior_enabled
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -276,7 +278,8 @@ def random_uniform(
 def random_binomial(
     shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None
 ) -> Tensor:
-    return tf.cast(tf.random_uniform(shape, dtype=_type(dtype), seed=_seed(seed)) <= p, _type(dtype))
+    chosen = tf.random_uniform(shape, dtype=_type(dtype), seed=_seed(seed)) <= p
+    return tf.where(chosen, tf.ones(shape, _type(dtype)), tf.zeros(shape, _type(dtype)))
 
 
 @export("keras.backend.truncated_normal")
@@ -312,8 +315,7 @@ def update_sub(x: TensorLike, decrement: TensorLike) -> Tensor:
 @export("keras.backend.moving_average_update")
 @explained("Moves a variable towards a value.", **_WORDS)
 def moving_average_update(x: TensorLike, value: TensorLike, momentum: float) -> Tensor:
-    decay = tf.convert_to_tensor(1.0 - momentum, x.dtype.base_dtype)
-    return tf.assign_sub(x, (x - tf.cast(value, x.dtype.base_dtype)) * decay)
+    return assign_moving_average(x, value, momentum, zero_debias=not v2_behavior_enabled())
 
 
 @export("keras.backend.gather")
@@ -392,6 +394,8 @@ def tile(x: TensorLike, n: Any) -> Tensor:
 @export("keras.backend.repeat")
 @explained("Makes sequences of repeated vectors.", **_WORDS)
 def repeat(x: TensorLike, n: int) -> Tensor:
+    if x.shape.ndims != 2:
+        raise AssertionError(f"A matrix is repeated, not a tensor of rank {x.shape.ndims}.")
     return tf.tile(tf.expand_dims(x, 1), tf.stack([1, n, 1]))
 
 

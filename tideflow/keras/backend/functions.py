@@ -28,7 +28,7 @@ class GraphFunction:
         options: Any = None,
         run_metadata: Any = None,
     ):
-        self.inputs = list(nest.flatten(inputs))
+        self.inputs = nest.flatten(inputs, expand_composites=True)
         self.name = name
         self.feed_dict = feed_dict  # what is fed beside the inputs; a program may change it between calls
         self.run_options, self.run_metadata = options, run_metadata
@@ -43,8 +43,8 @@ class GraphFunction:
         self._made_for: Any = None
 
     def _connect(self, outputs: Any, updates: Sequence[Any]) -> None:
-        self.outputs = [tf.convert_to_tensor(x) for x in nest.flatten(outputs)]
-        with tf.control_dependencies(self.outputs[:1]):
+        self.outputs = [_tensor_or_composite(x) for x in nest.flatten(outputs)]
+        with tf.control_dependencies(nest.flatten(self.outputs[:1], expand_composites=True)[:1]):
             done = [
                 tf.assign(update[0], update[1]) if isinstance(update, tuple) else update for update in updates
             ]
@@ -59,13 +59,12 @@ class GraphFunction:
         Returns:
           The values of the outputs.
         """
-        values = inputs if _is_list_of_arrays(inputs) else list(nest.flatten(inputs))
-        if len(values) != len(self.inputs):
-            raise ValueError(f"The function takes {len(self.inputs)} inputs, {len(values)} were given.")
+        values = inputs if _is_list_of_arrays(inputs) else nest.flatten(inputs, expand_composites=True)
+        values = values[: len(self.inputs)]  # a learning phase that the function does not take may follow
         session = get_session(self.inputs)
         key = (session, tuple(self.fetches), tuple(value is None for value in values))
         if self._made_for != key:
-            fed = [tensor for tensor, value in zip(self.inputs, values, strict=True) if value is not None]
+            fed = [tensor for tensor, value in zip(self.inputs, values, strict=False) if value is not None]
             fetches = [*self.outputs, *self.fetches, self.updates_op]
             self._callable = self._made_callable(session, fetches, fed)
             self._made_for = key
@@ -87,6 +86,12 @@ class GraphFunction:
         run = session.make_callable(fetches, [*fed, *more], accept_options=True)
         said = {"options": self.run_options, "run_metadata": self.run_metadata}
         return lambda *values: run(*values, *map(_fed, more.values()), **said)
+
+
+def _tensor_or_composite(value: Any) -> Any:
+    """The value itself where it is a sparse or ragged tensor."""
+    is_composite = isinstance(value, (tf.SparseTensor, tf.RaggedTensor, tf.IndexedSlices))
+    return value if is_composite else tf.convert_to_tensor(value)
 
 
 def _is_list_of_arrays(inputs: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
@@ -243,8 +244,11 @@ def argmin(x: TensorLike, axis: int = -1) -> Tensor:
 @export("keras.backend.dot")
 @explained("Computes the product of a tensor's last axis and another's last axis but one.", **_WORDS)
 def dot(x: TensorLike, y: TensorLike) -> Tensor:
-    if x.shape.ndims is not None and (x.shape.ndims > 2 or y.shape.ndims > 2):
-        return tf.tensordot(x, y, [[x.shape.ndims - 1], [max(y.shape.ndims - 2, 0)]])
+    if isinstance(x, tf.SparseTensor):
+        return tf.sparse.sparse_dense_matmul(x, y)
+    first, second = x.shape.ndims, y.shape.ndims
+    if first is not None and (first > 2 or second > 2):
+        return tf.tensordot(x, y, [[first - 1], [second - 2 if second > 1 else 0]])
     return tf.matmul(x, y)
 
 
@@ -253,20 +257,27 @@ def dot(x: TensorLike, y: TensorLike) -> Tensor:
 def batch_dot(x: TensorLike, y: TensorLike, axes: Any = None) -> Tensor:
     first, second = x.shape.ndims, y.shape.ndims
     if axes is None:
-        axes = [first - 1, second - 2 if second > 2 else second - 1]
+        axes = [first - 1, second - 2]
     elif isinstance(axes, int):
         axes = [axes, axes]
-    a, b = (axis % rank for axis, rank in zip(axes, (first, second), strict=True))
-    if first == 2 and second == 2:
-        return tf.expand_dims(tf.reduce_sum(tf.multiply(x, y), 1), 1)
-    x = tf.transpose(x, [axis for axis in range(first) if axis != a] + [a])
-    y = tf.transpose(y, [0, b] + [axis for axis in range(1, second) if axis != b])
-    sizes = [*tf.unstack(tf.shape(x), num=first)[:-1], *tf.unstack(tf.shape(y), num=second)[2:]]
-    static = [*x.shape.as_list()[:-1], *y.shape.as_list()[2:]]
-    width_x, width_y = x.shape.as_list()[-1], y.shape.as_list()[1]
-    batch = tf.shape(x)[0]
-    left = tf.reshape(x, tf.stack([batch, -1, tf.shape(x)[-1] if width_x is None else width_x]))
-    right = tf.reshape(y, tf.stack([batch, tf.shape(y)[1] if width_y is None else width_y, -1]))
-    product = tf.reshape(tf.matmul(left, right), tf.stack(sizes))
-    product.set_shape(static)
-    return product if len(static) > 1 else tf.expand_dims(product, -1)
+    if first == second == 2:
+        if axes[0] != axes[1]:
+            x = tf.transpose(x, [1, 0])
+        return tf.expand_dims(tf.reduce_sum(tf.multiply(x, y), axes[1]), 1)
+    rank = builtins.max(first, second)
+    product = tf.matmul(
+        _of_rank(x, rank),
+        _of_rank(y, rank),
+        adjoint_a=axes[0] != rank - 1,
+        adjoint_b=axes[1] == rank - 1,
+    )
+    if first != second:
+        start = first + second - 3 if first > second else first - 1
+        product = tf.squeeze(product, list(range(start, start + rank - builtins.min(first, second))))
+    return product if product.shape.ndims != 1 else tf.expand_dims(product, 1)
+
+
+def _of_rank(x: TensorLike, rank: int) -> TensorLike:
+    """The tensor with axes of size one at its end, as many as it lacks."""
+    lacking = rank - x.shape.ndims
+    return tf.reshape(x, tf.concat([tf.shape(x), [1] * lacking], axis=0)) if lacking else x

@@ -195,6 +195,8 @@ def separable_conv2d(
     data_format: str | None = None,
     dilation_rate: Sequence[int] = (1, 1),
 ) -> Tensor:
+    if len(strides) != 2:
+        raise ValueError("`strides` must be a tuple of 2 integers.")
     return tf.nn.separable_conv2d(
         x,
         depthwise_kernel,
@@ -268,7 +270,11 @@ def bias_add(x: TensorLike, bias: TensorLike, data_format: str | None = None) ->
 def spatial_2d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
+<<<<<<< HEAD
     return _padded(x, padding, data_format)
+=======
+    return _padded(x, padding, 2, data_format)
+>>>>>>> oracle
 
 
 @export("keras.backend.spatial_3d_padding")
@@ -276,18 +282,30 @@ def spatial_2d_padding(
 def spatial_3d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
+<<<<<<< HEAD
     return _padded(x, padding, data_format)
 
 
 def _padded(x: TensorLike, padding: Any, data_format: str | None) -> Tensor:
     inner = [list(pair) for pair in padding]
     return tf.pad(x, [[0, 0], [0, 0], *inner] if _channels_first(data_format) else [[0, 0], *inner, [0, 0]])
+=======
+    return _padded(x, padding, 3, data_format)
+>>>>>>> oracle
 
 
 @export("keras.backend.temporal_padding")
 @explained("Adds zeros at the ends of sequences.", **_WORDS)
 def temporal_padding(x: TensorLike, padding: Sequence[int] = (1, 1)) -> Tensor:
-    return tf.pad(x, [[0, 0], list(padding), [0, 0]])
+    return _padded(x, [padding], 1, "channels_last")
+
+
+def _padded(x: Any, padding: Any, rank: int, data_format: str | None) -> Tensor:
+    """`x` with zeros around its inner axes, so many before and behind each as the pair of that axis says."""
+    inner = [list(pair) for pair in padding]
+    if [len(pair) for pair in inner] != [2] * rank:
+        raise AssertionError(f"padding must be two numbers for each of {rank} axes, not {padding}")
+    return tf.pad(x, [[0, 0], [0, 0], *inner] if _channels_first(data_format) else [[0, 0], *inner, [0, 0]])
 
 
 @export("keras.backend.resize_images")
@@ -346,7 +364,38 @@ def batch_normalization(
     axis: int = -1,
     epsilon: float = 0.001,
 ) -> Tensor:
-    return tf.nn.batch_normalization(x, mean, var, beta, gamma, epsilon)
+    fused = _fused_format(x, axis)
+    if fused is None:
+        return tf.nn.batch_normalization(x, mean, var, beta, gamma, epsilon)
+    gamma, beta = _scale_and_offset(x, gamma, beta, fused)
+    return _fused(x, gamma, beta, fused, epsilon, mean=_vector(mean), variance=_vector(var))[0]
+
+
+def _fused_format(x: Any, axis: int) -> str | None:
+    """The layout of images whose channels are at `axis`; None if one op cannot normalize them."""
+    if x.shape.ndims != 4 or x.dtype.base_dtype not in (tf.float32, tf.float16):
+        return None
+    return {-1: "NHWC", 3: "NHWC", -3: "NCHW", 1: "NCHW"}.get(axis)
+
+
+def _scale_and_offset(x: Any, gamma: Any, beta: Any, data_format: str) -> tuple[Any, Any]:
+    """The scale and the offset of each channel."""
+    channels = [x.shape.as_list()[data_format.index("C")]]
+    return (
+        tf.constant(1.0, x.dtype.base_dtype, channels) if gamma is None else _vector(gamma),
+        tf.constant(0.0, x.dtype.base_dtype, channels) if beta is None else _vector(beta),
+    )
+
+
+def _vector(value: Any) -> Any:
+    return tf.reshape(value, [-1]) if value.shape.ndims > 1 else value
+
+
+def _fused(x: Any, gamma: Any, beta: Any, data_format: str, epsilon: float, **statistics: Any) -> Any:
+    """The normalized images, means and variances; given statistics are taken instead of the batch's."""
+    return tf.nn.fused_batch_norm(
+        x, gamma, beta, epsilon=epsilon, data_format=data_format, is_training=not statistics, **statistics
+    )
 
 
 @export("keras.backend.normalize_batch_in_training")
@@ -362,6 +411,8 @@ def normalize_batch_in_training(
     reduction_axes: Sequence[int],
     epsilon: float = 0.001,
 ) -> Any:
+    if list(reduction_axes) == [0, 1, 2] and _fused_format(x, -1):
+        return tuple(_fused(x, *_scale_and_offset(x, gamma, beta, "NHWC"), "NHWC", epsilon))
     axes = sorted(axis % x.shape.ndims for axis in reduction_axes)
     mean, var = tf.nn.moments(x, axes)
     if axes == list(range(x.shape.ndims))[:-1]:

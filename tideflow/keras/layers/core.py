@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import inspect
 import marshal
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -203,6 +204,8 @@ class Lambda(Configured):
         **kwargs: Any,
     ):
         super().__init__(**kwargs)
+        if not callable(function):
+            raise TypeError(f"unsupported callable: {function!r} is not a function")
         self.function = function
         self.arguments = arguments or {}
         if mask is not None:
@@ -212,12 +215,9 @@ class Lambda(Configured):
         self.__dict__["_made_variables"] = {}  # by name: each is made by the first call
 
     def call(self, inputs: Any, mask: Any = None, training: Any = None) -> Any:
-        given = dict(self.arguments)
-        names = self.function.__code__.co_varnames if hasattr(self.function, "__code__") else ()
-        if "mask" in names:
-            given["mask"] = mask
-        if "training" in names:
-            given["training"] = training
+        taken = _parameters(self.function)
+        more = {"mask": mask, "training": training}
+        given = {**self.arguments, **{name: value for name, value in more.items() if name in taken}}
         with tf.variable_creator_scope(self._variable):
             return self.function(inputs, **given)
 
@@ -268,6 +268,14 @@ class Lambda(Configured):
         config["function"] = _deserialized(config["function"], config.pop("function_type"), known)
         config["output_shape"] = _deserialized(config["output_shape"], config.pop("output_shape_type"), known)
         return cls(**config)
+
+
+def _parameters(function: Callable) -> Collection[str]:
+    """The names of a function's arguments; none of a function of C that does not tell them."""
+    try:
+        return inspect.signature(function).parameters
+    except ValueError:
+        return ()
 
 
 runs_stored_code: ContextVar[bool] = ContextVar("runs_stored_code", default=True)

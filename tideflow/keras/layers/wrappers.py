@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 @described("The base of layers that apply another layer.")
 class Wrapper(Layer):
     def __init__(self, layer: Layer, **kwargs: Any):
+        if not isinstance(layer, Layer):
+            raise AssertionError(f"A wrapper takes a layer, not {layer!r}.")
         super().__init__(**kwargs)
         self.layer = layer
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +37,7 @@ WORDS = {
     "`update_state`, and computes the metric of them in `result`.",
     **WORDS,
 )
-class Metric(Layer):
+class Metric(Layer, metaclass=ABCMeta):
     def __init__(self, name: str | None = None, dtype: DTypeLike | None = None, **kwargs: Any):
         super().__init__(name=name, dtype=dtype, **kwargs)
         self.stateful = True
@@ -67,6 +68,7 @@ class Metric(Layer):
             self._call_result = result  # what steps of models fetch
         return result
 
+    @abstractmethod
     def update_state(self, *args: Any, **kwargs: Any) -> Any:
         """Adds to the state.
 
@@ -77,11 +79,10 @@ class Metric(Layer):
         Returns:
           The operation that does so.
         """
-        raise NotImplementedError("Must be implemented in subclasses.")
 
+    @abstractmethod
     def result(self) -> Any:
         """Computes the metric of the state."""
-        raise NotImplementedError("Must be implemented in subclasses.")
 
     def reset_states(self) -> None:
         """Sets the state to zeros."""

@@ -261,11 +261,12 @@ def _adjust_saturation_kernel(images, scale):
 
     def scaled(*colors: torch.Tensor) -> list[torch.Tensor]:
         value, spread = _value_and_spread(*colors)
-        saturation = spread / value
-        # By how much the distance of each colour from the largest is multiplied.
-        change = (saturation * factor).clamp_(0, 1).div_(saturation)
-        change = torch.where((value > 0) & (spread > 0), change, 0)
-        return [torch.addcmul(value, value - color, change, value=-1) for color in colors]
+        colored = (value > 0) & (spread > 0)
+        saturation = (spread / value).mul_(factor).clamp_(0, 1)
+        wanted = torch.where(colored, saturation * value, 0)
+        spread = torch.where(colored, spread, 1)
+        # The smallest colour has a share of exactly 1: it becomes 0 where the saturation is full.
+        return [torch.addcmul(value, (value - color).div_(spread), wanted, value=-1) for color in colors]
 
     return _by_pixels(_check_colors(images, 3), scaled)
 
