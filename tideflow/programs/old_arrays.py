@@ -1,9 +1,9 @@
-"""What NumPy's arrays themselves could do when TensorFlow 1.15 was new: `tostring` and other methods, and `int` and
-`float` of an array of one element, whatever its rank.
+"""What NumPy's arrays themselves could do when TensorFlow 1.15 was new: `tostring` and other methods, and
+`int` and `float` of an array of one element, whatever its rank.
 
-Arrays are a type in C, which Python's assignments do not reach. Methods are put into the type's own dictionary; `int`
-and `float` take the way that CPython makes for classes that define `__int__` and `__float__` in Python: a slot of the
-type that calls what the dictionary has.
+Arrays are a type in C, which Python's assignments do not reach. Methods are put into the type's own
+dictionary; `int` and `float` take the way that CPython makes for classes that define `__int__` and
+`__float__` in Python: a slot of the type that calls what the dictionary has.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ import numpy as np
 
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 _NUMBERS = 12 * _WORD  # where CPython's types keep `tp_as_number`
-_CONVERSIONS = {"__int__": 16 * _WORD, "__float__": 18 * _WORD}  # where that table keeps `nb_int` and `nb_float`
+_CONVERSIONS = {"__int__": 16 * _WORD, "__float__": 18 * _WORD}  # that table's `nb_int` and `nb_float`
 
 
 def _itemset(array: np.ndarray, *args: Any) -> None:
-    array[args[:-1] if len(args) > 2 else np.unravel_index(args[0], array.shape) if args[1:] else ...] = args[-1]
+    *place, value = args
+    if len(place) == 1 and isinstance(place[0], int):
+        array.flat[place[0]] = value
+    else:
+        array[place[0] if len(place) == 1 else tuple(place)] = value
 
 
 _METHODS: dict[str, Callable] = {
