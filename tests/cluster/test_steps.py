@@ -442,3 +442,21 @@ def test_a_part_on_the_token_executor_gets_the_values_of_other_tasks(target, mon
         for _ in range(4):
             session.run(train.op, options=tf.RunOptions(timeout_in_ms=60_000))
         assert session.run(table).tolist() == [81.0] * 3
+
+
+@pytest.mark.parametrize("is_conditional", [False, True])
+def test_a_reference_is_read_after_the_writes_before_its_reader(target, is_conditional):
+    writes = tf.placeholder_with_default(True, [])
+    with _on("ps"):
+        v = tf.Variable(1.0, use_resource=False)
+
+        def add():
+            return tf.assign_add(v, 5.0)
+
+        written = tf.cond(writes, add, lambda: tf.constant(0.0)) if is_conditional else add()
+    with _on("worker", 1), tf.control_dependencies([written]):
+        read = v.read_value() + 0.0
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        found = [session.run(read, {writes: choice}) for choice in (True, False, True)]
+    assert found == ([6.0, 6.0, 11.0] if is_conditional else [6.0, 11.0, 16.0])

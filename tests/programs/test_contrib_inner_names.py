@@ -47,6 +47,12 @@ def value(fetches, feeds=None):
         ("session_bundle.constants", "SIGNATURES_KEY"),
         ("learn.python.learn.estimators.dnn_linear_combined", "_dnn_linear_combined_model_fn"),
         ("cudnn_rnn.python.ops.cudnn_rnn_ops", "check_direction"),
+        ("layers.python.layers.layers", "_inner_flatten"),
+        ("training.python.training.sequence_queueing_state_saver", "_padding"),
+        ("distributions.python.ops.shape", "_DistributionShape"),
+        ("distributions.python.ops.gumbel", "_Gumbel"),
+        ("distributions.python.ops.vector_student_t", "_VectorStudentT"),
+        ("image.python.ops.sparse_image_warp", "_get_boundary_locations"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):

@@ -34,6 +34,15 @@ assert np.asfarray([1]).dtype == np.float64 and list(np.in1d([[1, 2]], [2])) == 
 assert np.find_common_type([np.float32], [np.int64, np.float64]) == np.float32
 assert np.find_common_type([np.int32], [np.float64]) == np.float64
 assert np.find_common_type([], [np.int8]) == np.int8
+assert int(np.array([2.5])) == 2 and float(np.array([[3]])) == 3.0 and "%d" % np.array([4]) == "4"
+assert int(np.matrix([[5]])) == 5 and float(np.array(6)) == 6.0
+assert np.array([1], np.uint8).tostring() == np.uint8(1).tostring() == b"\\x01"
+HELD.itemset(1, 2.0)
+assert HELD.ptp() == 2.0 and HELD.newbyteorder().dtype == ">f8"
+try:
+    raise AssertionError(int(HELD))
+except TypeError:
+    HELD.itemset((1,), 0.0)
 assert fractions.gcd(4, 6) == 2 and base64.encodestring(b"a") == b"YQ==\\n"
 assert time.clock() <= time.clock() and threading.current_thread().isAlive()
 assert isinstance(tf.ones(2), ops._TensorLike) and ops.is_dense_tensor_like(tf.Variable(1.0))

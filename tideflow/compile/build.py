@@ -88,7 +88,7 @@ def written_before(ops: Set[Operation]) -> dict[Operation | None, set[Operation]
     """By operation, the reference variables that operations before it write; by None, all that the step
     writes.
     """
-    writers = [op for op in ops if op.definition._takes_references and op.type not in _PASSING]
+    writers = [op for op in ops if writes_references(op)]
     if not writers:
         return {}
     followers: dict[Operation, list[Operation]] = {}
@@ -107,6 +107,11 @@ def written_before(ops: Set[Operation]) -> dict[Operation | None, set[Operation]
                 known |= variables
                 stack += followers.get(op, ())
     return written
+
+
+def writes_references(op: Operation) -> bool:
+    """Whether an operation may write a reference variable."""
+    return op.definition._takes_references and op.type not in _PASSING
 
 
 def resized_in(ops: Set[Operation]) -> set[Operation]:

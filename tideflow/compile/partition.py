@@ -3,7 +3,9 @@
 Every part keeps the order of the whole step: a Send comes right after what it sends, a Recv right before its
 first use. So the tasks can run their parts in that order, each waiting at its Recvs, without a deadlock: the
 first operation of the whole order that has not run never waits. Nodes that are added here have names that
-begin with a dot. A value is sent to each task once, however many operations use it there.
+begin with a dot. A value is sent to each task once, however many operations use it there. A reference to a
+variable is sent as what the variable holds: to an operation that runs after a write of the step, what it held
+then.
 
 A loop that spans tasks needs an operation on each of them that runs once in every iteration: the Merge of a
 loop variable on that task, or else a small control loop that receives the predicate.
@@ -20,6 +22,7 @@ import numpy as np
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
+from tideflow.compile.build import variable_behind, writes_references
 from tideflow.compile.calls import lowering
 from tideflow.compile.frames import ENTER, MERGE, NEXT, SWITCH, Frame, frames_of, is_back_edge
 from tideflow.graph import dtypes
@@ -99,12 +102,13 @@ class _Cutter:
         self.nodes: dict[str, list[tuple[tuple[int, int, int], NodeDef]]] = {}
         self.taken_feeds: dict[str, dict[int, str]] = {}
         self.needs_tokens = False
-        self._received: dict[tuple[Any, str], str] = {}  # what was cut, and the task -> its Recv there
+        self._received: dict[tuple[Any, str, frozenset], str] = {}  # what was cut, and where to -> its Recv
         self._constants: dict[Tensor, bool] = {}
         self._copies: dict[tuple[Operation, str], str] = {}
         self._triggers: dict[tuple[Frame, str], str] = {}
         self._sends_to: dict[str, set[str]] = {}
         self._numbers = itertools.count()
+        self._writers = _writers(self.order)
 
     def parts(self) -> dict[str, TaskGraph]:
         made = {}
@@ -142,7 +146,31 @@ class _Cutter:
             return tensor.name.removesuffix(":0")
         # The edge to the next iteration leads to a Merge, which comes before what makes the value.
         at = self.position[tensor.op] if is_back_edge(tensor, op) else self.position[op]
-        return self._across(tensor, tensor.op, task, at)
+        return self._across(tensor, tensor.op, task, at, self._writes_seen(tensor, op))
+
+    def _writes_seen(self, tensor: Tensor, reader: Operation) -> frozenset[Operation]:
+        """What a reference must not be read before, if an operation of another task is the reader: the step's
+        writes of the variable that come before it. Where they are conditional, and the reader is not, it is
+        what the reader itself waits for.
+        """
+        if not tensor.dtype._is_ref_dtype or self.frame_of[reader].parent is not None:
+            return frozenset()
+        writers = self._writers.get(variable_behind(tensor), set()) & self._before(reader)
+        if all(self.guards[writer] <= self.guards[reader] for writer in writers):
+            return frozenset(writers)
+        waited = {source.op for source in reader.inputs if source not in self.fed} | {*reader.control_inputs}
+        return frozenset(waited & self.ops - {tensor.op})
+
+    def _before(self, op: Operation) -> set[Operation]:
+        """The operations on whose results or ends an operation depends."""
+        found: set[Operation] = set()
+        stack = [op]
+        while stack:
+            op = stack.pop()
+            sources = {tensor.op for tensor in op.inputs if tensor not in self.fed} | {*op.control_inputs}
+            stack += (sources & self.ops) - found
+            found |= sources
+        return found
 
     def _feed(self, tensor: Tensor, task: str) -> str:
         index = self.fed[tensor]
@@ -160,9 +188,18 @@ class _Cutter:
             return control.name
         return self._across(None, control, task, at)
 
-    def _across(self, tensor: Tensor | None, source: Operation, task: str, at: int) -> str:
-        """The name, in the part of another task, of a tensor, or of a signal that an operation has run."""
-        key = (source if tensor is None else tensor, task)
+    def _across(
+        self,
+        tensor: Tensor | None,
+        source: Operation,
+        task: str,
+        at: int,
+        after: frozenset[Operation] = frozenset(),
+    ) -> str:
+        """The name, in the part of another task, of a tensor, or of a signal that an operation has run. It is
+        sent after some operations, which come before the position where it is used.
+        """
+        key = (source if tensor is None else tensor, task, after)
         if key in self._received:
             self._advance(self._received[key], task, at)
             return self._received[key]
@@ -171,7 +208,11 @@ class _Cutter:
             return self._received[key]
         here = self.task_of[source]
         frame = self.frame_of[source]
-        self.needs_tokens |= frame.parent is not None or bool(self.guards[source]) or source.type in SWITCH
+        self.needs_tokens |= (
+            frame.parent is not None
+            or source.type in SWITCH
+            or any(self.guards[op] for op in (source, *after))
+        )
         if tensor is None:
             sent = self._zero(here, self.position[source], _AFTER, [f"^{source.name}"])
             dtype, shape = dtypes.float32, TensorShape([])
@@ -189,7 +230,10 @@ class _Cutter:
             sent = self._converted(PACK, sent, here, self.position[source], _AFTER)
             dtype, shape = dtypes.string, TensorShape([])
         edge = f"edge_{next(self._numbers)}_{sent}"
-        self._put(here, self.position[source], _AFTER, self._end(SEND, edge, here, task, dtype, [sent]))
+        send = self._end(SEND, edge, here, task, dtype, [sent])
+        waited = sorted(after, key=self.position.__getitem__)
+        send.input.extend(f"^{self._control(op, here, at)}" for op in waited)
+        self._put(here, *((at, _BEFORE) if after else (self.position[source], _AFTER)), send)
         self._sends_to.setdefault(here, set()).add(task)
         recv = self._end(RECV, edge, here, task, dtype, [])
         recv.attr["shape"].CopyFrom(attr_proto(shape, "shape"))
@@ -299,6 +343,17 @@ class _Cutter:
                 node.attr["N"].CopyFrom(attr_proto(2, "int"))
             self._put(task, at, _BEFORE, node)
         return names["Merge"]
+
+
+def _writers(order: Sequence[Operation]) -> dict[Operation, set[Operation]]:
+    """The operations that write each reference variable."""
+    writers: dict[Operation, set[Operation]] = {}
+    for op in order:
+        if writes_references(op):
+            for tensor in op.inputs:
+                if tensor.dtype._is_ref_dtype:
+                    writers.setdefault(variable_behind(tensor), set()).add(op)
+    return writers
 
 
 def _is_pure(op: Operation) -> bool:

@@ -60,7 +60,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "distributions",
         _OPS,
-        ". tf.distributions tideflow.contrib.distributions.tools",
+        ". tf.distributions tideflow.contrib.distributions.tools inner.contrib.hidden_distributions "
+        "inner.contrib.sample_shapes",
         "autoregressive batch_reshape binomial cauchy chi2 conditional_distribution "
         "conditional_transformed_distribution deterministic distribution_util estimator geometric gumbel "
         "half_normal independent inverse_gamma kumaraswamy logistic mixture mixture_same_family moving_stats "
@@ -123,7 +124,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "image",
         _OPS,
-        ". inner.contrib.image_colors tideflow.contrib.image.warping",
+        ". inner.contrib.image_colors inner.contrib.edge_points tideflow.contrib.image.warping",
         "dense_image_warp distort_image_ops image_ops interpolate_spline "
         "single_image_random_dot_stereograms sparse_image_warp",
     ),
@@ -145,7 +146,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "layers",
         "python.layers",
         ". tideflow.contrib.layers.columns.scattered tideflow.contrib.layers.pools "
-        "tideflow.contrib.layers.optimization inner.contrib.layer_names inner.contrib.column_steps "
+        "tideflow.contrib.layers.optimization inner.contrib.layer_names inner.contrib.flattening "
+        "inner.contrib.column_steps "
         "tf.contrib.slim",
         "embedding_ops encoders feature_column feature_column_ops initializers layers normalization "
         "optimizers regularizers rev_block_lib summaries target_column utils",
@@ -356,7 +358,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "training",
         "python.training",
         ". tideflow.contrib.training.hyperparameters tideflow.contrib.training.hparam_pb2 "
-        "inner.contrib.sampling_steps",
+        "inner.contrib.sampling_steps inner.contrib.sequence_names",
         "bucket_ops device_setter evaluation feeding_queue_runner hparam hparam_pb2 resample sampling_ops "
         "sequence_queueing_state_saver training tuner",
     ),

@@ -12,7 +12,7 @@ from typing import Any
 import tideflow
 from tideflow.graph.traceback import user_frames, user_line
 from tideflow.platform.version import VERSION
-from tideflow.programs import modules
+from tideflow.programs import modules, old_names
 from tideflow.programs.namespace import Missing
 
 ROOT = "tensorflow"
@@ -20,7 +20,8 @@ ROOTS = (ROOT, "tensorflow_estimator")  # in 1.15, estimators are a package of t
 
 
 def install() -> None:
-    """From here on, this process's imports of TensorFlow find Tideflow."""
+    """From here on, imports of TensorFlow find Tideflow, and programs the names of their time."""
+    old_names.restore()
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, Finder())
 

@@ -22,6 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tideflow.programs import old_arrays
+
 
 def _find_common_type(array_types: Sequence[Any], scalar_types: Sequence[Any]) -> np.dtype:
     """The type of arrays and scalars together: scalars count only where they are of a higher kind."""
@@ -230,6 +232,7 @@ def _take_kinds_of_numbers() -> None:
 
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
+    old_arrays.restore()
     _allow_needless_copies()
     _take_kinds_of_numbers()
     for name in (*_RENAMED, *_MENDED):

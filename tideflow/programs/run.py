@@ -11,7 +11,7 @@ import sys
 import types
 from collections.abc import Sequence
 
-from tideflow.programs import old_messages, old_names
+from tideflow.programs import old_messages
 from tideflow.programs.finder import install
 
 
@@ -21,7 +21,6 @@ def run_script(script: str, arguments: Sequence[str] = ()) -> int:
     with open(path, "rb") as file:  # bytes: the compiler reads the encoding that the file declares
         source = file.read()
     install()
-    old_names.restore()
     old_messages.install()
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(path))
@@ -55,7 +54,6 @@ def why_not_module(module: str) -> str:
 def run_module(module: str, arguments: Sequence[str] = ()) -> int:
     """Runs a module as the main program, as `python -m` does; the exit status."""
     install()
-    old_names.restore()
     old_messages.install()
     sys.argv = [module, *arguments]
     sys.path[0] = os.getcwd()

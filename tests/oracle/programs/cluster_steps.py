@@ -1,6 +1,6 @@
 """Steps over the tasks of a cluster: what crosses from one to another, control flow, state, errors."""
 
-from kit import raises
+from kit import cases, product, raises
 from local_tasks import fresh, on
 
 
@@ -590,3 +590,43 @@ def partial_run(tf, np):
         r = [session.partial_run(h, c, {a: 3.0}), session.partial_run(h, d, {b: 1.0})]
         r.append(raises(session.partial_run, h, d, {b: 1.0}))
         return r
+
+
+@cases(*product([False, True], ["worker", "ps"], [False, True]))
+def references_are_read_after_writes(tf, np, conditional, job, resource):
+    target = fresh(tf)
+    with tf.device(on("ps")):
+        center = tf.get_variable("center", initializer=0.0, use_resource=resource)
+    with tf.device(on("worker")):
+        mine = tf.get_variable("mine", initializer=0.0, use_resource=resource)
+        count = tf.Variable(0)
+
+    def meet():
+        with tf.control_dependencies([tf.assign_add(center, 5.0)]):
+            return tf.group(tf.assign(mine, center.read_value()))
+
+    with tf.device(on(job)):
+        with tf.control_dependencies([tf.assign_add(count, 1)]):
+            is_time = tf.equal(tf.mod(count.read_value(), 2), 0)
+        with tf.control_dependencies([tf.assign_add(mine, 1.0), is_time]):
+            train = tf.cond(is_time, meet, tf.no_op) if conditional else meet()
+    found = []
+    with tf.Session(target) as session:
+        session.run(tf.global_variables_initializer())
+        for _ in range(4):
+            session.run(train)
+            found.append(session.run([mine, center, count]))
+    return found
+
+
+def a_reference_is_read_after_a_conditional_write(tf, np):
+    target = fresh(tf)
+    with tf.device(on("ps")):
+        v = tf.Variable(1.0, use_resource=False)
+        writes = tf.placeholder(tf.bool, [])
+        written = tf.cond(writes, lambda: tf.assign_add(v, 5.0), lambda: tf.constant(0.0))
+    with tf.device(on("worker")), tf.control_dependencies([written]):
+        read = v.read_value() + 0.0
+    with tf.Session(target) as session:
+        session.run(v.initializer)
+        return [session.run(read, {writes: choice}) for choice in (True, False, True)]

@@ -147,7 +147,7 @@ def sparse_image_warp(
         pixels = np.stack(np.mgrid[:height, :width], -1).reshape(-1, 2)
         places = constants.constant(_for_each(pixels, batch), image.dtype)
         if num_boundary_points > 0:
-            edges = _edge_points(height, width, num_boundary_points - 1)
+            edges = edge_points(height, width, num_boundary_points - 1)
             fixed = _for_each(edges, dimension_value(targets.shape[0]))
             fixed_places = constants.constant(fixed, dtype=targets.dtype)
             fixed_flows = constants.constant(np.zeros_like(fixed), dtype=targets.dtype)
@@ -162,7 +162,7 @@ def _for_each(points: np.ndarray, batch: int) -> np.ndarray:
     return np.tile(points[np.newaxis], [batch, 1, 1]).astype(np.float64)
 
 
-def _edge_points(height: int, width: int, between: int) -> np.ndarray:
+def edge_points(height: int, width: int, between: int) -> np.ndarray:
     """The corners of an image, and points between them, evenly along its edges."""
     rows, columns = (np.linspace(0, size - 1, between + 2) for size in (height, width))
     y, x = np.meshgrid(rows, columns, indexing="ij")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers as number_kinds
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.contrib.training.sequence_states import (
@@ -18,7 +18,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.composite import SparseTensor, convert_to_tensor_or_sparse_tensor
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import CancelledError, OutOfRangeError
-from tideflow.graph.operation import Tensor
+from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.control_flow import debugging, grouping
@@ -36,10 +36,11 @@ from tideflow.train.queue_runner import QueueRunner, add_queue_runner
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
-_CONTEXT = "_context_in_seq_"  # the prefix of a context that travels as a sequence, as sparse ones do
+CONTEXT = "_context_in_seq_"  # the prefix of a context that travels as a sequence, as sparse ones do
 
 
-def _as_tensors(sequences: Any) -> dict[str, Any]:
+def as_tensors(sequences: Any) -> dict[str, Any]:
+    """Sequences as tensors, sparse or not, in the order of their names."""
     if not isinstance(sequences, Mapping):
         raise TypeError(f"Unsupported sequences expected dict, got: {sequences}")
     for name in sequences:
@@ -54,7 +55,7 @@ def _length_of(sequence: Any) -> Tensor:
     return shapes.shape(sequence)[0]
 
 
-def _padded(sequences: dict[str, Any], num_unroll: Any) -> tuple[Any, dict[str, Any]]:
+def padded(sequences: dict[str, Any], num_unroll: Any) -> tuple[Any, dict[str, Any]]:
     """The length of sequences, and the sequences with so many empty steps more that all pieces are whole."""
     if not isinstance(num_unroll, number_kinds.Integral):
         raise ValueError(f"Unsupported num_unroll expected int, got: {num_unroll}")
@@ -143,23 +144,15 @@ def batch_sequences_with_states(
     """
     given = [*input_sequences.values(), *input_context.values(), *initial_states.values()]
     with name_scope(name, "batch_sequences_with_states", given):
-        sequences = _as_tensors(input_sequences)
+        sequences = as_tensors(input_sequences)
         if pad:
-            length, sequences = _padded(sequences, num_unroll)
+            length, sequences = padded(sequences, num_unroll)
             input_length = length if input_length is None else input_length
         else:
             sequences = {key: _checked(key, value, num_unroll) for key, value in sequences.items()}
         contexts = {key: convert_to_tensor_or_sparse_tensor(v) for key, v in input_context.items()}
-        sparse_contexts = [key for key in sorted(contexts) if isinstance(contexts[key], SparseTensor)]
-        if sparse_contexts:
-            steps = casting.cast(_length_of(next(iter(sequences.values()))), dtypes.int64)
-            for key in sparse_contexts:
-                sequences[_CONTEXT + key] = copied_to_pieces(contexts.pop(key), steps, num_unroll)
-        kept = {
-            key: add_many_sparse_to_tensors_map(value)
-            for key, value in sequences.items()
-            if isinstance(value, SparseTensor)
-        }
+        move_contexts_out(contexts, sequences, num_unroll)
+        kept = kept_sparse(sequences)
         if make_keys_unique:
             number = random_uniform((), 0, 100000000, dtypes.int32, seed=make_keys_unique_seed)
             input_key = joined.string_join([input_key, numbers.as_string(number)])
@@ -180,22 +173,53 @@ def batch_sequences_with_states(
         runner = QueueRunner(saver, [saver.prefetch_op] * num_threads, queue_closed_exception_types=ends)
         add_queue_runner(runner)
         batch = saver.next_batch
-        _make_sparse_again(batch, kept, batch_size, num_unroll)
+        handles = [each.op for each in kept.values()]
+        make_sparse_again(batch.sequences, list(kept), handles, batch_size, num_unroll)
+        move_contexts_back(batch.context, batch.sequences)
         return batch
 
 
-def _make_sparse_again(batch: Any, kept: dict[str, Tensor], batch_size: Any, num_unroll: int) -> None:
+def move_contexts_out(contexts: dict[str, Any], sequences: dict[str, Any], num_unroll: int) -> None:
+    """Makes sparse contexts sequences: the first step of each piece has the context."""
+    sparse = [key for key in sorted(contexts) if isinstance(contexts[key], SparseTensor)]
+    if not sparse:
+        return
+    length = _length_of(next(iter(sequences.values()))) if sequences else constants.constant(1)
+    steps = casting.cast(length, dtypes.int64)
+    for key in sparse:
+        sequences[CONTEXT + key] = copied_to_pieces(contexts.pop(key), steps, num_unroll)
+
+
+def move_contexts_back(contexts: dict[str, Any], sequences: dict[str, Any]) -> None:
+    """Makes contexts again of the sequences that `move_contexts_out` made, of a batch of pieces."""
+    for key in sorted(key for key in sequences if key.startswith(CONTEXT)):
+        found = sequences.pop(key)
+        sizes = found.dense_shape
+        first = SparseTensor(found.indices, found.values, joining.concat([sizes[:1], [1], sizes[2:]], 0))
+        shape = joining.concat([sizes[:1], sizes[2:]], 0)
+        contexts[key.removeprefix(CONTEXT)] = sparse_reshape(first, shape)
+
+
+def kept_sparse(sequences: Mapping[str, Any], shared_name: str | None = None) -> dict[str, Tensor]:
+    """Numbers for the steps of sparse sequences, which are kept until their piece is in a batch."""
+    return {
+        key: add_many_sparse_to_tensors_map(sequences[key], shared_name=shared_name)
+        for key in sorted(sequences)
+        if isinstance(sequences[key], SparseTensor)
+    }
+
+
+def make_sparse_again(
+    sequences: dict[str, Any],
+    keys: Sequence[str] | None,
+    kept: Sequence[Operation],
+    batch_size: Any,
+    num_unroll: int,
+) -> None:
+    """Puts what is kept in the place of the numbers of steps, in a batch of pieces."""
+    if not keys:
+        return
     steps = convert_to_tensor(num_unroll, dtype=dtypes.int64, name="num_unroll_int64")
-    for key, handles in kept.items():
-        flat = shapes.reshape(batch.sequences[key], [-1])
-        restored = take_many_sparse_from_tensors_map(handles.op, flat)
-        found = in_pieces(restored, batch_size, steps)
-        if key.startswith(_CONTEXT):
-            del batch.sequences[key]
-            sizes = found.dense_shape
-            # The first step of a piece has the context of its sequence.
-            first = SparseTensor(found.indices, found.values, joining.concat([sizes[:1], [1], sizes[2:]], 0))
-            shape = joining.concat([sizes[:1], sizes[2:]], 0)
-            batch.context[key.removeprefix(_CONTEXT)] = sparse_reshape(first, shape)
-        else:
-            batch.sequences[key] = found
+    for key, op in zip(keys, kept, strict=True):
+        flat = shapes.reshape(sequences[key], [-1])
+        sequences[key] = in_pieces(take_many_sparse_from_tensors_map(op, flat), batch_size, steps)

@@ -29,7 +29,8 @@ _PLACES = ("length", "total_length", "next_key", "sequence", "sequence_count")
 _TOKEN = 0  # what the queue of running sequences holds for each: only their number counts
 
 
-def _check_names(kind: str, given: Any) -> None:
+def check_names(kind: str, given: Any) -> None:
+    """Refuses what is no dictionary from names without colons."""
     if not isinstance(given, Mapping):
         raise TypeError(f"{kind} must be a dict")
     for name in given:
@@ -245,9 +246,9 @@ class SequenceQueueingStateSaver:
                 "initial_states may not be empty: at least one state variable is required to properly "
                 "enqueue split sequences to run in separate iterations"
             )
-        _check_names("state", initial_states)
-        _check_names("sequences", input_sequences)
-        _check_names("context", input_context)
+        check_names("state", initial_states)
+        check_names("sequences", input_sequences)
+        check_names("context", input_context)
         if not input_sequences:
             raise ValueError("must have at least one sequence tensor")
         self._batch_size, self._num_unroll = batch_size, num_unroll
