@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import tideflow as tf
 from tideflow.eager.context import eager_mode
@@ -9,11 +10,12 @@ from tideflow.eager.tensor import EagerTensor
 from tideflow.functions.lifting import UnliftableError
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.eager import context_names as eager_names
+from tideflow.programs.inner.graph import graph_names
 from tideflow.programs.inner.keras import backend_names as keras_backend_names
 from tideflow.programs.inner.keras import engine_names as keras_engine_names
 from tideflow.programs.inner.keras import training_names as keras_training_names
 from tideflow.programs.inner.keras import utility_names as keras_utility_names
-from tideflow.programs.inner.testing import keras_testing
+from tideflow.programs.inner.testing import keras_testing, test_op_names
 
 
 def test_modules_have_the_names_that_tests_import():
@@ -105,3 +107,52 @@ def test_small_helpers():
     assert keras_backend_names.is_placeholder(tf.placeholder(tf.float32))
     with pytest.raises(ValueError, match="Unexpectedly found an instance"):
         keras_backend_names.is_keras_tensor(0)
+
+
+def test_operations_that_were_removed_stand_in_old_graphs_only():
+    test_op_names.register_all()
+    old = text_format.Parse("node { name: 'A' op: 'Old' } versions { producer: 7 }", tf.GraphDef())
+    with tf.Graph().as_default() as graph:
+        assert tf.import_graph_def(old, return_elements=["A"])[0].type == "Old"
+        assert graph.graph_def_versions.producer == 7
+    old.versions.producer = 8
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(tf.errors.UnimplementedError, match="has been removed in version 8"):
+            tf.import_graph_def(old)
+        assert graph.graph_def_versions.producer > 8 and not graph.get_operations()
+
+
+def test_kernels_have_the_labels_of_their_block():
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with graph._kernel_label_map({"KernelLabel": "other"}):
+            labelled = test_op_names.kernel_label()
+        assert session.run([labelled, test_op_names.kernel_label()]) == [
+            b"My label is: other",
+            b"My label is: default",
+        ]
+
+
+def test_operations_are_made_of_node_defs():
+    with tf.Graph().as_default() as graph:
+        one = tf.constant(1)
+        made = tf.Operation(graph_names._NodeDef("Identity", "same"), graph, [one], control_inputs=[one])
+        assert made is graph.get_operation_by_name("same") and made.outputs[0].dtype == tf.int32
+        assert made._input_types == [tf.int32] and one.op._control_outputs == [made]
+        with pytest.raises(TypeError, match="node_def needs to be a NodeDef"):
+            tf.Operation("Identity", graph)
+
+
+def test_assertions_in_functions_are_made_in_the_step():
+    class Case(tf.test.TestCase):
+        def runTest(self):
+            pass
+
+    @tf.contrib.eager.defun
+    def checked(x):
+        Case().assertAllEqual(x, [1, 2])
+        return x
+
+    with eager_mode():
+        assert checked(tf.constant([1, 2])).numpy().tolist() == [1, 2]
+        with pytest.raises(tf.errors.OpError, match="not equal"):
+            checked(tf.constant([1, 3]))

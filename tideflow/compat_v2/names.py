@@ -9,7 +9,7 @@ import types
 from typing import Any
 
 import tideflow as tf
-from tideflow.compat_v2 import functions, rearranged, summary
+from tideflow.compat_v2 import functions, rearranged, summary, traces
 from tideflow.export import MissingName, Namespace
 
 _PREFIX = "tideflow.compat.v2"
@@ -31,7 +31,7 @@ _ELSEWHERE = {
     "saved_model.load": "saved_model.load_v2",
     "where": "where_v2",
 }
-_OWN: dict[str, Any] = {**functions.NAMES, **summary.NAMES}
+_OWN: dict[str, Any] = {**functions.NAMES, **summary.NAMES, **traces.NAMES}
 
 
 @functools.cache

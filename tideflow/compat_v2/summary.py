@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,11 +15,15 @@ from tensorboard.plugins.scalar import metadata as scalar_metadata
 from tensorboard.plugins.text import metadata as text_metadata
 
 import tideflow as tf
+from tideflow.ops.files.summary_writers import create_summary_file_writer_op
 from tideflow.summary import recording
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
     from tideflow.graph.typing import TensorLike
+
+
+_NOT_IN_SCOPES = re.compile(r"[^-_/.A-Za-z0-9]")
 
 
 class _Current:
@@ -60,7 +65,37 @@ def create_file_writer(
     """
     if logdir is None:
         raise ValueError("logdir cannot be None")
-    return recording.create_file_writer(logdir, max_queue, flush_millis, filename_suffix)
+    in_function = tf.get_default_graph().building_function
+    given = {
+        "logdir": logdir,
+        "max_queue": 10 if max_queue is None else max_queue,
+        "flush_millis": 2 * 60 * 1000 if flush_millis is None else flush_millis,
+        "filename_suffix": ".v2" if filename_suffix is None else filename_suffix,
+    }
+    with tf.name_scope(name, "create_file_writer") as scope, tf.device("cpu:0"), tf.init_scope():
+        if tf.executing_eagerly():
+            _check_values(given, in_function)
+        folder = tf.convert_to_tensor(given["logdir"], tf.string)
+
+        def open_op(writer: Tensor) -> Any:
+            others = (given["max_queue"], given["flush_millis"], given["filename_suffix"])
+            return create_summary_file_writer_op(writer, folder, *others)
+
+        return recording.OwnSummaryWriter("", open_op, scope)
+
+
+def _check_values(given: dict[str, Any], in_function: bool) -> None:
+    """Refuses tensors of graphs: an eager writer is made at once, also where a function makes it."""
+    for argument, value in given.items():
+        if isinstance(value, tf.Tensor) and not value.is_eager:
+            where = (
+                "create_file_writer() inside an @tf.function. The create call will be lifted into the outer "
+                "eager execution context, so it cannot consume graph tensors defined inside the function "
+                "body."
+                if in_function
+                else "eagerly executed create_file_writer()."
+            )
+            raise ValueError(f'Invalid graph Tensor argument "{argument}={value}" to {where}')
 
 
 def write(
@@ -85,11 +120,16 @@ def write(
     Raises:
       ValueError: If there is no step.
     """
+    with tf.name_scope(name, "write_summary") as scope:
+        return recording.write_tensor(tag, tensor, _step_of(step), metadata, scope)
+
+
+def _step_of(step: TensorLike | None) -> Any:
+    """The step of a summary. Where there is no writer, none is needed."""
     step = get_step() if step is None else step
-    if step is None:
+    if step is None and recording.summaries.writer is not None:
         raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
-    with tf.name_scope(name, "write_summary"):
-        return recording.write_tensor(tag, tensor() if callable(tensor) else tensor, step, metadata)
+    return step
 
 
 @contextlib.contextmanager
@@ -105,9 +145,10 @@ def summary_scope(name: str, default_name: str = "summary", values: Any = None) 
       The tag, which has the scopes around, and the scope.
     """
     around = tf.get_default_graph().get_name_scope()
-    tag = f"{around}/{name or default_name}" if around else name or default_name
-    with tf.name_scope(name or default_name, default_name, values) as scope:
-        yield tag, scope
+    name = name or default_name
+    legal = _NOT_IN_SCOPES.sub("", name) or None
+    with tf.name_scope(legal, default_name, values) as scope:
+        yield f"{around}/{name}" if around else name, scope
 
 
 def scalar(
@@ -274,13 +315,10 @@ def write_raw_pb(tensor: TensorLike, step: TensorLike | None = None, name: str |
       name: A name for the operation.
 
     Returns:
-      The operation.
+      Whether it was written.
     """
-    step = get_step() if step is None else step
-    if step is None:
-        raise ValueError("No step set via 'step' argument or tf.summary.experimental.set_step()")
-    with tf.name_scope(name, "write_raw_pb"):
-        return recording.write_message(tensor, step)
+    with tf.name_scope(name, "write_raw_pb") as scope:
+        return recording.write_message(tensor, _step_of(step), scope)
 
 
 def create_noop_writer() -> Any:

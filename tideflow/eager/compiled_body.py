@@ -41,6 +41,15 @@ class _StepsOfThread(threading.local):
 steps_of_thread = _StepsOfThread()
 
 
+class _CalledBodies:
+    """The bodies that were called since somebody wants to know; None where nobody does."""
+
+    since: list[FunctionBody] | None = None
+
+
+called_bodies = _CalledBodies()
+
+
 class CompiledBody:
     """A body that eager mode can call. `handles` are the inputs that are the same in every call, so that a
     plan knows their variables as it knows those of a graph; the other inputs are fed.
@@ -88,6 +97,8 @@ class CompiledBody:
         """What the body computes from the values of the inputs that are fed."""
         if self._executor is None:
             self._prepare()
+        if called_bodies.since is not None:
+            called_bodies.since.append(self.body)
         if self._elsewhere is not None:
             return self._for_devices(tuple([device_of(value) or CPU for value in fed])).run(fed)
         plan = self._plan or self._plan_for(fed)

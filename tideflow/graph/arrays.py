@@ -98,7 +98,7 @@ def _from_python(value: Any, dtype: DType | None) -> np.ndarray:
             return integers.astype(dtype.numpy)  # the lowest bits: -1 is the largest unsigned number
         raise ValueError(f"Tensor conversion failed: {value!r} does not fit {dtype.name}.") from None
     except ValueError:
-        raise _ragged(value) from None
+        raise _ragged(value, dtype) from None
     if dtype is not None:
         return array
     if not array.size and first is None:
@@ -191,7 +191,7 @@ def _object_array(value: Any) -> np.ndarray:
     shape = _sizes(value)
     flat: list[Any] = []
     if not _flatten(value, shape, flat):
-        raise _ragged(value)
+        raise _ragged(value, dtypes.string)
     array = np.empty(len(flat), dtype=object)
     array[:] = flat
     return array.reshape(shape)
@@ -216,8 +216,15 @@ def _sizes(value: Any) -> list[int]:
     return sizes
 
 
-def _ragged(value: Any) -> ValueError:
+def _ragged(value: Any, dtype: dtypes.DType | None) -> ValueError | TypeError:
     wanted = _sizes(value)
+    if (
+        len(wanted) == 1 and dtype is None
+    ):  # only what comes after the first element is a list: an array of objects
+        return TypeError(
+            f"Failed to convert object of type {type(value)} to Tensor. Contents: {value}. Consider casting "
+            "elements to a supported type."
+        )
     found = next((n for n in range(1, len(wanted)) if not _flatten(value, wanted[: n + 1], [])), 1)
     return ValueError(
         f"Argument must be a dense tensor: {value!r} - got shape {wanted[:found]}, but wanted {wanted}. "

@@ -111,7 +111,12 @@ def convert_to_tensor(
                 result = function(value, dtype=preferred, name=name, as_ref=as_ref)
             except (TypeError, ValueError):
                 continue
-            if isinstance(result, Tensor) and result.dtype.base_dtype is preferred.base_dtype:
+            if isinstance(result, Tensor) and result.dtype.base_dtype is not preferred.base_dtype:
+                raise TypeError(
+                    "convert_to_tensor did not convert to the preferred dtype: "
+                    f"{result.dtype.base_dtype!r} vs {preferred.base_dtype!r}"
+                )
+            if isinstance(result, Tensor):
                 return result
     for function in functions:
         result = function(value, dtype=wanted, name=name, as_ref=as_ref)

@@ -299,17 +299,6 @@ class Graph(InnerNames):
             yield
 
     @contextlib.contextmanager
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Iterator[None]:
-        """Gives the operations made in a `with` block these attributes, in their stored form or as
-        AttrValues; or what a function of the node gives. None cancels one of a block outside.
-        """
-        local = self._local
-        attrs = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in attr_map.items()}
-        merged = {**local.attrs, **attrs}
-        with local.block(attrs={k: v for k, v in merged.items() if v is not None}):
-            yield
-
-    @contextlib.contextmanager
     def container(self, container_name: str) -> Iterator[str]:
         """Keeps the state of operations made in a `with` block in a named resource container.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.export import export
 from tideflow.graph import device as device_names
@@ -14,12 +15,11 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto
-from tideflow.graph.node_import import NodeImporter, input_key
+from tideflow.graph.node_import import NODE_NAME, NodeImporter, input_key
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 
 if TYPE_CHECKING:
-    from tensorboard.compat.proto.node_def_pb2 import NodeDef
     from tensorboard.compat.proto.op_def_pb2 import OpList
 
     from tideflow.graph.typing import TensorLike
@@ -68,8 +68,14 @@ def import_graph_def(
         and all(isinstance(e, (str, bytes)) for e in return_elements)
     ):
         raise TypeError("return_elements must be a list of strings.")
+    values = list((input_map or {}).values())
+    if name == "" and not all(isinstance(value, (Tensor, Operation)) for value in values):
+        raise ValueError(
+            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
+            "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+        )
     graph = get_default_graph()
-    with all_or_nothing(graph), name_scope(name, "import", list((input_map or {}).values())) as scope:
+    with all_or_nothing(graph), name_scope(name, "import", values) as scope:
         mapped = {input_key(_as_text(k)): _mapped_value(v) for k, v in (input_map or {}).items()}
         importer = NodeImporter(graph, graph_def, op_definition, scope, mapped, producer_op_list)
         importer.run()
@@ -98,6 +104,30 @@ def _element(graph: Graph, text: str) -> Tensor | Operation:
     return graph.get_tensor_by_name(text if ":" in text else f"{text}:0")
 
 
+def add_described_node(
+    graph: Graph, node: NodeDef, inputs: Sequence[Tensor], control_inputs: Sequence[Any]
+) -> Operation:
+    """Adds the operation that a program describes by a NodeDef and what it takes: `tf.Operation(…)`."""
+    if not isinstance(node, NodeDef):
+        raise TypeError(f"node_def needs to be a NodeDef: {node}")
+    if not NODE_NAME.match(node.name):
+        raise ValueError(f"'{node.name}' is not a valid node name")
+    if not isinstance(graph, Graph):
+        raise TypeError(f"g needs to be a Graph: {graph}")
+    if not isinstance(inputs, list | tuple):
+        raise TypeError(f"inputs needs to be a list of Tensors: {inputs}")
+    for tensor in inputs:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"input needs to be a Tensor: {tensor}")
+    controls = [getattr(item, "op", item) for item in control_inputs]
+    for item, control in zip(control_inputs, controls, strict=True):
+        if not isinstance(control, Operation):
+            raise TypeError(f"Control input must be an Operation, a Tensor, or IndexedSlices: {item}")
+    op = add_node(graph, node, list(inputs))
+    op._add_control_inputs(controls)
+    return op
+
+
 def add_node(graph: Graph, node: NodeDef, inputs: list[Tensor]) -> Operation:
     """Adds the operation that a NodeDef describes, with these inputs and without control inputs.
 
@@ -107,9 +137,11 @@ def add_node(graph: Graph, node: NodeDef, inputs: list[Tensor]) -> Operation:
     outer = local.name_stack, local.devices, local.controls, local.colocations, local.attrs
     local.name_stack, local.devices, local.controls, local.colocations, local.attrs = "", (), (), (), {}
     attrs = {key: attr_from_proto(value) for key, value in node.attr.items()}
+    definition = op_definition(graph, node.op)
+    attrs = {**definition.inferred_attrs(inputs), **attrs}
     try:
         with graph.as_default():
-            op = op_definition(graph, node.op).node_from_flat(inputs, attrs, f"{node.name}/")
+            op = definition.node_from_flat(inputs, attrs, f"{node.name}/")
     finally:
         local.name_stack, local.devices, local.controls, local.colocations, local.attrs = outer
     op._device = device_names.canonical_name(node.device)
@@ -131,6 +163,7 @@ def _mapped_value(value: TensorLike | Operation) -> Tensor | Operation:
 def all_or_nothing(graph: Graph) -> Iterator[None]:
     """Removes everything that the block added to the graph, if the block raises an exception."""
     count, names, functions = len(graph._ops), dict(graph._names), dict(graph._functions)
+    versions = graph._producer, graph._min_consumer, set(graph._bad_consumers)
     try:
         yield
     except BaseException:
@@ -140,4 +173,5 @@ def all_or_nothing(graph: Graph) -> Iterator[None]:
                 tensor._consumers.remove(op)
         del graph._ops[count:]
         graph._names, graph._functions = names, functions
+        graph._producer, graph._min_consumer, graph._bad_consumers = versions
         raise

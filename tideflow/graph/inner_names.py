@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.stacks import replaced
 
 if TYPE_CHECKING:
@@ -27,6 +28,22 @@ class InnerNames:
         ):
             raise TypeError("op_to_kernel_label_map must be a dictionary mapping strings to strings")
         with replaced(self, "_kernel_labels", {**self._kernel_labels, **op_to_kernel_label_map}):
+            yield
+
+    def _create_op_internal(self: Any, op_type: str, inputs: Sequence[Any], *args: Any, **kwargs: Any) -> Any:
+        return self.create_op(op_type, inputs, *args, **kwargs)
+
+    @contextlib.contextmanager
+    def _attr_scope(self: Any, attr_map: dict[str, Any]) -> Iterator[None]:
+        """Gives the operations made in a `with` block these attributes, in their stored form or as
+        AttrValues; or what a function of the node gives. None cancels one of a block outside.
+        """
+        if not isinstance(attr_map, dict):
+            raise TypeError("attr_map must be a dictionary mapping strings to AttrValue protocol buffers")
+        local = self._local
+        attrs = {k: attr_from_proto(v) if hasattr(v, "WhichOneof") else v for k, v in attr_map.items()}
+        merged = {**local.attrs, **attrs}
+        with local.block(attrs={k: v for k, v in merged.items() if v is not None}):
             yield
 
     @contextlib.contextmanager

@@ -22,9 +22,9 @@ from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import Attr
-from tideflow.graph.shapes import TensorShape
+from tideflow.graph.shapes import TensorShape, mismatch
 
-_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
+NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 
 MOST_TENSORS = 100_000  # inputs or outputs of one argument of a node
 
@@ -96,26 +96,29 @@ class NodeImporter:
             self.graph._functions[function.signature.name] = function
         for gradient in self.graph_def.library.gradient:
             self.graph._function_gradients[gradient.function_name] = gradient.gradient_func
+        self.graph._producer = min(self.graph._producer, versions.producer)
+        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
+        self.graph._bad_consumers.update(versions.bad_consumers)
         for node in self._ordered(nodes):
             self._add(node)
+        self._take_devices_of_groups()
         for name, index, (source, output) in self.back_edges:
             self.ops[name]._update_input(index, self._output(name, source, output))
         if self.unused:
             unused = sorted(self.unused, key=lambda key: (key[1] < 0, key))
             missing = ", ".join(name if index < 0 else f"{name}:{index}" for name, index in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{missing}]")
-        self.graph._producer = min(self.graph._producer, versions.producer)
-        self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
-        self.graph._bad_consumers.update(versions.bad_consumers)
 
     def _checked_nodes(self) -> dict[str, NodeDef]:
         nodes: dict[str, NodeDef] = {}
         for node in self.graph_def.node:
-            if not _NAME.match(node.name):
+            if not NODE_NAME.match(node.name):
                 raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
             if node.name in nodes:
                 raise ValueError(f"Node '{node.name}' is not unique")
             nodes[node.name] = node
+        for node in nodes.values():
+            _check_groups(node, nodes)
         return nodes
 
     def _ordered(self, nodes: dict[str, NodeDef]) -> list[NodeDef]:
@@ -178,6 +181,18 @@ class NodeImporter:
             op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
         self.graph._place_by_scopes(op, self.graph._local.devices)  # they see the node's own device
         self.ops[node.name] = op
+
+    def _take_devices_of_groups(self) -> None:
+        """Gives operations the devices that functions of the program chose for those that they stand with."""
+        if not any(self.graph._local.devices):
+            return
+        by_name = {op.name: op for op in self.ops.values()}
+        for op in self.ops.values():
+            groups = op.attrs.get("_class", ())
+            others = [by_name.get(group.removeprefix("loc:@")) for group in groups]
+            device = next((other.device for other in others if other is not None and other.device), None)
+            if device is not None:
+                op._device = device
 
     def _unique(self, name: str) -> str:
         """`name`, with `_1`, `_2` and so on appended if the graph has such an operation."""
@@ -319,9 +334,17 @@ class NodeImporter:
 
     def _keep_known_shapes(self, op: Operation) -> None:
         known = op.attrs.pop("_output_shapes", None)
-        for tensor, shape in zip(op.outputs, known if isinstance(known, list) else (), strict=False):
-            if isinstance(shape, TensorShape) and tensor.shape.is_compatible_with(shape):
-                tensor.set_shape(shape)
+        shapes = known if isinstance(known, list) else ()
+        for i, (tensor, shape) in enumerate(zip(op.outputs, shapes, strict=False)):
+            if not isinstance(shape, TensorShape):
+                continue
+            difference = mismatch(tensor.shape, shape)
+            if difference:
+                raise ValueError(
+                    f"Node '{op.name}' has an _output_shapes attribute inconsistent with the GraphDef for "
+                    f"output #{i}: {difference}"
+                )
+            tensor.set_shape(shape)
 
     def element(self, text: str) -> Tensor | Operation:
         """The operation 'op' or the tensor 'op:0' of the GraphDef."""
@@ -353,6 +376,23 @@ def _input_types(op_def: Op, attrs: dict[str, Any]) -> list[tuple[DType, bool]]:
         dtype: DType = arg.dtype or attrs[arg.type_attr]  # type: ignore[index]  # one of the two is set
         types += [(dtype, arg.is_ref)] * (attrs[arg.number_attr] if arg.number_attr else 1)
     return types
+
+
+def _is_text(name: bytes) -> bool:
+    try:
+        name.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_groups(node: NodeDef, nodes: dict[str, NodeDef]) -> None:
+    """Raises ValueError if a node is to stand with one that the GraphDef does not have."""
+    for group in node.attr["_class"].list.s if "_class" in node.attr else ():
+        if group.startswith(b"loc:@") and _is_text(group) and group[5:].decode() not in nodes:
+            raise ValueError(
+                f"Node '{node.name}' expects to be colocated with unknown node '{group[5:].decode()}'"
+            )
 
 
 _FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}

@@ -499,7 +499,7 @@ class Op:
             grouped = self.group_inputs(flat, attrs)
         types = self.output_types(attrs)
         shapes = self.infer(grouped, attrs, name, frames)  # what it refuses never consumes its inputs
-        op = Operation(graph, self, name, flat, attrs, types, frames)
+        op = Operation._made(graph, self, name, flat, attrs, types, frames)
         for tensor, shape in zip(op.outputs, shapes, strict=True):
             tensor._shape = shape
         graph._insert(op, given)

@@ -48,13 +48,14 @@ class Operation:
       attrs: The values of the attributes, by name.
 
     Args:
-      graph: Its graph.
-      definition: The definition of its type.
-      name: Its name, which no other operation of the graph has.
+      node_def: The NodeDef of an operation to add to a graph.
+      g: The graph.
       inputs: The tensors that it takes.
-      attrs: Its attributes by name.
-      output_types: The types of the tensors that it gives.
-      frames: The places in the program that made it, the innermost first.
+      output_types: Ignored: the types of the outputs follow from the op type.
+      control_inputs: Operations, or tensors of operations, that a step runs before it.
+      input_types: Ignored: the types of the inputs follow from the op type.
+      original_op: The operation for which it is made, as gradients are for one.
+      op_def: Ignored: the op type must be registered.
     """
 
     __slots__ = (
@@ -74,8 +75,27 @@ class Operation:
         "outputs",
     )
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
+        node_def: NodeDef,
+        g: Graph,
+        inputs: Sequence[Tensor] | None = None,
+        output_types: Any = None,
+        control_inputs: Sequence[Operation | Tensor] | None = None,
+        input_types: Any = None,
+        original_op: Operation | None = None,
+        op_def: Any = None,
+    ) -> Operation:
+        from tideflow.graph.graph_import import add_described_node  # it makes operations itself
+
+        op = add_described_node(g, node_def, inputs or [], control_inputs or [])
+        if original_op is not None:
+            op._original_op = original_op
+        return op
+
+    @classmethod
+    def _made(
+        cls,
         graph: Graph,
         definition: Op,
         name: str,
@@ -83,7 +103,9 @@ class Operation:
         attrs: dict[str, Any],
         output_types: Sequence[dtypes.DType],
         frames: tuple[Frame, ...],
-    ) -> None:
+    ) -> Operation:
+        """An operation that no graph has yet."""
+        self = object.__new__(cls)
         self.graph = graph
         self.definition = definition
         self.name = name
@@ -99,6 +121,7 @@ class Operation:
         self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_types)]
         for tensor in inputs:
             tensor._consumers.append(self)
+        return self
 
     # ------------------------------------------------------------------ properties
 
@@ -199,6 +222,10 @@ class Operation:
         self.attrs[name] = attr_from_proto(value) if hasattr(value, "WhichOneof") else value
         self.graph._mutated()
 
+    def _clear_attr(self, name: str) -> None:
+        self.attrs.pop(name, None)
+        self.graph._mutated()
+
     def _set_device(self, device: Any) -> None:
         self._device = canonical_name(device)
         self.graph._mutated()
@@ -249,6 +276,24 @@ class Operation:
         tensor._consumers.append(self)
         self.inputs = tuple(inputs)
         self.graph._mutated()
+
+    @property
+    def _control_outputs(self) -> list[Operation]:
+        return [op for op in self.graph.get_operations() if self in op.control_inputs]
+
+    @property
+    def _input_types(self) -> list[dtypes.DType]:
+        """The types that the op type takes: references only where it wants to write."""
+        grouped = self.definition.group_inputs(self.inputs, self.attrs)
+        return [
+            tensor.dtype if arg.is_ref else tensor.dtype.base_dtype
+            for arg, value in zip(self.definition.inputs, grouped, strict=True)
+            for tensor in (value if arg.is_list else [value])
+        ]
+
+    @property
+    def _output_types(self) -> list[int]:
+        return [tensor.dtype.as_datatype_enum for tensor in self.outputs]
 
     def _get_control_flow_context(self) -> ControlFlowContext | None:
         return self._control_flow_context
@@ -386,6 +431,9 @@ class Tensor:
 
     def _rank(self) -> int | None:
         return self._shape.ndims
+
+    def _as_node_def_input(self) -> str:
+        return self.name if self.value_index else self.op.name
 
     def _as_tf_output(self) -> Tensor:
         """What libraries give to functions of TensorFlow's C interface in the place of the tensor."""

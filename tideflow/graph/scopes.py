@@ -189,15 +189,18 @@ def graph_of(values: Sequence[Any]) -> Graph:
     default = get_default_graph()
     if default.building_function:
         return default  # the function captures tensors of other graphs
+    first: Tensor | None = None
     for value in values:
         if isinstance(value, Tensor):
-            if not value.is_eager:
-                return value.op.graph
-        elif isinstance(value, (list, tuple)):
-            for item in value:
-                if isinstance(item, Tensor) and not item.is_eager:
-                    return item.op.graph
-    return default
+            if value.is_eager or first is value:
+                continue
+            if first is None:
+                first = value
+            elif value.op.graph is not first.op.graph:
+                raise ValueError(f"{value} must be from the same graph as {first}.")
+        elif first is None and isinstance(value, (list, tuple)):
+            first = next((item for item in value if isinstance(item, Tensor) and not item.is_eager), None)
+    return default if first is None else first.op.graph
 
 
 @export("op_scope")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -17,10 +18,30 @@ from tideflow.graph.convert import is_tensor
 from tideflow.graph.device import canonical_name
 from tideflow.graph.graph import GRAPH_DEF_VERSION
 from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import get_default_graph
+from tideflow.ops.control_flow.python_functions import py_func
 
 if TYPE_CHECKING:
     from tideflow.graph.device import DeviceSpec
     from tideflow.graph.typing import DTypeLike
+
+
+def py_func_if_in_function(f: Callable) -> Callable:
+    """An assertion about values that runs in the step where it is made while a function is traced."""
+
+    @functools.wraps(f)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        if not get_default_graph().building_function:
+            return f(*args, **kwargs)
+        tensors = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
+
+        def with_values(*values: Any) -> None:
+            given = dict(zip(tensors, values, strict=True))
+            f(*(given.get(place, value) for place, value in enumerate(args)), **kwargs)
+
+        return py_func(with_values, [args[place] for place in tensors], [])
+
+    return decorated
 
 
 class Assertions(absltest.TestCase):
@@ -67,6 +88,7 @@ class Assertions(absltest.TestCase):
 
     # -------------------------------------------------------------------------------------------- closeness
 
+    @py_func_if_in_function
     def assertAllClose(
         self, a: Any, b: Any, rtol: float = 1e-6, atol: float = 1e-6, msg: str | None = None
     ) -> None:
@@ -133,6 +155,7 @@ class Assertions(absltest.TestCase):
             a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape}{contents}. {msg or ''}"
         )
 
+    @py_func_if_in_function
     def assertAllCloseAccordingToType(
         self,
         a: Any,
@@ -172,6 +195,7 @@ class Assertions(absltest.TestCase):
                 rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
         self.assertAllClose(a, b, rtol, atol, msg)
 
+    @py_func_if_in_function
     def assertNotAllClose(self, a: Any, b: Any, **kwargs: Any) -> None:
         """Asserts that `assertAllClose` fails.
 
@@ -186,6 +210,7 @@ class Assertions(absltest.TestCase):
             return
         raise AssertionError("The two values are close at all elements")
 
+    @py_func_if_in_function
     def assertNear(self, f1: float, f2: float, err: float, msg: str | None = None) -> None:
         """Asserts that `|f1 - f2| <= err`.
 
@@ -200,6 +225,7 @@ class Assertions(absltest.TestCase):
             a == b or abs(a - b) <= distance, f"{a:f} != {b:f} +/- {distance:f}{f' ({msg})' if msg else ''}"
         )
 
+    @py_func_if_in_function
     def assertArrayNear(self, farray1: Any, farray2: Any, err: float, msg: str | None = None) -> None:
         """Asserts that each pair of two sequences of numbers is near.
 
@@ -213,6 +239,7 @@ class Assertions(absltest.TestCase):
         for x, y in zip(farray1, farray2):
             self.assertNear(float(x), float(y), err, msg)
 
+    @py_func_if_in_function
     def assertNDArrayNear(
         self, ndarray1: np.ndarray, ndarray2: np.ndarray, err: float, msg: str | None = None
     ) -> None:
@@ -229,6 +256,7 @@ class Assertions(absltest.TestCase):
 
     # -------------------------------------------------------------------------------------------- elements
 
+    @py_func_if_in_function
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Asserts that both have the same shape and the same elements, NaN being equal to NaN.
 
@@ -251,6 +279,7 @@ class Assertions(absltest.TestCase):
             lhs, rhs = np.atleast_1d(a)[where], np.atleast_1d(b)[where]
             self.fail(f"not equal where = {where}\nnot equal lhs = {lhs}\nnot equal rhs = {rhs}\n{msg or ''}")
 
+    @py_func_if_in_function
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Asserts that `assertAllEqual` fails.
 
@@ -271,6 +300,7 @@ class Assertions(absltest.TestCase):
         if bad.any():
             self.fail(f"not all elements are {wanted}: {np.atleast_1d(array)[np.atleast_1d(bad)][:10]}")
 
+    @py_func_if_in_function
     def assertAllGreater(self, a: Any, comparison_target: float) -> None:
         """Asserts that every element is greater than a number.
 
@@ -280,6 +310,7 @@ class Assertions(absltest.TestCase):
         """
         self._assert_all(lambda x: x > comparison_target, a, f"> {comparison_target}")
 
+    @py_func_if_in_function
     def assertAllGreaterEqual(self, a: Any, comparison_target: float) -> None:
         """Asserts that every element is a number or greater.
 
@@ -289,6 +320,7 @@ class Assertions(absltest.TestCase):
         """
         self._assert_all(lambda x: x >= comparison_target, a, f">= {comparison_target}")
 
+    @py_func_if_in_function
     def assertAllLess(self, a: Any, comparison_target: float) -> None:
         """Asserts that every element is less than a number.
 
@@ -298,6 +330,7 @@ class Assertions(absltest.TestCase):
         """
         self._assert_all(lambda x: x < comparison_target, a, f"< {comparison_target}")
 
+    @py_func_if_in_function
     def assertAllLessEqual(self, a: Any, comparison_target: float) -> None:
         """Asserts that every element is a number or less.
 
@@ -307,6 +340,7 @@ class Assertions(absltest.TestCase):
         """
         self._assert_all(lambda x: x <= comparison_target, a, f"<= {comparison_target}")
 
+    @py_func_if_in_function
     def assertAllInRange(
         self,
         target: Any,
@@ -333,6 +367,7 @@ class Assertions(absltest.TestCase):
             wanted + (")" if open_upper_bound else "]"),
         )
 
+    @py_func_if_in_function
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
         """Asserts that every element is one of a set.
 

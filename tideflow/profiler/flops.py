@@ -57,7 +57,7 @@ class RegisterStatistics:
 
     def __call__(self, f: Callable[[Graph, NodeDef], OpStats]) -> Callable[[Graph, NodeDef], OpStats]:
         if self._key in _registered or self._key[1] == "flops" and _flops_rule(self._key[0]) is not None:
-            raise KeyError(f"Registering two stats functions with name '{','.join(self._key)}'!")
+            raise KeyError(f"Registering two statistical functions with name '{','.join(self._key)}'!")
         _registered[self._key] = f
         return f
 

@@ -348,8 +348,8 @@ MODULES: dict[str, str] = {
     "inner.graph.recurrent_names",
     "python.ops.sets": "tf.sets",
     "python.ops.summary_op_util": "inner.train.summary_names",
-    "python.ops.summary_ops_v2": "tf.contrib.summary inner.train.summary_names "
-    "tideflow.compat.v2.summary tideflow.compat.v2.summary.experimental",
+    "python.ops.summary_ops_v2": "inner.train.recorded_summary_names tf.contrib.summary "
+    "inner.train.summary_names",
     "python.ops.sets_impl": "tf.sets",
     "python.ops.variable_scope": "tf tideflow.variables.variable_scope inner.train.program_names "
     "inner.train.state_names",

@@ -31,6 +31,7 @@ class EventLog:
             make_folder(path)
             file = EventFile(path, suffix)
             file.open()
+            file.flush()  # readers find the file's version at once
             self._file, self._end = file, weakref.finalize(self, file.close)
             self._most, self._seconds = max_queue, flush_millis / 1000
             self._pending, self._flushed = 0, time.monotonic()

@@ -16,6 +16,7 @@ from tideflow.graph.scopes import (
     add_to_collection,
     control_dependencies,
     device,
+    executing_eagerly,
     get_collection,
     get_default_graph,
     get_default_session,
@@ -65,10 +66,11 @@ class SummaryWriter:
 class ResourceSummaryWriter(SummaryWriter):
     """A writer of the session's, shared by its name."""
 
-    def __init__(self, shared_name: str, open_op: Callable[[Tensor], Operation]):
-        self._resource = ops.summary_writer_op(shared_name=shared_name)
+    def __init__(self, shared_name: str, open_op: Callable[[Tensor], Operation], name: str | None = None):
+        self._resource = ops.summary_writer_op(shared_name=shared_name, name=name)
         self._open_op = open_op
-        add_to_collection(_INITIALIZERS, open_op(self._resource))
+        self._init_op = open_op(self._resource)
+        add_to_collection(_INITIALIZERS, self._init_op)
 
     def set_as_default(self) -> None:
         summaries.writer = self
@@ -82,12 +84,49 @@ class ResourceSummaryWriter(SummaryWriter):
     def init(self) -> Operation:
         return self._open_op(self._resource)
 
-    def flush(self) -> Operation:
+    def flush(self) -> Operation | None:
         return flush(self)
 
-    def close(self) -> Operation:
+    def close(self) -> Operation | None:
         with control_dependencies([self.flush()]), device("cpu:0"):
             return ops.close_summary_writer_op(self._resource)
+
+
+class OwnSummaryWriter(ResourceSummaryWriter):
+    """A writer of `tf.compat.v2.summary`: its file is its own, and one that was closed eagerly stays so."""
+
+    _closed = False
+
+    def set_as_default(self) -> None:
+        self._check_open()
+        super().set_as_default()
+
+    @contextlib.contextmanager
+    def as_default(self) -> Iterator[SummaryWriter]:
+        self._check_open()
+        with super().as_default():
+            yield self
+
+    def init(self) -> Operation:
+        self._check_open()
+        return self._open_op(self._resource) if executing_eagerly() else self._init_op
+
+    def flush(self) -> Operation | None:
+        return None if self._is_closed() else super().flush()
+
+    def close(self) -> Operation | None:
+        if self._is_closed():
+            return None
+        done = super().close()
+        self._closed = True
+        return done
+
+    def _is_closed(self) -> bool:
+        return self._closed and executing_eagerly()
+
+    def _check_open(self) -> None:
+        if self._is_closed():
+            raise RuntimeError("SummaryWriter is already closed")
 
 
 @export("contrib.summary.create_file_writer", "contrib.summary.create_summary_file_writer")
@@ -253,32 +292,58 @@ def _recorded(name: str, tensor: Any, family: str | None, write: Callable[[str, 
             with control_dependencies([write(tag, scope)]):
                 return constants.constant(True)
 
-    def nothing() -> Tensor:
-        return constants.constant(False)
-
     with device("cpu:0"):
         wanted = should_record_summaries()
         if isinstance(summaries.condition, Tensor):
-            done = conditionals.cond(wanted, record, nothing, name="")
+            done = conditionals.cond(wanted, record, _nothing, name="")
         else:
-            done = record() if summaries.condition else nothing()
+            done = record() if summaries.condition else _nothing()
         add_to_collection(V2_SUMMARIES, done)
     return done
 
 
-def write_tensor(tag: str, tensor: TensorLike, step: TensorLike, metadata: SummaryMetadata | None) -> Tensor:
+def write_tensor(
+    tag: str, tensor: Any, step: TensorLike, metadata: SummaryMetadata | TensorLike | None, scope: str
+) -> Tensor:
     """Writes a tensor under a tag where summaries are recorded; they are, unless a condition says otherwise.
+
+    Args:
+      tag: The tag.
+      tensor: The tensor, or a function that makes it.
+      step: The step.
+      metadata: What plugins are told: a message, serialized or not, or None.
+      scope: The name of the operation that writes.
 
     Returns:
       Whether it was written.
     """
+
+    def write(writer: Tensor) -> Operation:
+        value = constants.identity(tensor() if callable(tensor) else tensor)
+        told = "" if metadata is None else metadata
+        if not isinstance(told, (str, bytes, Tensor)):
+            told = told.SerializeToString()
+        return ops.write_summary_op(writer, _step(step), value, tag, told, name=scope)
+
+    return _written(write)
+
+
+def write_message(message: bytes | TensorLike, step: TensorLike, scope: str) -> Tensor:
+    """Writes serialized Summary messages as one; where and what comes back, as of `write_tensor`."""
+    return _written(
+        lambda writer: ops.write_raw_proto_summary_op(
+            writer, _step(step), constants.identity(message), name=scope
+        )
+    )
+
+
+def _written(write: Callable[[Tensor], Operation]) -> Tensor:
+    """Whether the operation that `write` adds has written, where summaries are recorded."""
     if summaries.writer is None:
         return constants.constant(False)
 
     def record() -> Tensor:
-        told = constants.constant("" if metadata is None else metadata.SerializeToString())
-        at, value = _step(step), constants.identity(tensor)
-        with control_dependencies([ops.write_summary_op(summaries.writer._resource, at, value, tag, told)]):
+        with control_dependencies([write(summaries.writer._resource)]):
             return constants.constant(True)
 
     with device("cpu:0"):
@@ -286,18 +351,16 @@ def write_tensor(tag: str, tensor: TensorLike, step: TensorLike, metadata: Summa
         if callable(condition):
             condition = condition()
         if isinstance(condition, Tensor):
-            done = conditionals.cond(condition, record, lambda: constants.constant(False))
+            done = conditionals.cond(condition, record, _nothing, name="summary_cond")
         else:
-            done = record() if condition else constants.constant(False)
+            done = record() if condition else _nothing()
         add_to_collection(V2_SUMMARIES, done)
     return done
 
 
-def write_message(message: bytes | TensorLike, step: TensorLike) -> Operation:
-    """Writes a serialized Summary message."""
-    if summaries.writer is None:
-        return constants.no_op()
-    return ops.write_raw_proto_summary_op(summaries.writer._resource, _step(step), message)
+def _nothing() -> Tensor:
+    """What a summary that is not written returns."""
+    return constants.constant(False)
 
 
 def _step(step: Any) -> Any:

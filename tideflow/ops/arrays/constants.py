@@ -14,7 +14,7 @@ from tideflow.graph.arrays import refuse_tensors, typed_array
 from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.partial import fully_known, partial_value
+from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape, brackets
@@ -128,9 +128,11 @@ def _fit_eagerly(array: np.ndarray, shape: TensorShape) -> np.ndarray:
 def _shape_conversion(
     value: TensorShape | Dimension, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Tensor:
+    if isinstance(value, Dimension) and value.value is None:
+        raise ValueError(f"Cannot convert an unknown Dimension to a Tensor: {value}")
+    if isinstance(value, TensorShape) and not value.is_fully_defined():
+        raise ValueError(f"Cannot convert a partially known TensorShape to a Tensor: {value}")
     sizes = value.value if isinstance(value, Dimension) else value.as_list()
-    if not fully_known(sizes):
-        raise ValueError(f"Cannot convert a partially known {type(value).__name__} to a Tensor: {value}")
     large = max(np.ravel(sizes).tolist(), default=0) > dtypes.int32.max
     if dtype is None:
         dtype = dtypes.int64 if large else dtypes.int32

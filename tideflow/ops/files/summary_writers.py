@@ -169,7 +169,12 @@ def _message(kind: Any, data: bytes) -> Any:
 def _write_raw(writer, step, tensor):
     summary = Summary()
     for data in np.ravel(tensor).tolist():
-        summary.MergeFrom(_message(Summary, data))
+        try:
+            summary.MergeFrom(Summary.FromString(data))
+        except DecodeError:
+            raise errors.DataLossError(
+                None, None, "Bad tf.compat.v1.Summary binary proto tensor string"
+            ) from None
     return _write(writer, step, summary=summary)
 
 

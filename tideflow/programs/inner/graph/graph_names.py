@@ -7,13 +7,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
 from tideflow.autodiff import registry
-from tideflow.eager.tensor import EagerTensor  # noqa: F401 - looked up by programs
-from tideflow.graph import convert, scopes
-from tideflow.graph.collection_protos import (  # noqa: F401 - looked up by programs
-    proto_functions,
-    register_proto_function,
-)
+from tideflow.eager.tensor import EagerTensor
+from tideflow.graph import collection_protos, convert, dtypes, scopes
+from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.stacks import default_graphs
@@ -86,7 +85,63 @@ def get_from_proto_function(collection_name: str) -> Callable | None:
 
 
 def _proto_function(collection_name: str, which: str) -> Any:
-    return getattr(proto_functions.get(collection_name), which, None)
+    return getattr(collection_protos.proto_functions.get(collection_name), which, None)
+
+
+def register_proto_function(
+    collection_name: str,
+    proto_type: Any = None,
+    to_proto: Callable | None = None,
+    from_proto: Callable | None = None,
+) -> None:
+    """Registers how the items of a collection become messages and come back. What is None is left out."""
+    for name, function in (("to_proto", to_proto), ("from_proto", from_proto)):
+        if function is not None and not callable(function):
+            raise TypeError(f"{name} must be callable.")
+    if collection_name in collection_protos.proto_functions:
+        raise KeyError(f"Registering two proto functions with name '{collection_name}'!")
+    if proto_type is not None and from_proto is not None:
+        given = () if to_proto is None else (to_proto,)
+        collection_protos.register_proto_function(collection_name, proto_type, from_proto, *given)
+
+
+def _NodeDef(op_type: str, name: str, attrs: dict[str, Any] | None = None) -> NodeDef:
+    """A NodeDef without inputs."""
+    node = NodeDef(op=op_type, name=name)
+    for key, value in (attrs or {}).items():
+        node.attr[key].CopyFrom(value)
+    return node
+
+
+def internal_convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    """A tensor of a value; indexed slices stay what they are."""
+    if isinstance(value, IndexedSlices | EagerTensor | Tensor):
+        if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype "
+                f"{value.dtype.name}: {str(value)!r}"
+            )
+        return value
+    return convert.convert_to_tensor(value, dtype, name, as_ref=as_ref)
+
+
+def internal_convert_n_to_tensor_or_indexed_slices(
+    values: Sequence[Any], dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> list[Any]:
+    """The same of each value; None stays None."""
+    if not isinstance(values, Sequence):
+        raise TypeError("values must be a sequence.")
+    return [
+        value
+        if value is None
+        else internal_convert_to_tensor_or_indexed_slices(value, dtype, name and f"{name}_{i}", as_ref)
+        for i, value in enumerate(values)
+    ]
+
+
+convert_n_to_tensor_or_indexed_slices = internal_convert_n_to_tensor_or_indexed_slices
 
 
 def name_from_scope_name(name: str) -> str:

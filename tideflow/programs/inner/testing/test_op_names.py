@@ -37,7 +37,6 @@ _PLAIN = {  # op types without attributes
     "IntOutputFloatOutput": " -> a: int32, b: float",
     "KernelLabelRequired": "input: int32 -> result: string",
     "None": "",
-    "Old": "",
     "OpWithFutureDefaultAttr": "",
     "RefInputFloatInput": "a: Ref(float), b: float",
     "RefInputFloatInputIntOutput": "a: Ref(float), b: float -> c: int32",
@@ -148,14 +147,69 @@ def _full_name(device: torch.device) -> str:
     return f"/job:localhost/replica:0/task:0/device:{kind}:{device.index or 0}"
 
 
+def _label(node: Any) -> str:
+    return node.attrs.get("_kernel") or "default"
+
+
+class _StubResource:
+    """A resource of a session, which is there once an operation has made it."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.made = False
+
+    def make(self) -> tuple[()]:
+        self.made = True
+        return ()
+
+    def is_made(self) -> torch.Tensor:
+        return torch.tensor(self.made)
+
+    def use(self) -> tuple[()]:
+        if not self.made:
+            raise errors.not_found(f"Could not find resource: {self.name}")
+        return ()
+
+
+def _stub_handle(*, container: str, shared_name: str, resources: Any, node: Any) -> _StubResource:
+    name = shared_name or node.name
+    return resources.get_or_create(container, "stub", name, lambda: _StubResource(f"{container}/{name}"))
+
+
+class _RemovedOp(Op):
+    """An op type that graphs of today may not have any more; those of earlier versions may."""
+
+    def _insert(self, graph: Any, *args: Any) -> Any:
+        if graph.graph_def_versions.producer >= _REMOVED_IN:
+            raise errors.UnimplementedError(
+                None,
+                None,
+                f"Op {self.name} is not available in GraphDef version {graph.graph_def_versions.producer}. "
+                f"It has been removed in version {_REMOVED_IN}. For reasons.",
+            )
+        return super()._insert(graph, *args)
+
+
+_REMOVED_IN = 8
+
 _RUNNING: dict[str, tuple[str, Callable[..., Any]]] = {
     "CopyOp": ("a: T -> b: T", lambda a: a.clone()),
     "DevicePlacementOp": (" -> device: string", lambda *, device: _text(_full_name(device))),
     "GraphDefVersion": (" -> version: int32", lambda: torch.tensor(GRAPH_DEF_VERSION, dtype=torch.int32)),
-    "KernelLabel": (" -> result: string", lambda: _text("My label is: default")),
+    "KernelLabel": (" -> result: string", lambda *, node: _text(f"My label is: {_label(node)}")),
+    "ResourceCreateOp": ("resource: resource", lambda resource: resource.make()),
+    "ResourceInitializedOp": ("resource: resource -> initialized: bool", lambda resource: resource.is_made()),
+    "ResourceUsingOp": ("resource: resource", lambda resource: resource.use()),
     "TestStringOutput": ("input: float -> output1: float, output2: string", lambda input: (input, _text(""))),
 }
-_STATEFUL = ("DevicePlacementOp", "GraphDefVersion")
+_STATEFUL = (
+    "DevicePlacementOp",
+    "GraphDefVersion",
+    "KernelLabel",  # steps would merge those with different labels
+    "ResourceCreateOp",
+    "ResourceInitializedOp",
+    "ResourceUsingOp",
+)
 _TESTS = "tests/programs/test_inner_modules.py"
 
 
@@ -188,7 +242,32 @@ def _op_types() -> dict[str, Op]:
         op.kernel(_RUNNING[name][1] if name in _RUNNING else _without_kernel(name))
         op.samples(covered_by=_TESTS)
         made[name] = op
-    return made
+    return made | {"Old": _removed(), "StubResourceHandleOp": _stub()}
+
+
+def _removed() -> Op:
+    op = _RemovedOp("Old", "", differentiable=False, registered=False)
+    op.shape(lambda: [])
+    op.kernel(_without_kernel("Old"))
+    op.samples(covered_by=_TESTS)
+    return op
+
+
+def _stub() -> Op:
+    texts = {"container": "", "shared_name": ""}
+    op = Op(
+        "StubResourceHandleOp",
+        " -> resource: resource",
+        stateful=True,
+        handle=True,
+        differentiable=False,
+        registered=False,
+        **texts,
+    )
+    op.shape(lambda: [])
+    op.kernel(_stub_handle)
+    op.samples(covered_by=_TESTS)
+    return op
 
 
 _ops = _op_types()

@@ -27,9 +27,9 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import import_graph_def
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import shapes
-from tideflow.ops.control_flow.python_functions import py_func
 from tideflow.platform import logging as tf_logging
 from tideflow.platform import testing
+from tideflow.platform.assertions import py_func_if_in_function  # noqa: F401 - looked up by tests
 from tideflow.programs.inner.graph import control_flow_v2_names
 from tideflow.session.session import Session
 from tideflow.variables import behavior
@@ -261,24 +261,6 @@ def also_run_as_tf_function(f: Callable) -> Callable:
         with context.eager_mode():
             f(*args, **kwargs)
             function(lambda: f(*args, **kwargs), autograph=False)()
-
-    return decorated
-
-
-def py_func_if_in_function(f: Callable) -> Callable:
-    """A function of values that runs in the step where it is called while a function is traced."""
-
-    @functools.wraps(f)
-    def decorated(*args: Any, **kwargs: Any) -> Any:
-        if not scopes.get_default_graph().building_function:
-            return f(*args, **kwargs)
-        tensors = [place for place, value in enumerate(args) if isinstance(value, Tensor)]
-
-        def with_values(*values: Any) -> None:
-            given = dict(zip(tensors, values, strict=True))
-            f(*(given.get(place, value) for place, value in enumerate(args)), **kwargs)
-
-        return py_func(with_values, [args[place] for place in tensors], [])
 
     return decorated
 

@@ -1,0 +1,111 @@
+"""Graphs as TensorFlow's unit tests of operations and imports build and refuse them."""
+
+import importlib
+
+from google.protobuf import text_format
+from kit import raises
+
+
+def _module(tf, name):
+    """An inner module; under Tideflow, what stands for it."""
+    if tf.__name__ == "tideflow":
+        from tideflow.programs.finder import Facade
+
+        return Facade(f"tensorflow.python.{name}")
+    return importlib.import_module(f"tensorflow.python.{name}")
+
+
+def operations_of_node_defs(tf, np):
+    ops = _module(tf, "framework.ops")
+    graph, node = tf.get_default_graph(), ops._NodeDef
+    _module(tf, "framework.test_ops")
+    one = tf.constant(1, name="one")
+    made = tf.Operation(node("Identity", "same"), graph, [one], [tf.int32], control_inputs=[one])
+    return [
+        made.outputs,
+        made.name,
+        made.control_inputs == [one.op],
+        made._input_types,
+        list(made._output_types),
+        [op.name for op in one.op._control_outputs],
+        raises(tf.Operation, 3, graph),
+        raises(tf.Operation, node("NoOp", "a b"), graph),
+        raises(tf.Operation, node("NoOp", "a"), 3),
+        raises(tf.Operation, node("Identity", "a"), graph, [3]),
+    ]
+
+
+def _graph_def(tf, text, producer=27):
+    message = tf.GraphDef()
+    text_format.Merge(f"versions {{ producer: {producer} }}\n{text}", message)
+    return message
+
+
+def imports_that_are_refused(tf, np):
+    def refused(text, producer=27, **arguments):
+        with tf.Graph().as_default():
+            return raises(tf.import_graph_def, _graph_def(tf, text, producer), **arguments)
+
+    group = "attr { key: '_class' value { list { s: 'loc:@B' } } }"
+    shape = "attr { key: '_output_shapes' value { list { shape { dim { size: 2 } } } } }"
+    placeholder = "attr { key: 'dtype' value { type: DT_INT32 } }"
+    of_one = "attr { key: 'shape' value { shape { dim { size: 1 } } } }"
+    return [
+        refused(f"node {{ name: 'A' op: 'NoOp' {group} }}"),
+        refused(f"node {{ name: 'A' op: 'Placeholder' {placeholder} {of_one} {shape} }}"),
+        refused("", input_map={"a:0": 1}, name=""),
+    ]
+
+
+def devices_of_imported_groups(tf, np):
+    text = "node { name: 'A' op: 'NoOp' } node { name: 'B' op: 'NoOp' "
+    text += "attr { key: '_class' value { list { s: 'loc:@A' } } } }"
+    with tf.device(lambda op: "/device:A:0" if op.name.endswith("A") else "/device:B:0"):
+        both = tf.import_graph_def(_graph_def(tf, text), return_elements=["A", "B"], name="in")
+    return [(op.device, op.colocation_groups()) for op in both]
+
+
+def labels_of_kernels(tf, np):
+    test_ops, graph = _module(tf, "framework.test_ops"), tf.get_default_graph()
+    made = []
+    for label in ("overload_1", "overload_2", ""):
+        with graph._kernel_label_map({"KernelLabel": label}):
+            made.append(test_ops.kernel_label())
+    with tf.Session() as session:
+        return session.run(made)
+
+
+def resources_that_nobody_makes(tf, np):
+    test_ops = _module(tf, "framework.test_ops")
+    handle = test_ops.stub_resource_handle_op(container="a", shared_name="b")
+    with tf.Session() as session:
+        before = session.run(test_ops.resource_initialized_op(handle))
+        unmade = raises(session.run, test_ops.resource_using_op(handle))
+        session.run(test_ops.resource_create_op(handle))
+        return [before, unmade, session.run(test_ops.resource_initialized_op(handle))]
+
+
+def values_that_become_no_tensors(tf, np):
+    ops = _module(tf, "framework.ops")
+
+    class Always2:
+        pass
+
+    tf.register_tensor_conversion_function(
+        Always2, lambda value, dtype=None, name=None, as_ref=False: tf.constant(2.0)
+    )
+    first, scope = tf.constant(1), tf.get_default_graph()
+    with tf.Graph().as_default():
+        other = tf.constant(2)
+    return [
+        raises(tf.convert_to_tensor, Always2(), preferred_dtype=tf.int32),
+        raises(tf.convert_to_tensor, (1, (2, 3))),
+        raises(tf.convert_to_tensor, [1, [2, 3]], tf.int32),
+        raises(tf.convert_to_tensor, tf.TensorShape(None)),
+        raises(tf.convert_to_tensor, tf.Dimension(None)),
+        raises(lambda: tf.name_scope("s", values=[first, other]).__enter__()),
+        raises(lambda: scope._attr_scope(3).__enter__()),
+        ops.convert_n_to_tensor_or_indexed_slices([1, None])[1:],
+        raises(ops.internal_convert_to_tensor_or_indexed_slices, first, dtype=tf.float32),
+        raises(ops.register_proto_function, "variables"),
+    ]
