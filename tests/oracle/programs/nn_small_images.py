@@ -1,4 +1,4 @@
-"""Convolutions and pools of images that are smaller than the window: in steps it has no places, graphs refuse it."""
+"""Convolutions and pools of images that are smaller than the window: steps give nothing, graphs refuse."""
 
 from kit import cases, product, raises
 

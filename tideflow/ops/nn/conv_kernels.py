@@ -138,7 +138,8 @@ def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad
         if given != computed:
             raise ShapeError(
                 f"{_kernel_name(node)}: Size of out_backprop doesn't match computed: actual = {given}, "
-                f"computed = {computed} along spatial axis {axis}; input: {image_sizes[axis]} filter: {window.sizes[axis]} "
+                f"computed = {computed} along spatial axis {axis}; input: {image_sizes[axis]} "
+                f"filter: {window.sizes[axis]} "
                 f"stride: {window.strides[axis]} dilation: {window.dilations[axis]}"
             )
 
