@@ -159,3 +159,23 @@ def test_yaml_with_other_objects_of_python_is_refused():
     yaml = pytest.importorskip("yaml")
     with pytest.raises(yaml.YAMLError):
         keras.models.model_from_yaml("!!python/object/apply:os.system ['true']")
+
+
+def test_a_model_without_weights_says_so():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2)])
+    assert model.inputs == []
+    with pytest.raises(ValueError, match="have not yet been created"):
+        model.get_weights()
+
+
+def test_a_file_that_is_no_model(tmp_path):
+    path = tmp_path / "model.h5"
+    path.write_bytes(b"hello")
+    with pytest.raises(OSError, match="SavedModel file does not exist at: .* no HDF5 file"):
+        tf.keras.models.load_model(str(path))
+
+
+@pytest.mark.parametrize(("text", "error"), [("null", TypeError), ('"x"', TypeError), ("{}", KeyError)])
+def test_a_config_that_is_none(text, error):
+    with pytest.raises(error):
+        tf.keras.models.model_from_json(text)

@@ -41,7 +41,7 @@ def copied(
     with CustomObjectScope(dict(custom_objects or {})):
         if is_stack_or_graph(model):
             copy = clone_model(model, input_tensors=inputs)
-            if copy.inputs is None:
+            if not copy.inputs:
                 sizes = model.inputs[0].shape if model.inputs else None
                 given = inputs if inputs is not None else tf.placeholder(model.inputs[0].dtype, sizes)
                 copy(_single(given))

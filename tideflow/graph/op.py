@@ -203,7 +203,7 @@ class Op:
         self.importable = not name.startswith("_") if importable is None else importable
         self._frame = defining_frame()
         self.shape_rule: Callable[..., Any] | None = None
-        self._rule_wants_values = False
+        self._rule_wants_values = self._rule_wants_in_step = False
         self.value_rule: Callable[..., Any] | None = None
         self.specialize_rule: Callable[..., Any] | None = None
         self.reference: Callable[..., Any] | None = None
@@ -238,6 +238,7 @@ class Op:
         names = _keyword_names(rule)
         self._wanted[rule] = tuple(name for name in names if name in self.attrs)
         self._rule_wants_values = "values" in names and "values" not in self.attrs
+        self._rule_wants_in_step = "in_step" in names
         self.shape_rule = rule
         return rule
 
@@ -704,7 +705,8 @@ class Op:
     ) -> list[TensorShape]:
         """The outputs' shapes, from inputs grouped by argument. An input is anything with a `shape`.
 
-        Where the shapes are those of a step (`in_step`), what is wrong is said in the words of kernels too.
+        Where the shapes are those of a step (`in_step`), what is wrong is said in the words of kernels too; a
+        rule that has this as an argument knows that what TensorFlow refuses in graphs alone is right there.
         """
         rule: Any = self.shape_rule
         known = [self._known(arg, value) for arg, value in zip(self.inputs, inputs, strict=True)]
@@ -712,6 +714,8 @@ class Op:
             wanted = {key: attrs[key] for key in self._wanted[rule]}
             if self._rule_wants_values:
                 wanted["values"] = [self._partial_values(value) for value in inputs]
+            if self._rule_wants_in_step:
+                wanted["in_step"] = in_step
             result = rule(*known, **wanted)
             if len(self.outputs) == 1 and not self.outputs[0].is_list:
                 return [as_shape(result)]

@@ -32,8 +32,9 @@ class Fed:
 
     def _take_inputs(self, x: Any) -> None:
         """A model that has not been called yet learns its inputs from the first data."""
-        if self.inputs is not None:
+        if self.inputs:
             return
+        _refuse_nested_numbers(x)
         given = {key: x[key] for key in sorted(x)} if isinstance(x, dict) else x
         names = list(given) if isinstance(x, dict) else None
         flat = list(map(data.as_array, nest.flatten(given)))
@@ -77,7 +78,7 @@ class Fed:
             self._compile_outputs()
 
     def _called_with(self, inputs: Any, outputs: Any) -> None:
-        if self.inputs is None and not self._is_graph_network and not runs_as_function():
+        if not self.inputs and not self._is_graph_network and not runs_as_function():
             self._set_inputs(inputs, outputs)
 
     def _standardized(
@@ -165,7 +166,7 @@ class Fed:
         source = self._source_of(
             x, y, sample_weight, class_weight, batch_size, steps, shuffle, training, epochs, **queue
         )
-        if self.inputs is not None:
+        if self.inputs:
             return source
         rest = source.batches()
         given = [itertools.chain([next(rest)], rest)]
@@ -312,6 +313,15 @@ def check_batch_size(x: Any, batch_size: int | None) -> None:
         raise ValueError(
             "The `batch_size` argument must not be specified for the given input type. Received "
             f"input: {x}, batch_size: {batch_size}"
+        )
+
+
+def _refuse_nested_numbers(x: Any) -> None:
+    """The first data tells a model how many inputs it has: a list is one of arrays, not of numbers."""
+    if isinstance(x, (list, tuple)) and not all(hasattr(leaf, "shape") for leaf in nest.flatten(x)):
+        raise ValueError(
+            "Please provide as model inputs either a single array or a list of arrays. You passed: "
+            f"inputs={x}"
         )
 
 

@@ -18,7 +18,6 @@ from tideflow.keras.utils.optional import require_yaml
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer, _default, snake_case
 from tideflow.layers.keras_graph import BesideEager, is_symbolic, runs_as_function
-from tideflow.layers.keras_session import batch_get_value, batch_set_value
 from tideflow.layers.nodes import Node, behind, comes_from_keras, is_keras_tensor
 from tideflow.variables.trackable import Trackable
 
@@ -49,8 +48,8 @@ class Network(Layer):
     def _init_base(self, name: str | None, **kwargs: Any) -> None:
         self.__dict__.setdefault("_is_graph_network", False)
         Layer.__init__(self, name=name, **kwargs)
-        self.inputs: Any = None
-        self.outputs: Any = None
+        self.inputs: Any = []
+        self.outputs: Any = []
         self.input_names: Any = None
         self.output_names: Any = None
         self._nested_inputs: Any = None
@@ -182,22 +181,6 @@ class Network(Layer):
         inner = [weight for layer in self.layers for weight in layer.weights]
         return _once([*inner, *self._trainable_weights, *self._non_trainable_weights])
 
-    def get_weights(self) -> list[Any]:
-        """The values of the variables, layer by layer, as arrays."""
-        return batch_get_value([weight for layer in self.layers for weight in layer.weights])
-
-    def set_weights(self, weights: Any) -> None:
-        """Sets the values of the variables.
-
-        Args:
-          weights: The values, in the order of `get_weights`.
-        """
-        pairs, rest = [], list(weights)
-        for layer in self.layers:
-            own, rest = rest[: len(layer.weights)], rest[len(layer.weights) :]
-            pairs += zip(layer.weights, own, strict=False)
-        batch_set_value(pairs)
-
     @property
     def stateful(self) -> bool:
         """Whether a layer keeps its state from batch to batch."""
@@ -224,7 +207,7 @@ class Network(Layer):
     def losses(self) -> list[Any]:
         """The losses of the layers, those that the model's inputs do not lead to left out."""
         losses = _once(Layer.losses.fget(self))
-        if self.inputs is None or runs_as_function():
+        if not self.inputs or runs_as_function():
             return losses
         free = [loss for loss in losses if getattr(loss, "_unconditional_loss", False)]
         bound = [loss for loss in losses if not getattr(loss, "_unconditional_loss", False)]
@@ -235,7 +218,7 @@ class Network(Layer):
         """The updates of the layers, those that the model's inputs do not lead to left out."""
         if not self.trainable and not self.stateful:
             return []
-        if self.inputs is None:
+        if not self.inputs:
             return [update for update, _ in self._marked_updates()]
         return _once(self.get_updates_for(self.inputs) + self.get_updates_for(None))
 
@@ -250,7 +233,7 @@ class Network(Layer):
             if self._is_graph_network and is_symbolic(loss) and comes_from_keras(loss):
                 self._insert(AddLoss(unconditional=False), loss)
                 continue
-            bound = is_symbolic(loss) and self.inputs is not None and behind([loss], self.inputs)
+            bound = is_symbolic(loss) and self.inputs and behind([loss], self.inputs)
             super().add_loss(loss, self.inputs if bound else inputs)
 
     def add_metric(self, value: Any, aggregation: str | None = None, name: str | None = None) -> None:

@@ -210,11 +210,11 @@ class Sequential(Model):
         Returns:
           The model.
         """
-        layers = config["layers"] if isinstance(config, dict) else config
-        model = cls(name=config.get("name") if isinstance(config, dict) else None)
-        for layer in layers:
+        is_named = "name" in config  # files of old have the layers alone
+        model = cls(name=config["name"] if is_named else None)
+        for layer in config["layers"] if is_named else config:
             model.add(serialization.deserialize(layer, custom_objects))
-        if not model.inputs and isinstance(config, dict) and config.get("build_input_shape"):
+        if not model.inputs and is_named and config.get("build_input_shape"):
             model.build(config["build_input_shape"])
         return model
 

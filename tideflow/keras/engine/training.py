@@ -105,7 +105,7 @@ class Model(Fed, Network):
         self._is_compiled = True
         self._endpoints = []
         self._functions = {}
-        if self.inputs is not None:
+        if self.inputs:
             self._compile_outputs()
 
     def _scaled(self, optimizer: Any) -> Any:

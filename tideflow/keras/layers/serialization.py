@@ -45,5 +45,17 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
 
     Returns:
       The layer.
+
+    Raises:
+      TypeError: If the config is no dictionary.
+      KeyError: If it does not say the class.
+      ValueError: If the class is not known, or if there is no config of it.
     """
+    if not isinstance(config, dict):
+        raise TypeError(
+            "A layer is made of a dictionary with `class_name` and `config`, not of "
+            f"{type(config).__name__}: {config!r}"
+        )
+    if "class_name" not in config:
+        raise KeyError("class_name")
     return deserialize_keras_object(config, _known(), custom_objects, "layer")

@@ -42,7 +42,7 @@ SavedMetadata = make_messages(
 
 def save(model: Any, path: str, include_optimizer: bool, signatures: Any = None) -> None:
     """Writes a SavedModel of the model and its layers, in the place of what was there."""
-    if model.inputs is None:
+    if not model.inputs:
         raise ValueError(
             f"Model {model} cannot be saved because the input shapes have not been set. Usually, input "
             "shapes are automatically determined from calling .fit() or .predict(). To manually set the "

@@ -119,12 +119,22 @@ def open_file(path: str) -> Any:
     except FileNotFoundError:
         raise
     except OSError as error:
-        if zipfile.is_zipfile(path):
-            raise OSError(
-                f"{path} is an archive of Keras 3, not an HDF5 file: save the model there with "
-                "`model.save('model.h5')`, or its weights with `model.save_weights('model.weights.h5')`."
-            ) from error
-        raise OSError(f"{path} is no whole HDF5 file: {error}") from error
+        refuse_archive(path)
+        raise OSError(f"Unable to open file: {path} is no whole HDF5 file: {error}") from error
+
+
+def is_begun(path: str) -> bool:
+    """Whether a file is there that begins as HDF5 files do."""
+    return bool(require_h5py().is_hdf5(path))
+
+
+def refuse_archive(path: str) -> None:
+    """Says of a model of Keras 3 how it can be brought here."""
+    if zipfile.is_zipfile(path):
+        raise OSError(
+            f"{path} is an archive of Keras 3, not an HDF5 file: save the model there with "
+            "`model.save('model.h5')`, or its weights with `model.save_weights('model.weights.h5')`."
+        )
 
 
 def version_of(file: Any) -> str:
@@ -168,9 +178,10 @@ def load_group(group: Any, layers: list[Any], by_name: bool = False) -> None:
     stored = {name: _read_names(group[name], "weight_names") for name in names}
     pairs: list[tuple[Any, Any]] = []
     if by_name:
-        for layer in layers:
+        for number, layer in enumerate(layers):
             if layer.name in stored:
-                pairs += _matched(layer, [np.asarray(group[layer.name][w]) for w in stored[layer.name]])
+                values = [np.asarray(group[layer.name][w]) for w in stored[layer.name]]
+                pairs += _matched(number, layer, values)
         batch_set_value(pairs)
         return
     wanted = [layer for layer in layers if _ordered_weights(layer)]
@@ -189,24 +200,22 @@ def load_group(group: Any, layers: list[Any], by_name: bool = False) -> None:
                 f"{name} in the save file. However the new layer {layer.name} expects "
                 f"{len(_ordered_weights(layer))} weights, but the saved weights have {len(values)} elements."
             )
-        pairs += _matched(layer, values)
+        pairs += _matched(number, layer, values)
     batch_set_value(pairs)
 
 
-def _matched(layer: Any, values: list[Any]) -> list[tuple[Any, Any]]:
+def _matched(number: int, layer: Any, values: list[Any]) -> list[tuple[Any, Any]]:
+    said = f'Layer #{number} (named "{layer.name}")'
     weights = _ordered_weights(layer)
     values = fitting(layer, values)
     if len(weights) != len(values):
         raise ValueError(
-            f'Layer "{layer.name}" expects {len(weights)} weight(s), but the saved weights have '
-            f"{len(values)} "
-            "element(s)."
+            f"{said} expects {len(weights)} weight(s), but the saved weights have {len(values)} element(s)."
         )
     for weight, value in zip(weights, values, strict=True):
         if tuple(weight.shape.as_list()) != value.shape:
             raise ValueError(
-                f'Layer "{layer.name}", weight {weight.name} has shape {weight.shape}, but the saved '
-                "weight has "
-                f"shape {value.shape}."
+                f"{said}, weight {weight} has shape {weight.shape}, but the saved weight has shape "
+                f"{value.shape}."
             )
     return list(zip(weights, values, strict=True))

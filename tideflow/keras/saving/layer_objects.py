@@ -141,7 +141,7 @@ def _first_call(layer: Any) -> Call | None:
     if isinstance(layer, (InputLayer, Metric)):
         return None
     if isinstance(layer, Model):
-        return None if layer.inputs is None else ((_input_specs(layer),), {})
+        return None if not layer.inputs else ((_input_specs(layer),), {})
     if layer._inbound_nodes:
         tensors = layer._inbound_nodes[0].input_tensors
         return (nest.map_structure(lambda x: TensorSpec(x.shape, x.dtype), tensors),), {}

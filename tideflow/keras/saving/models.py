@@ -75,8 +75,8 @@ def save_weights(model: Any, filepath: str, overwrite: bool, save_format: str | 
 def load_weights(model: Any, filepath: str, by_name: bool) -> Any:
     """Reads the weights of a model."""
     path = os.fspath(filepath)
-    if os.path.isfile(path) or not tf.train.checkpoint_exists(path):
-        if not os.path.isfile(path):
+    if os.path.exists(path) or not tf.train.checkpoint_exists(path):
+        if not os.path.exists(path):
             if not path.endswith((".h5", ".keras", ".hdf5")):
                 raise NotFoundError(
                     None,
@@ -97,7 +97,7 @@ def load_weights(model: Any, filepath: str, by_name: bool) -> Any:
     model._require_weights()
     with open_checkpoint(path) as reader:
         graph = read_object_graph(reader)
-    if model._is_compiled and model.inputs is not None:
+    if model._is_compiled and model.inputs:
         model._make_optimizer_weights()  # the checkpoint has values for them
     status = CheckpointLoadStatus(model, path, graph, ObjectRestorer())
     status.initialize_or_restore(None if tf.executing_eagerly() else get_session())
@@ -177,18 +177,27 @@ def load_model(
     try:
         if isinstance(filepath, (str, os.PathLike)) and os.path.isdir(filepath):
             return folders.load(os.fspath(filepath), custom_objects or {}, compile)
-        if isinstance(filepath, (str, os.PathLike)) and not os.path.exists(filepath):
-            raise OSError(
-                f"SavedModel file does not exist at: {os.fspath(filepath)}"
-                "/{saved_model.pbtxt|saved_model.pb}, and there is no HDF5 file of this name."
-            )
+        if isinstance(filepath, (str, os.PathLike)):
+            _require_a_file(os.fspath(filepath))
         return _load_hdf5(filepath, custom_objects or {}, compile)
     finally:
         runs_stored_code.reset(token)
 
 
+def _require_a_file(path: str) -> None:
+    """Refuses a path at which there is neither a directory nor what may be an HDF5 file."""
+    is_there = os.path.exists(path)
+    if is_there and hdf5.is_begun(path):
+        return
+    hdf5.refuse_archive(path)
+    what = "the file of this name is no HDF5 file" if is_there else "there is no HDF5 file of this name"
+    raise OSError(
+        f"SavedModel file does not exist at: {path}/{{saved_model.pbtxt|saved_model.pb}}, and {what}."
+    )
+
+
 def _load_hdf5(filepath: Any, custom: dict[str, Any], compile: bool) -> Any:
-    given = not isinstance(filepath, (str, os.PathLike))
+    given = hasattr(filepath, "attrs")
     file = filepath if given else hdf5.open_file(os.fspath(filepath))
     try:
         config, training = hdf5.read_configs(file)

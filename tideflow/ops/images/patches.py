@@ -47,27 +47,13 @@ def _window(
     return Window(ksizes[1:-1], strides[1:-1], given["rates"][1:-1], padding, [])
 
 
-def _places(window: Window, axis: int, size: int | None) -> int | None:
-    """How many places the window has along an axis; none where it is larger by less than a stride."""
-    if size is None or window.padding == "SAME":
-        return window.output_sizes([*[None] * axis, size])[axis]
-    stride, extent = window.strides[axis], (window.sizes[axis] - 1) * window.dilations[axis] + 1
-    room = size - extent + stride
-    if room <= -stride:
-        raise ShapeError(
-            f"Computed output size would be negative: the window ({extent}) is larger than the image "
-            f"({size}) along spatial axis {axis}"
-        )
-    return max(room, 0) // stride
-
-
 def _patches_shape(images: TensorShape, window: Window) -> list:
     batch, *sizes, channels = of_rank(
         images,
         len(window.sizes) + 2,
         f"input must be {len(window.sizes) + 2}-dimensional{brackets(images.tuple or ())}",
     ).tuple
-    places = [_places(window, axis, size) for axis, size in enumerate(sizes)]
+    places = window.output_sizes(sizes, in_step=True)
     return [batch, *places, size_product(*window.sizes, channels)]
 
 
@@ -152,7 +138,7 @@ image_patches_op.refuses(
 )
 image_patches_op.refuses(
     (f32(1, 1, 6, 3), _geometry_of([3, 2], [1, 2], "VALID", [1, 1])),
-    "the window (3) is larger than the image",
+    "Computed output size would be negative: -1",
 )
 
 

@@ -24,6 +24,7 @@ from tideflow.ops.nn.pooling import (
     SIMPLE,
     SLIDING,
     WINDOW,
+    empty_pool,
     geometry,
     maximum_reference,
     pooled_shape,
@@ -44,15 +45,14 @@ max_pool_with_argmax_op = Op(
 
 
 @max_pool_with_argmax_op.shape
-def _max_pool_with_argmax_shape(input, *, ksize, strides, padding):
-    shape = pooled_shape(input, ksize, strides, padding, "NHWC")
+def _max_pool_with_argmax_shape(input, *, ksize, strides, padding, in_step=False):
+    shape = pooled_shape(input, ksize, strides, padding, "NHWC", in_step=in_step)
     return [shape, shape]
 
 
 @max_pool_with_argmax_op.kernel
 def _max_pool_with_argmax_kernel(input, *, ksize, strides, padding, Targmax, include_batch_in_index):
-    if not input.numel():
-        shape = pooled_shape(as_shape(list(input.shape)), ksize, strides, padding, "NHWC")
+    if shape := empty_pool(input.shape, ksize, strides, padding, "NHWC"):
         return input.new_zeros(shape), input.new_zeros(shape, dtype=Targmax.torch)
     places = max_pool_places(input, *pool_arguments(input.shape, "NHWC", ksize, strides, padding))[1]
     batch, height, width, depth = input.shape
@@ -154,7 +154,8 @@ max_pool_grad_with_argmax_op = Op(
 
 @max_pool_grad_with_argmax_op.shape
 def _max_pool_grad_with_argmax_shape(input, grad, argmax, *, ksize, strides, padding):
-    merged(merged(as_shape(pooled_shape(input, ksize, strides, padding, "NHWC")), argmax), grad)
+    pooled = pooled_shape(input, ksize, strides, padding, "NHWC", in_step=True)
+    merged(merged(as_shape(pooled), argmax), grad)
     return of_rank(input, 4)
 
 
@@ -196,7 +197,8 @@ max_pool_grad_grad_with_argmax_op = Op(
 
 @max_pool_grad_grad_with_argmax_op.shape
 def _max_pool_grad_grad_with_argmax_shape(input, grad, argmax, *, ksize, strides, padding):
-    pooled = pooled_shape(merged(of_rank(input, 4), grad), ksize, strides, padding, "NHWC")
+    image = merged(of_rank(input, 4), grad)
+    pooled = pooled_shape(image, ksize, strides, padding, "NHWC", in_step=True)
     return merged(as_shape(pooled), argmax)
 
 

@@ -55,7 +55,7 @@ def convolution_arguments(node: Any, image: Sequence[int], filter: Sequence[int]
     ATen pads both sides alike; where they differ (SAME with a stride, often) `margin` holds all padding.
     """
     data_format, window = format_of(node), window_of(node, filter)
-    window.output_sizes(spatial(image, data_format))  # refuses a window larger than the image
+    window.output_sizes(spatial(image, data_format), in_step=True)  # refuses a window that is too large
     pairs = window.paddings(spatial(image, data_format))
     depth = channels(image, data_format)
     groups = depth // (1 if is_depthwise(node) else filter[-2] or 1)
@@ -133,11 +133,13 @@ def _check_gradient(node: Any, image: Sequence[int], filter: Sequence[int], grad
         )
     window = window_of(node, filter)
     image_sizes, places = spatial(image, data_format), spatial(grad, data_format)
-    for axis, (given, computed) in enumerate(zip(places, window.output_sizes(image_sizes), strict=True)):
+    wanted = window.output_sizes(image_sizes, in_step=True)
+    for axis, (given, computed) in enumerate(zip(places, wanted, strict=True)):
         if given != computed:
             raise ShapeError(
-                f"Size of out_backprop doesn't match computed: actual = {given}, computed = {computed} along "
-                f"spatial axis {axis}; input: {image_sizes[axis]} filter: {window.sizes[axis]} "
+                f"{_kernel_name(node)}: Size of out_backprop doesn't match computed: actual = {given}, "
+                f"computed = {computed} along spatial axis {axis}; input: {image_sizes[axis]} "
+                f"filter: {window.sizes[axis]} "
                 f"stride: {window.strides[axis]} dilation: {window.dilations[axis]}"
             )
 

@@ -69,7 +69,9 @@ _CUDNN_PLANE = {**PLANE, "use_cudnn_on_gpu": True}
 # ---------------------------------------------------------------------------- what the families share
 
 
-def convolved_shape(input, filter, *, data_format, strides, padding, dilations, explicit_paddings=()):
+def convolved_shape(
+    input, filter, *, data_format, strides, padding, dilations, explicit_paddings=(), in_step=False
+):
     """The shape rule of a convolution, whose filter may see a part of the channels."""
     rank = len(data_format)
     image = of_rank(input, rank, f"input must be {rank}-dimensional{brackets(input.tuple or ())}").tuple
@@ -83,11 +85,12 @@ def convolved_shape(input, filter, *, data_format, strides, padding, dilations, 
             f"input depth must be evenly divisible by filter depth: {given} vs {depth}",
         )
     window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
-    return image_shape(image[0], window.output_sizes(spatial(image, data_format)), count, data_format)
+    places = window.output_sizes(spatial(image, data_format), in_step)
+    return image_shape(image[0], places, count, data_format)
 
 
 def _output_shape(node: Any, image: Sequence[int], filter: Sequence[int]) -> list[int]:
-    sizes = window_of(node, filter).output_sizes(spatial(image, format_of(node)))
+    sizes = window_of(node, filter).output_sizes(spatial(image, format_of(node)), in_step=True)
     count = math.prod(filter[-2:]) if is_depthwise(node) else filter[-1]
     return image_shape(image[0], sizes, count, format_of(node))
 
@@ -95,15 +98,16 @@ def _output_shape(node: Any, image: Sequence[int], filter: Sequence[int]) -> lis
 def convolved(input, filter, *, node):
     """The kernel of a convolution."""
     arguments = convolution_arguments(node, input.shape, filter.shape)
-    if not input.numel() or not filter.numel():
-        return input.new_zeros(_output_shape(node, input.shape, filter.shape))
+    shape = _output_shape(node, input.shape, filter.shape)
+    if not input.numel() or not filter.numel() or 0 in shape:
+        return input.new_zeros(shape)
     return (convolve_depthwise if is_depthwise(node) else convolve)(input, filter, *arguments)
 
 
 def specialized(node):
     """A convolution of known shapes: everything that follows from them is worked out in the plan."""
     image, filter = node.inputs
-    if not known_shapes(image, filter):
+    if not known_shapes(image, filter, node.outputs[0]):
         return None
     function = convolve_depthwise if is_depthwise(node) else convolve
     return function, [image, filter, *convolution_arguments(node, image.shape.tuple, filter.shape.tuple)]
@@ -295,7 +299,7 @@ conv2d_op.samples(
     against=forward_reference,
 )
 conv2d_op.refuses(
-    (f32(1, 2, 2, 3), f32(3, 3, 3, 4), {"strides": [1, 1, 1, 1], "padding": "VALID"}), "subtracting 3 from 2"
+    (f32(1, 2, 2, 3), f32(4, 4, 3, 4), {"strides": [1, 1, 1, 1], "padding": "VALID"}), "subtracting 4 from 2"
 )
 conv2d_op.refuses((f32(1, 5, 5, 4), f32(3, 3, 3, 4), ONCE), "Depth of input (4) is not a multiple")
 conv2d_op.refuses((f32(1, 5, 5), f32(3, 3, 3, 4), ONCE), "Shape must be rank 4 but is rank 3")

@@ -53,7 +53,7 @@ depthwise_conv2d_native_op = Op("DepthwiseConv2dNative", FORWARD, T=FLOATS_HALF_
 
 @depthwise_conv2d_native_op.shape
 def _depthwise_conv2d_native_shape(
-    input, filter, *, data_format, strides, padding, dilations, explicit_paddings
+    input, filter, *, data_format, strides, padding, dilations, explicit_paddings, in_step=False
 ):
     image = of_rank(input, 4, f"input must be 4-dimensional{brackets(input.tuple or ())}").tuple
     *sizes, depth, multiplier = of_rank(
@@ -67,7 +67,8 @@ def _depthwise_conv2d_native_shape(
         )
     window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
     count = size_product(given if depth is None else depth, multiplier)
-    return image_shape(image[0], window.output_sizes(spatial(image, data_format)), count, data_format)
+    places = window.output_sizes(spatial(image, data_format), in_step)
+    return image_shape(image[0], places, count, data_format)
 
 
 depthwise_conv2d_native_op.kernel(convolved)

@@ -34,6 +34,7 @@ from tideflow.ops.nn.pooling import (
     VOLUMES,
     WINDOW,
     WINDOW_3D,
+    empty_pool,
     geometry,
     in_format,
     planned_pool,
@@ -46,14 +47,13 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
 
 
-def _mean_shape(value, *, ksize, strides, padding, data_format):
-    return pooled_shape(value, ksize, strides, padding, data_format)
+def _mean_shape(value, *, ksize, strides, padding, data_format, in_step=False):
+    return pooled_shape(value, ksize, strides, padding, data_format, in_step=in_step)
 
 
 def _mean(value, *, ksize, strides, padding, data_format):
-    if not value.numel():
-        given = as_shape(list(value.shape))
-        return value.new_zeros(pooled_shape(given, ksize, strides, padding, data_format))
+    if shape := empty_pool(value.shape, ksize, strides, padding, data_format):
+        return value.new_zeros(shape)
     return avg_pool_values(value, *pool_arguments(value.shape, data_format, ksize, strides, padding))
 
 
@@ -76,13 +76,13 @@ def _mean_grad_shape(orig_input_shape, grad, *, ksize, strides, padding, data_fo
     rank = len(data_format)
     image = _image_shape(orig_input_shape, rank)
     of_rank(grad, rank, f"out_backprop must be {rank}-dimensional")
-    merged(as_shape(pooled_shape(image, ksize, strides, padding, data_format)), grad)
+    merged(as_shape(pooled_shape(image, ksize, strides, padding, data_format, in_step=True)), grad)
     return image
 
 
 def _mean_grad(orig_input_shape, grad, *, ksize, strides, padding, data_format):
     image = _image_shape(orig_input_shape, len(data_format))
-    expected = pooled_shape(image, ksize, strides, padding, data_format)
+    expected = pooled_shape(image, ksize, strides, padding, data_format, in_step=True)
     if list(grad.shape) != expected:
         raise ShapeError(f"Expected grad shape to be {expected}, but got {list(grad.shape)}")
     if not grad.numel():

@@ -73,7 +73,7 @@ def _lowest(dtype: torch.dtype) -> float | int:
 def _dilated(input: torch.Tensor, filter: torch.Tensor, window: Window) -> tuple[torch.Tensor, torch.Tensor]:
     """The maximum at each place, and which offset of the window (counted by rows) had it first."""
     sizes = input.shape[1:3]
-    pairs, (height, width) = window.paddings(sizes), window.output_sizes(sizes)
+    pairs, (height, width) = window.paddings(sizes), window.output_sizes(sizes, in_step=True)
     padded = torch.constant_pad_nd(input, [0, 0, *aten_padding(pairs)])
     inside = torch.constant_pad_nd(
         torch.ones(1, *sizes, 1, dtype=torch.bool, device=input.device), [0, 0, *aten_padding(pairs)]
@@ -113,7 +113,7 @@ dilation2d_op = Op("Dilation2D", "input: T, filter: T -> output: T", T=REAL, **_
 @dilation2d_op.shape
 def _dilation2d_shape(input, filter, *, strides, rates, padding):
     (batch, *sizes, depth), (*window, count) = _check_depths(input, filter)
-    places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes)
+    places = Window.of(window, "NHWC", strides, padding, rates).output_sizes(sizes, in_step=True)
     return [batch, *places, count if depth is None else depth]
 
 

@@ -41,7 +41,7 @@ def pool_arguments(
     if min(ksize) <= 0:
         raise ShapeError(f"Sliding window ksize must be > 0, got {list(ksize)}")
     window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
-    counts = window.output_sizes(sizes)  # refuses a window larger than the image
+    counts = window.output_sizes(sizes, in_step=True)  # refuses a window that is too large
     if padding == "SAME":
         # A window that covers the image at every place may as well be smaller: ATen walks over its padding.
         covering = [size + (n - 1) * step for size, n, step in zip(sizes, counts, window.strides)]

@@ -108,11 +108,13 @@ def pooled_shape(
     explicit_paddings: Sequence[int] = (),
     *,
     depth_too: bool = False,
+    in_step: bool = False,
 ) -> list:
-    """The shape of a pooled image; only a maximum may go over channels too."""
+    """The shape of a pooled image; only a maximum may go over channels too. `in_step` as in `Window`."""
     if data_format == "NCHW_VECT_C":
         *planes, quads = of_rank(input, 5).tuple
-        return [*pooled_shape(as_shape(planes), ksize, strides, padding, "NCHW", explicit_paddings), quads]
+        inner = as_shape(planes), ksize, strides, padding, "NCHW", explicit_paddings
+        return [*pooled_shape(*inner, in_step=in_step), quads]
     image = of_rank(input, len(data_format), _other_rank(data_format, input)).tuple
     if ksize is None or strides is None or None in ksize or None in strides:
         return image_shape(image[0], [None] * (len(image) - 2), None, data_format)
@@ -130,7 +132,22 @@ def pooled_shape(
             )
         return _depth_pooled_shape(image, ksize, strides, data_format)
     window = Window.of(spatial(ksize, data_format), data_format, strides, padding, None, explicit_paddings)
-    return image_shape(image[0], window.output_sizes(spatial(image, data_format)), depth, data_format)
+    places = window.output_sizes(spatial(image, data_format), in_step)
+    return image_shape(image[0], places, depth, data_format)
+
+
+def empty_pool(
+    image: Sequence[int],
+    ksize: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    explicit_paddings: Sequence[int] = (),
+) -> list | None:
+    """The shape of a pooled image that has no elements, which ATen refuses; None of any other image."""
+    given = as_shape(list(image))
+    shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings, in_step=True)
+    return shape if 0 in shape else None
 
 
 def planned_pool(node: Any, image: Any) -> tuple | None:
@@ -143,10 +160,11 @@ def planned_pool(node: Any, image: Any) -> tuple | None:
         or channels(attrs["ksize"], data_format) != 1
     ):
         return None
-    explicit = attrs.get("explicit_paddings", ())
-    return pool_arguments(
-        image.shape.tuple, data_format, attrs["ksize"], attrs["strides"], attrs["padding"], explicit
-    )
+    sizes, explicit = image.shape.tuple, attrs.get("explicit_paddings", ())
+    window = attrs["ksize"], attrs["strides"], attrs["padding"]
+    if empty_pool(sizes, *window, data_format, explicit):
+        return None
+    return pool_arguments(sizes, data_format, *window, explicit)
 
 
 def sliding_window(ksize: Any, strides: Any, data_format: str, spatial_rank: int) -> dict[str, Any]:
@@ -194,8 +212,9 @@ VOLUME_SLIDING = {"ksize": [1, 2, 1, 3, 1], "strides": [1, 1, 1, 1, 1], "padding
 # ---------------------------------------------------------------------------- the maximum
 
 
-def _max_pool_shape(input, *, ksize, strides, padding, data_format, explicit_paddings=()):
-    return pooled_shape(input, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
+def _max_pool_shape(input, *, ksize, strides, padding, data_format, explicit_paddings=(), in_step=False):
+    window = ksize, strides, padding, data_format, explicit_paddings
+    return pooled_shape(input, *window, depth_too=True, in_step=in_step)
 
 
 def _depth_maximum(
@@ -213,9 +232,8 @@ def _max_pool(input, ksize, strides, padding, data_format, explicit_paddings):
         return result.unflatten(1, (-1, input.shape[-1])).permute(0, 1, 3, 4, 2)
     if channels(ksize, data_format) != 1:
         return _depth_maximum(input, ksize, strides, data_format)
-    if not input.numel():
-        given = as_shape(list(input.shape))
-        return input.new_zeros(pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings))
+    if shape := empty_pool(input.shape, ksize, strides, padding, data_format, explicit_paddings):
+        return input.new_zeros(shape)
     return max_pool_values(
         input, *pool_arguments(input.shape, data_format, ksize, strides, padding, explicit_paddings)
     )
@@ -283,7 +301,7 @@ max_pool_op.samples(
     (f32(0, 4, 4, 2), INSIDE),
     against=maximum_reference,
 )
-max_pool_op.refuses((f32(1, 5, 5, 3), {**INSIDE, "ksize": [1, 6, 2, 1]}), "subtracting 6 from 5")
+max_pool_op.refuses((f32(1, 5, 5, 3), {**INSIDE, "ksize": [1, 7, 2, 1]}), "subtracting 7 from 5")
 max_pool_op.refuses((f32(1, 5, 5), HALVES), "Shape must be rank 4 but is rank 3")
 max_pool_op.refuses((f32(1, 5, 5, 3), {**INSIDE, "ksize": [2, 2, 2, 1]}), "batch dimension")
 
@@ -382,9 +400,9 @@ max_pool_v2_op = Op(
 
 
 @max_pool_v2_op.shape
-def _max_pool_v2_shape(input, ksize, strides, *, padding, data_format):
+def _max_pool_v2_shape(input, ksize, strides, *, padding, data_format, in_step=False):
     _check_lengths(ksize=ksize, stride=strides)
-    return pooled_shape(input, ksize, strides, padding, data_format, depth_too=True)
+    return pooled_shape(input, ksize, strides, padding, data_format, depth_too=True, in_step=in_step)
 
 
 @max_pool_v2_op.kernel
@@ -469,7 +487,8 @@ def _zeros_like(tensor: Tensor) -> Tensor:
 def _max_pool_grad_shape(
     orig_input, orig_output, grad, *, ksize, strides, padding, data_format, explicit_paddings=()
 ):
-    pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, explicit_paddings, depth_too=True)
+    window = ksize, strides, padding, data_format, explicit_paddings
+    pooled = pooled_shape(orig_input, *window, depth_too=True, in_step=True)
     merged(as_shape(pooled), merged(orig_output, grad))
     return of_rank(orig_input, len(data_format))
 
@@ -505,7 +524,7 @@ def _max_pool_grad(orig_input, orig_output, grad, ksize, strides, padding, data_
     _check_ranks(data_format, tensor_in=orig_input, tensor_out=orig_output, out_backprop=grad)
     _check_window(ksize, strides, data_format)
     _check_same_shape("orig_output", orig_output, "grad", grad)
-    if not orig_input.numel():
+    if not orig_input.numel() or not grad.numel():
         return torch.zeros_like(orig_input, dtype=grad.dtype)
     arguments = pool_arguments(orig_input.shape, data_format, ksize, strides, padding, explicit_paddings)
     return max_pool_back_finding(orig_input.to(grad.dtype), grad, *arguments)
@@ -565,7 +584,7 @@ max_pool_grad_v2_op = Op(
 @max_pool_grad_v2_op.shape
 def _max_pool_grad_v2_shape(orig_input, orig_output, grad, ksize, strides, *, padding, data_format):
     _check_lengths(ksize=ksize, strides=strides)
-    pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, depth_too=True)
+    pooled = pooled_shape(orig_input, ksize, strides, padding, data_format, depth_too=True, in_step=True)
     merged(as_shape(pooled), merged(orig_output, grad))
     return of_rank(orig_input, 4)
 
@@ -605,7 +624,7 @@ _OTHER_GRAD = "Expected grad to have the shape of orig_input"
 
 
 def _max_pool_grad_grad_shape(orig_input, orig_output, grad, *, ksize, strides, padding, data_format):
-    pooled = as_shape(pooled_shape(orig_input, ksize, strides, padding, data_format))
+    pooled = as_shape(pooled_shape(orig_input, ksize, strides, padding, data_format, in_step=True))
     merged(orig_input, grad, _OTHER_GRAD)
     return merged(pooled, orig_output)
 
@@ -614,7 +633,7 @@ def _max_pool_grad_grad(orig_input, orig_output, grad, ksize, strides, padding, 
     _check_ranks(data_format, tensor_in=orig_input, tensor_out=orig_output, out_grad_backprop=grad)
     _check_window(ksize, strides, data_format)
     _check_same_shape("orig_input", orig_input, "grad", grad)
-    if not orig_input.numel():
+    if not orig_output.numel():
         return torch.zeros_like(orig_output)
     return max_pool_back_again(
         orig_input, grad, *pool_arguments(orig_input.shape, data_format, ksize, strides, padding)
@@ -677,15 +696,13 @@ max_pool_indices_op = Op(
 
 @max_pool_indices_op.shape
 def _max_pool_indices_shape(input, *, ksize, strides, padding, data_format, explicit_paddings):
-    shape = pooled_shape(input, ksize, strides, padding, data_format, explicit_paddings)
+    shape = pooled_shape(input, ksize, strides, padding, data_format, explicit_paddings, in_step=True)
     return [shape, shape]
 
 
 @max_pool_indices_op.kernel
 def _max_pool_indices_kernel(input, *, ksize, strides, padding, data_format, explicit_paddings):
-    if not input.numel():
-        given = as_shape(list(input.shape))
-        shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings)
+    if shape := empty_pool(input.shape, ksize, strides, padding, data_format, explicit_paddings):
         return input.new_zeros(shape), input.new_zeros(shape, dtype=torch.int64)
     return max_pool_places(
         input, *pool_arguments(input.shape, data_format, ksize, strides, padding, explicit_paddings)

@@ -103,9 +103,13 @@ class Window:
         check_int32("dilations, by which the window is spread,", extents)
         return window
 
-    def output_sizes(self, image_sizes: Sequence[int | None]) -> list[int | None]:
-        """How many places the window takes along each axis; None where that is unknown."""
-        return [self._output_size(axis, size) for axis, size in enumerate(image_sizes)]
+    def output_sizes(self, image_sizes: Sequence[int | None], in_step: bool = False) -> list[int | None]:
+        """How many places the window takes along each axis; None where that is unknown.
+
+        A graph refuses a window that is larger than the image. In a step it has no place there, unless it is
+        larger by more than a stride: so do TensorFlow's kernels.
+        """
+        return [self._output_size(axis, size, in_step) for axis, size in enumerate(image_sizes)]
 
     def paddings(self, image_sizes: Sequence[int]) -> list[tuple[int, int]]:
         """Zeros before and after, along each axis."""
@@ -114,7 +118,7 @@ class Window:
     def _extent(self, axis: int) -> int:
         return (self.sizes[axis] - 1) * self.dilations[axis] + 1
 
-    def _output_size(self, axis: int, size: int | None) -> int | None:
+    def _output_size(self, axis: int, size: int | None, in_step: bool = False) -> int | None:
         if size is None:
             return None
         stride = self.strides[axis]
@@ -124,12 +128,18 @@ class Window:
             return None
         padded = size + sum(self.explicit[axis]) if self.padding == "EXPLICIT" else size
         extent = self._extent(axis)
-        if padded < extent:
+        if padded >= extent:
+            return (padded - extent) // stride + 1
+        missing = (extent - padded - stride) // stride
+        if in_step and missing <= 0:
+            return 0
+        larger = f"along spatial axis {axis} the window is larger than the image"
+        if in_step:
             raise ShapeError(
-                f"Negative dimension size caused by subtracting {extent} from {padded}: "
-                f"along spatial axis {axis} the window is larger than the image"
+                f"Computed output size would be negative: {-missing} [input_size: {size}, "
+                f"effective_filter_size: {extent}, stride: {stride}], since {larger}"
             )
-        return (padded - extent) // stride + 1
+        raise ShapeError(f"Negative dimension size caused by subtracting {extent} from {padded}: {larger}")
 
     def _padding(self, axis: int, size: int) -> tuple[int, int]:
         if self.padding == "EXPLICIT":
