@@ -25,6 +25,7 @@ from tideflow.ops.nn.candidate_sampling import (
 )
 from tideflow.ops.nn.conv_kernels import convolution_arguments, convolve, known_shapes, padded_image
 from tideflow.ops.nn.convolution import conv2d_op
+from tideflow.ops.nn.pixel_convolution import convolve_pixels, is_by_pixels, strides_of
 from tideflow.ops.nn.pooling import max_pool_grad_indices_op, max_pool_indices_op
 from tideflow.ops.nn.windows import channels, from_channels_first, out_in_first, out_in_last
 from tideflow.runtime.devices import CPU
@@ -190,6 +191,8 @@ def filter_laid_out(node: Node, sweep: Sweep) -> Any:
     users = [n for n in sweep.program.nodes if n.type == "Conv2DBackpropInput" and n.inputs[1] is filter]
     if not users or node.guards or node.attrs["data_format"] != "NHWC":
         return None
+    if known_shapes(image, filter) and is_by_pixels(node, image.shape.tuple, filter.shape.tuple):
+        return None
     (laid_out,) = sweep.make(filter_layout_op, [filter], {"T": filter.dtype.base_dtype}, node)
     return sweep.make(conv2d_op, [image, laid_out], node.attrs, node)
 
@@ -290,6 +293,14 @@ def _conv2d_bias_specialized(node: Node) -> tuple[Kernel, list[Any]] | None:
     if not known_shapes(image, filter):
         return None
     sizes: list[Any] = [image.shape.tuple, filter.shape.tuple]
+    if is_by_pixels(node, *sizes):
+        return convolve_pixels, [
+            image,
+            filter,
+            strides_of(node),
+            bias,
+            "relu" if node.attrs["relu"] else "none",
+        ]
     return _convolution(node), [image, filter, *convolution_arguments(node, *sizes), bias]
 
 

@@ -16,17 +16,21 @@ from typing import Any
 import torch
 
 from tideflow.compile.ir import Guards, Loop, Node, Program, Value, states
-from tideflow.compile.kernels import OF_A_RUN, kernel_for
+from tideflow.compile.kernels import OF_A_RUN, kernel_for, specialized
 from tideflow.compile.loop_values import sums
 from tideflow.compile.prune import given
 from tideflow.compile.rules_math import add_matmul_op
+from tideflow.compile.rules_nn import conv2d_bias_op
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.helpers import cpu_products
 from tideflow.ops.linalg.matmul import matmul_op
+from tideflow.ops.nn.convolution import conv2d_backprop_filter_op, conv2d_backprop_input_op, conv2d_op
+from tideflow.ops.nn.pixel_convolution import PIXEL_PRODUCTS
 
 _SHORTEST = 4  # nodes: a shorter stretch is not worth compiling
+_CONVOLUTIONS = (conv2d_op, conv2d_bias_op, conv2d_backprop_input_op, conv2d_backprop_filter_op)
 _WORTH_A_PLAN = 12  # nodes: without so many in a stretch, or a loop, a plan is not worth it at all
 
 compiled_op = Op(
@@ -162,7 +166,12 @@ def is_worth_compiling(program: Program) -> bool:
 def _is_apart(node: Node, left_alone: Set[Op]) -> bool:
     """Whether a node stays on its kernel: Inductor has no product as quick as oneDNN's."""
     op = node.definition
-    return op in left_alone or op in (matmul_op, add_matmul_op) and cpu_products.by_onednn(node)
+    if op in (matmul_op, add_matmul_op):
+        return op in left_alone or cpu_products.is_by_onednn(node)
+    if op in _CONVOLUTIONS:
+        chosen = specialized(node)
+        return op in left_alone or chosen is not None and chosen[0] in PIXEL_PRODUCTS
+    return op in left_alone
 
 
 def _added_in_place(loop: Loop) -> frozenset[Node]:

@@ -234,3 +234,20 @@ def test_the_sums_that_gpus_use_are_the_gradient_of_means(size, image_size):
     means.backward(grad)
     found = pool_kernels._means_back_by_sums(grad, image_size, size, padding)
     torch.testing.assert_close(found, image.grad)
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+@pytest.mark.parametrize("data_format", ["NHWC", "NCHW"])
+@pytest.mark.parametrize("sizes", [((2, 2), (2, 2)), ((3, 3), (1, 2)), ((4, 1), (3, 1)), ((2, 5), (1, 1))])
+def test_pools_by_slices_are_those_by_windows(monkeypatch, sizes, data_format, padding):
+    image = torch.from_numpy(np.random.RandomState(1).normal(size=(2, 9, 8, 5)).astype(np.float32))
+    ksize, strides = ([1, *each, 1] if data_format == "NHWC" else [1, 1, *each] for each in sizes)
+    arguments = pool_kernels.pool_arguments(image.shape, data_format, ksize, strides, padding)
+    pools = pool_kernels.max_pool_values, pool_kernels.avg_pool_values
+    wanted = [pool(image, *arguments) for pool in pools]
+    monkeypatch.setattr(pool_kernels, "_MANY_ELEMENTS", 1)
+    noted, swept = [], pool_kernels.swept
+    monkeypatch.setattr(pool_kernels, "swept", lambda *given: noted.append(given) or swept(*given))
+    for pool, expected in zip(pools, wanted, strict=True):
+        np.testing.assert_allclose(pool(image, *arguments), expected, rtol=1e-5, atol=1e-6)
+    assert len(noted) == 2

@@ -68,7 +68,7 @@ def products_for(node: Any) -> Products | None:
     """How a node that multiplies its last two inputs does so; by ATen's functions if it is None."""
     if not _is_of_known_floats(node):
         return None
-    if by_onednn(node):
+    if is_by_onednn(node):
         return ONEDNN
     rows, inner, columns = _sizes(node)
     is_thin = columns in _THIN and min(rows, inner) >= _FEWEST_THIN
@@ -77,9 +77,14 @@ def products_for(node: Any) -> Products | None:
     return None
 
 
-def by_onednn(node: Any) -> bool:
+def is_by_onednn(node: Any) -> bool:
     """Whether a node that multiplies its last two inputs is one for oneDNN."""
     return _is_large(node) and is_quicker_by_onednn()
+
+
+def are_for_onednn(*sizes: int) -> bool:
+    """Whether a product of float32 matrices of so many rows, inner and outer columns is one for oneDNN."""
+    return math.prod(sizes) >= SMALLEST and is_quicker_by_onednn()
 
 
 def laid_out_for_onednn(node: Any) -> bool:
@@ -106,8 +111,10 @@ def _sizes(node: Any) -> tuple[int, int, int]:
     return rows, inner, columns
 
 
-def _by_onednn(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
-    return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), bias, "none", [], "")
+def _by_onednn(
+    a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, activation: str = "none"
+) -> torch.Tensor:
+    return torch.ops.mkldnn._linear_pointwise.default(a, b.t(), bias, activation, [], "")
 
 
 def _is_for_onednn(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -115,8 +122,14 @@ def _is_for_onednn(a: torch.Tensor, b: torch.Tensor) -> bool:
     return type(a) is torch.Tensor and all(x.is_contiguous() or x.t().is_contiguous() for x in (a, b))
 
 
-def _matmul_by_onednn(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-    return _by_onednn(a, b) if _is_for_onednn(a, b) else torch.mm(a, b)
+def by_onednn(
+    a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, activation: str = "none"
+) -> torch.Tensor:
+    """The product of two matrices, plus a row if one is given, and if `activation` is "relu" that of it."""
+    if _is_for_onednn(a, b):
+        return _by_onednn(a, b, bias, activation)
+    result = torch.mm(a, b) if bias is None else torch.addmm(bias, a, b)
+    return result.relu_() if activation == "relu" else result
 
 
 def _add_matmul_by_onednn(total: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -149,7 +162,7 @@ def _products(matmul: Callable[..., torch.Tensor], add_matmul: Callable[..., tor
     return Products({each: plain(*each) for each in turns}, {each: added(*each) for each in turns})
 
 
-ONEDNN = _products(_matmul_by_onednn, _add_matmul_by_onednn)
+ONEDNN = _products(by_onednn, _add_matmul_by_onednn)
 TRANSPOSED = _products(_matmul_transposed, _add_matmul_transposed)
 
 

@@ -86,7 +86,7 @@ def _kernel_name(node: Any) -> str:
 
 def _check_sizes(node: Any, name: str, sizes: Any) -> None:
     """Refuses an input of sizes, or the sizes of an input, that are no sizes."""
-    count = 1 if isinstance(sizes, torch.Size) else host_rank(sizes)
+    count = 1 if isinstance(sizes, tuple) else host_rank(sizes)  # a tuple is the shape of a tensor
     if count != 1 and node.type.startswith("Conv3D"):
         vector(sizes, SIZES)
     if count != 1:

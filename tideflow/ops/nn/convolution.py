@@ -41,6 +41,13 @@ from tideflow.ops.nn.conv_kernels import (
     known_shapes,
     window_of,
 )
+from tideflow.ops.nn.pixel_convolution import (
+    convolve_pixels,
+    convolve_pixels_back,
+    correlate_pixels,
+    is_by_pixels,
+    strides_of,
+)
 from tideflow.ops.nn.windows import (
     Window,
     channels,
@@ -109,6 +116,8 @@ def specialized(node):
     image, filter = node.inputs
     if not known_shapes(image, filter, node.outputs[0]):
         return None
+    if is_by_pixels(node, image.shape.tuple, filter.shape.tuple):
+        return convolve_pixels, [image, filter, strides_of(node)]
     function = convolve_depthwise if is_depthwise(node) else convolve
     return function, [image, filter, *convolution_arguments(node, image.shape.tuple, filter.shape.tuple)]
 
@@ -138,6 +147,8 @@ def to_input_specialized(node):
     if not known_shapes(filter, grad) or not image.num_elements() or not grad.dtype.is_floating:
         return None
     arguments = input_gradient_arguments(node, image.tuple, filter.shape.tuple, grad.shape.tuple)
+    if is_by_pixels(node, image.tuple, filter.shape.tuple):
+        return convolve_pixels_back, [filter, grad, image.as_list(), strides_of(node)]
     return convolve_depthwise_back if is_depthwise(node) else convolve_back, [filter, grad, *arguments]
 
 
@@ -164,6 +175,8 @@ def to_filter_specialized(node):
     if not known_shapes(image, grad) or not filter.num_elements():
         return None
     arguments = filter_gradient_arguments(node, image.shape.tuple, filter.tuple, grad.shape.tuple)
+    if is_by_pixels(node, image.shape.tuple, filter.tuple):
+        return correlate_pixels, [image, grad, strides_of(node)]
     function = correlate_depthwise if is_depthwise(node) else correlate
     return function, [image, grad, filter.as_list(), *arguments]
 

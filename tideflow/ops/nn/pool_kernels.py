@@ -12,6 +12,7 @@ import torch
 from tideflow.graph.op import ShapeError
 from tideflow.graph.shapes import brackets
 from tideflow.ops.helpers.looking import can_look
+from tideflow.ops.nn.window_sweeps import Sweep, swept
 from tideflow.ops.nn.windows import (
     Window,
     aten_padding,
@@ -98,44 +99,47 @@ def _beside_nan(image, result, *window):
 
 def max_pool_values(input, *arguments):
     """The maximum of each window."""
-    data_format, size, stride, padding, ceil, skipped, margin = arguments
-    is_even = not (any(padding) or ceil or any(skipped) or margin)
+    data_format, *window, margin = arguments
     image = channels_first(input, data_format)
-    if not (is_even and _is_quicker_by_maxima(image, size)):
+    sweeps = [] if margin else _sweeps_over(image, *window)
+    if not _is_quicker_by_maxima(image, sweeps):
         return max_pool_places(input, *arguments)[0]
-    result = _maxima(image, size, stride)
+    result = swept(image, sweeps, torch.maximum)
     if result.is_floating_point() and result.amax().isnan():
         return max_pool_places(input, *arguments)[0]
     return from_channels_first(result, data_format)
 
 
-_FEW_CHANNELS, _MANY_ELEMENTS = 32, 1 << 15
+_MANY_ELEMENTS = 1 << 15
 
 
-def _is_quicker_by_maxima(image, size):
+def _sweeps_over(image, size, stride, padding, ceil, skipped):
+    """The windows along each axis."""
+    sweeps = []
+    for axis, (width, step, margin, skip) in enumerate(zip(size, stride, padding, skipped), 2):
+        n = image.shape[axis]
+        places = _places(n, width, step, margin, ceil) - skip
+        sweeps.append(Sweep(axis, n, width, step, margin - skip, places))
+    return sweeps
+
+
+def _places(n: int, width: int, stride: int, padding: int, ceil: bool) -> int:
+    """How many windows ATen counts along an axis: none that begins after the end."""
+    places = (n + 2 * padding - width + (stride - 1 if ceil else 0)) // stride + 1
+    return places - bool(ceil and (places - 1) * stride >= n + padding)
+
+
+def _is_quicker_by_maxima(image: torch.Tensor, sweeps: Sequence[Sweep]) -> bool:
     """Whether whole slices are compared faster than ATen looks for the greatest element of each window, and
-    for its place: ATen does so for many channels at once, if they lie side by side, and for bytes one by one.
+    for its place.
     """
-    if len(size) != 2 or max(size) == 1 or image.is_cuda:
+    if image.is_cuda or not any(sweep.width > 1 for sweep in sweeps):
+        return False
+    if not all(sweep.is_inside() for sweep in sweeps):
         return False
     if image.dtype is torch.uint8:
         return True
-    if image.dtype is not torch.float32 or not can_look():
-        return False
-    is_slow_for_aten = image.stride(1) != 1 or image.shape[1] < _FEW_CHANNELS or max(size) == 2
-    return image.numel() >= _MANY_ELEMENTS and is_slow_for_aten
-
-
-def _maxima(image, size, stride):
-    """The maximum of each window that lies in the image, along one axis after the other: by comparing the
-    windows' first elements, their second ones, and so on.
-    """
-    for axis, (k, step) in enumerate(zip(size, stride), 2):
-        length = step * ((image.shape[axis] - k) // step) + 1
-        whole = (slice(None),) * axis
-        parts = (image[(*whole, slice(begin, begin + length, step))] for begin in range(k))
-        image = reduce(torch.maximum, parts)
-    return image
+    return image.dtype is torch.float32 and can_look() and image.numel() >= _MANY_ELEMENTS
 
 
 def max_pool_back(image_sizes, places, grad, data_format, size, stride, padding, ceil, skipped, margin):
@@ -192,12 +196,37 @@ def avg_pool_values(input, data_format, size, stride, padding, ceil, skipped, ma
     image = channels_first(input, data_format)
     if len(size) == 3 and image.dtype in (torch.half, torch.bfloat16) and not image.is_cuda:
         image = image.float()
+    sweeps = _sweeps_over(image, size, stride, padding, ceil, skipped)
+    if _is_quicker_by_sums(image, sweeps):
+        return from_channels_first(swept(image, sweeps, torch.add).div_(_covered(sweeps, image)), data_format)
     if _reaches_over(size, image):
         result = _means_by_axes(image, size, stride, padding, ceil)
     else:
         function = torch._C._nn.avg_pool2d if len(size) == 2 else torch._C._nn.avg_pool3d
         result = function(image, size, stride, padding, ceil, False)
     return from_channels_first(_without(result, skipped).to(input.dtype), data_format)
+
+
+_FEW_CHANNELS = 32
+
+
+def _is_quicker_by_sums(image: torch.Tensor, sweeps: Sequence[Sweep]) -> bool:
+    """Whether whole slices are added faster than ATen walks through each window: it does so for many channels
+    at once in images, and one by one in volumes.
+    """
+    if image.is_cuda or image.dtype is not torch.float32 or not can_look() or image.numel() < _MANY_ELEMENTS:
+        return False
+    if not all(sweep.is_inside() for sweep in sweeps) or all(sweep.width == 1 for sweep in sweeps):
+        return False
+    return len(sweeps) == 3 or image.shape[1] <= _FEW_CHANNELS
+
+
+def _covered(sweeps: Sequence[Sweep], image: torch.Tensor) -> torch.Tensor | int:
+    """How many elements each window covers of the image."""
+    counts = [sweep.covered() for sweep in sweeps]
+    if all(min(each) == sweep.width for each, sweep in zip(counts, sweeps)):
+        return math.prod(sweep.width for sweep in sweeps)
+    return reduce(torch.mul, torch.meshgrid(*(image.new_tensor(each) for each in counts), indexing="ij"))
 
 
 def avg_pool_back(grad, image_sizes, data_format, size, stride, padding, ceil, skipped, margin):
@@ -269,10 +298,8 @@ def _shares(
 def _means_by_axes(image, size, stride, padding, ceil):
     """The mean over boxes, an axis at a time."""
     for axis, window in enumerate(zip(size, stride, padding), 2):
-        width, step, margin = window
         n = image.shape[axis]
-        places = (n + 2 * margin - width + (step - 1 if ceil else 0)) // step + 1
-        places -= ceil and (places - 1) * step >= n + margin  # no box begins after the end
+        places = _places(n, *window, ceil)
         share = _shares(places, n, *window, image)
         image = torch.tensordot(image, share, ([axis], [0])).movedim(-1, axis)
     return image
