@@ -191,7 +191,7 @@ def filter_laid_out(node: Node, sweep: Sweep) -> Any:
     users = [n for n in sweep.program.nodes if n.type == "Conv2DBackpropInput" and n.inputs[1] is filter]
     if not users or node.guards or node.attrs["data_format"] != "NHWC":
         return None
-    if known_shapes(image, filter) and is_by_pixels(node, image.shape.tuple, filter.shape.tuple):
+    if known_shapes(image, filter) and is_by_pixels(node, image.sizes, filter.sizes):
         return None
     (laid_out,) = sweep.make(filter_layout_op, [filter], {"T": filter.dtype.base_dtype}, node)
     return sweep.make(conv2d_op, [image, laid_out], node.attrs, node)

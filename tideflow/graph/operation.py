@@ -75,6 +75,20 @@ class Operation:
         "outputs",
     )
 
+    graph: Graph
+    definition: Op
+    name: str
+    inputs: tuple[Tensor, ...]
+    outputs: list[Tensor]
+    control_inputs: list[Operation]
+    attrs: dict[str, Any]
+    _control_flow_context: ControlFlowContext | None
+    _device: str
+    _frames: tuple[Frame, ...]
+    _gradient_name: str | None
+    _id: int
+    _original_op: Operation | None
+
     def __new__(
         cls,
         node_def: NodeDef,
@@ -105,23 +119,23 @@ class Operation:
         frames: tuple[Frame, ...],
     ) -> Operation:
         """An operation that no graph has yet."""
-        self = object.__new__(cls)
-        self.graph = graph
-        self.definition = definition
-        self.name = name
-        self.inputs = tuple(inputs)
-        self.attrs = attrs
-        self.control_inputs: list[Operation] = []
-        self._device = ""
-        self._frames = frames
-        self._id = -1
-        self._original_op: Operation | None = None
-        self._gradient_name: str | None = None
-        self._control_flow_context: ControlFlowContext | None = None
-        self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_types)]
+        made = object.__new__(cls)
+        made.graph = graph
+        made.definition = definition
+        made.name = name
+        made.inputs = tuple(inputs)
+        made.attrs = attrs
+        made.control_inputs = []
+        made._device = ""
+        made._frames = frames
+        made._id = -1
+        made._original_op = None
+        made._gradient_name = None
+        made._control_flow_context = None
+        made.outputs = [Tensor(made, i, dtype) for i, dtype in enumerate(output_types)]
         for tensor in inputs:
-            tensor._consumers.append(self)
-        return self
+            tensor._consumers.append(made)
+        return made
 
     # ------------------------------------------------------------------ properties
 

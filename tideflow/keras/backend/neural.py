@@ -270,11 +270,7 @@ def bias_add(x: TensorLike, bias: TensorLike, data_format: str | None = None) ->
 def spatial_2d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
-<<<<<<< HEAD
-    return _padded(x, padding, data_format)
-=======
     return _padded(x, padding, 2, data_format)
->>>>>>> oracle
 
 
 @export("keras.backend.spatial_3d_padding")
@@ -282,16 +278,7 @@ def spatial_2d_padding(
 def spatial_3d_padding(
     x: TensorLike, padding: Any = ((1, 1), (1, 1), (1, 1)), data_format: str | None = None
 ) -> Tensor:
-<<<<<<< HEAD
-    return _padded(x, padding, data_format)
-
-
-def _padded(x: TensorLike, padding: Any, data_format: str | None) -> Tensor:
-    inner = [list(pair) for pair in padding]
-    return tf.pad(x, [[0, 0], [0, 0], *inner] if _channels_first(data_format) else [[0, 0], *inner, [0, 0]])
-=======
     return _padded(x, padding, 3, data_format)
->>>>>>> oracle
 
 
 @export("keras.backend.temporal_padding")

@@ -372,17 +372,6 @@ class RNN(Configured):
                 cell.reset_dropout_mask()
                 cell.reset_recurrent_dropout_mask()
 
-    def _batch_size(self) -> int | None:
-        """The batch size that the layer was built for, is called with or was told; None if none is known."""
-        if self._built_batch:
-            return self._built_batch
-        shape = getattr(self, "_batch_input_shape", None)
-        if self._inbound_nodes or shape is None:
-            called = bool(self._inbound_nodes)
-            given = self._inbound_nodes[0].input_tensors if called else keras_state.inputs_of_call()
-            shape = None if given is None else nest.flatten(given)[0].shape.as_list()
-        return None if shape is None else shape[1 if self.time_major else 0]
-
     def reset_states(self, states: Any = None) -> None:
         """Sets the states that are kept from batch to batch.
 
@@ -405,25 +394,7 @@ class RNN(Configured):
             )
         sizes = self._sizes_of_states()
         if self.states_value is None:
-<<<<<<< HEAD
             object.__setattr__(self, "states_value", self._new_states(batch, sizes))
-=======
-            made = [
-                tf.Variable(
-                    tf.zeros([batch, *size], self._dtype or keras_state.floatx()),
-                    trainable=False,
-                    use_resource=True,
-                )
-                for size in sizes
-            ]
-            for variable in made:
-                tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
-            kept = self.cell.state_size
-            nested = isinstance(kept, (list, tuple))
-            object.__setattr__(
-                self, "states_value", list(nest.pack_sequence_as(kept, made)) if nested else made
-            )
->>>>>>> oracle
             return
         if states is None:
             states = [np.zeros([batch, *size]) for size in sizes]
@@ -442,7 +413,9 @@ class RNN(Configured):
         batch_set_value(list(zip(nest.flatten(self.states_value), states, strict=True)))
 
     def _batch_size(self) -> int | None:
-        """The size of a batch, as far as the layer's inputs or its arguments say it."""
+        """The size of a batch, as far as what the layer was built for, its inputs or its arguments say it."""
+        if self._built_batch:
+            return self._built_batch
         shape = getattr(self, "_batch_input_shape", None)
         if self._inbound_nodes:
             shape = nest.flatten(self._inbound_nodes[0].input_tensors)[0].shape.as_list()
@@ -453,7 +426,11 @@ class RNN(Configured):
     def _new_states(self, batch: int, sizes: list[list[int]]) -> list[Any]:
         """Variables of zeros, nested as the states of the cell are."""
         made = [
-            tf.Variable(tf.zeros([batch, *size], self._dtype), trainable=False, use_resource=True)
+            tf.Variable(
+                tf.zeros([batch, *size], self._dtype or keras_state.floatx()),
+                trainable=False,
+                use_resource=True,
+            )
             for size in sizes
         ]
         for variable in made:
