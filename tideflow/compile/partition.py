@@ -102,7 +102,8 @@ class _Cutter:
         self.nodes: dict[str, list[tuple[tuple[int, int, int], NodeDef]]] = {}
         self.taken_feeds: dict[str, dict[int, str]] = {}
         self.needs_tokens = False
-        self._received: dict[tuple[Any, str, frozenset[Any]], str] = {}  # what was cut, and where to -> its Recv
+        # What was cut, and where to -> its Recv.
+        self._received: dict[tuple[Any, str, frozenset[Any]], str] = {}
         self._constants: dict[Tensor, bool] = {}
         self._copies: dict[tuple[Operation, str], str] = {}
         self._triggers: dict[tuple[Frame, str], str] = {}
