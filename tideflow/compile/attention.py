@@ -259,7 +259,10 @@ def _gradients(node: Node, scores: _Scores, others: Sequence[Node], users: _User
         if product is not None and _are(product.inputs, [given, node.inputs[1]]):
             by_inputs = _after_scores(last, scores, users)
             nodes = None if by_inputs is None else (*by_inputs, by_value)
-            if nodes is not None and _run_together([node, weighted, last, product, *nodes]):
+            if nodes is None or not _run_together([node, weighted, last, product, *nodes]):
+                continue
+            # What is fetched stays in 32 bits where the rest computes in 16.
+            if len({each.outputs[0].dtype for each in (node, *nodes)}) == 1:
                 return _Gradients(given, nodes)
     return None
 
