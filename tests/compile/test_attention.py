@@ -184,7 +184,9 @@ def test_gradients_that_are_fetched_stay_in_32_bits():
     config = tf.ConfigProto()
     config.graph_options.rewrite_options.auto_mixed_precision_cpu = 1
     attention = Written()
+    fetches = attention.gradients()
     with tf.Session(config=config) as session, tf.Session(config=PLAIN) as plain:
-        found = session.run(attention.gradients(), attention.feeds)
-        for array, expected in zip(found, plain.run(attention.gradients(), attention.feeds), strict=True):
+        assert "_Attention" not in session.explain(fetches, attention.feeds)
+        found = session.run(fetches, attention.feeds)
+        for array, expected in zip(found, plain.run(fetches, attention.feeds), strict=True):
             np.testing.assert_allclose(array, expected, rtol=2e-2, atol=2e-2)
