@@ -1,4 +1,4 @@
-"""Forests: trees and statistics behind handles, random numbers, parameters by depth, files, what is refused."""
+"""Forests: trees and statistics behind handles, random integers, parameters by depth, files, refusals."""
 
 import numpy as np
 import pytest
