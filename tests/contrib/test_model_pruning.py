@@ -60,6 +60,12 @@ def test_hyperparameters_are_logged(caplog):
     assert '"target_sparsity": 0.75' in caplog.text
 
 
+def test_a_masked_kernel_is_still_a_weight_of_its_cell():
+    cell = pruning.MaskedBasicLSTMCell(4, name="cell")
+    cell(tf.ones([2, 5]), cell.zero_state(2, tf.float32))
+    assert [weight.op.name for weight in cell.trainable_weights] == ["cell/kernel", "cell/bias"]
+
+
 def test_a_projected_cell_has_a_mask_of_its_kernel():
     cell = pruning.MaskedLSTMCell(4, num_proj=2)
     output, _ = tf.nn.dynamic_rnn(cell, tf.ones([2, 3, 5]), dtype=tf.float32)

@@ -18,7 +18,7 @@ from typing import Any
 
 from tideflow.autograph.jumps import lower_jumps
 from tideflow.autograph.list_syntax import Resolve, rewrite_lists
-from tideflow.autograph.liveness import Effects, Liveness, in_scope, roots
+from tideflow.autograph.liveness import Accesses, Liveness, in_scope, roots
 from tideflow.autograph.options import ConversionOptions, Feature
 from tideflow.autograph.syntax import (
     BlockTransformer,
@@ -83,7 +83,8 @@ class Rewriter(BlockTransformer):
         every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)
         taken = {a.arg for a in every if a is not None} | self.live.globals | self.live.nonlocals
         kinds = (ast.If, ast.While, ast.For)
-        inner = {n for s in in_scope(statements) if isinstance(s, kinds) for n in self.live.effects(s).writes}
+        blocks = (s for s in in_scope(statements) if isinstance(s, kinds))
+        inner = {name for block in blocks for name in self.live.accesses(block).writes}
         return [
             placed(ast.AnnAssign(ast.Name(name, ast.Store()), load("object"), None, 1), statements[0])
             for name in sorted(inner - taken)
@@ -124,12 +125,12 @@ class Rewriter(BlockTransformer):
         return [then, otherwise, ast.Expr(call)]
 
     def visit_While(self, node: ast.While) -> list[ast.stmt]:
-        inside = self.live.effects(node)
+        inside = self.live.accesses(node)
         variables = self._loop_variables(node, inside)
-        test_effects = self.live.effects(node.test)
+        test_accesses = self.live.accesses(node.test)
         test = [ast.Return(self.visit(node.test))]
         test_name = self.names.fresh("loop_test")
-        test_function = define(test_name, no_arguments(), [*self._shared(test_effects.writes), *test])
+        test_function = define(test_name, no_arguments(), [*self._shared(test_accesses.writes), *test])
         self.loop_options.append([])
         body, body_name = self._body("loop_body", node.body)
         options = self.loop_options.pop()
@@ -137,7 +138,7 @@ class Rewriter(BlockTransformer):
         return [test_function, body, ast.Expr(call)]
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
-        inside = self.live.effects(node.target).then(self.live.of_block(node.body))
+        inside = self.live.accesses(node.target).then(self.live.of_block(node.body))
         variables = self._loop_variables(node, inside)
         iterated = self.visit(node.iter)
         extra = getattr(node, "extra_test", None)
@@ -151,7 +152,7 @@ class Rewriter(BlockTransformer):
         call = self._operator("for_", iterated, test, load(body_name), *variables, **_named(options))
         return [body, ast.Expr(call)]
 
-    def _loop_variables(self, node: ast.stmt, inside: Effects) -> list[ast.expr]:
+    def _loop_variables(self, node: ast.stmt, inside: Accesses) -> list[ast.expr]:
         before = self.live.live_before(node)
         members = {text: m for text, m in inside.members.items() if roots(m) <= before}
         return self._variables(inside.writes, before | self.live.live_after(node), members)
@@ -177,7 +178,7 @@ class Rewriter(BlockTransformer):
         base: str,
         statements: list[ast.stmt],
         before: Iterable[ast.stmt] = (),
-        inside: Effects | None = None,
+        inside: Accesses | None = None,
     ) -> tuple[ast.FunctionDef, str]:
         """A function of some statements, which shares its variables with the one around it."""
         name = self.names.fresh(base)

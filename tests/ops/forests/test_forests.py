@@ -1,4 +1,4 @@
-"""Forests: trees and statistics behind handles, chance, parameters by depth, files, what is refused."""
+"""Forests: trees and statistics behind handles, random integers, parameters by depth, files, refusals."""
 
 import numpy as np
 import pytest
@@ -157,9 +157,9 @@ def test_what_is_not_there_or_wrong_is_refused(session):
         session.run(arrays.scatter_add_ndim_op(variable, [[0, 2]], [1.0]))
 
 
-def test_chance_is_that_of_tensorflow():
-    chance = RandomIntegers(42)
-    assert [chance.below(7) for _ in range(12)] == [1, 1, 4, 2, 0, 6, 5, 1, 3, 5, 1, 6]
+def test_random_integers_are_those_of_tensorflow():
+    numbers = RandomIntegers(42)
+    assert [numbers.below(7) for _ in range(12)] == [1, 1, 4, 2, 0, 6, 5, 1, 3, 5, 1, 6]
     assert {RandomIntegers(0).below(4) for _ in range(100)} == {0, 1, 2, 3}
 
 

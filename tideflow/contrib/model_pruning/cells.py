@@ -20,7 +20,8 @@ class _MaskedKernel:
     def build(self, inputs_shape: ShapeLike) -> None:
         super().build(inputs_shape)
         self.built = False  # it may still add weights
-        kernel, keywords = self._kernel, {"trainable": False, "dtype": self.dtype}
+        kernel = self._unmasked_kernel = self._kernel  # what is no attribute is no weight of the layer
+        keywords = {"trainable": False, "dtype": self.dtype}
         self._mask = self.add_weight("mask", kernel.shape, initializer=Ones(), **keywords)
         self._threshold = self.add_weight("threshold", [], initializer=Zeros(), **keywords)
         self._kernel = masked(self._mask, kernel)
