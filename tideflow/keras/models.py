@@ -29,6 +29,8 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
     Raises:
       ValueError: If the model is a subclass.
     """
+    if not (clone_function is None or callable(clone_function)):
+        raise ValueError("Expected `clone_function` argument to be a callable.")
     copy = copied if clone_function is None else clone_function
     if isinstance(model, Sequential):
         layers = [copy(layer) for layer in model.layers]

@@ -122,7 +122,7 @@ def settings(tf, np, what):
             n_trees=2,
             max_depth=4,
             l1_regularization=0.001,
-            min_node_weight=0.03 if what == "least weight" else 0.0,
+            min_node_weight=0.3 if what == "least weight" else 0.0,  # at 0.03, splits of two features tie
             center_bias=True,
         )
         estimator.train(_input(tf, np, labels), steps=50)

@@ -30,7 +30,7 @@ def _all(tf, np, results, sources=()):
     slopes = tf.gradients(loss, wanted)
     values = run(tf, [flat, [s for s in slopes if s is not None]])
     return [
-        Close(values, 2e-4, 2e-5),
+        Close(values, 2e-4, 1e-4),  # gradients of normalized sums are differences of numbers up to 20
         flat,
         [s is None for s in slopes],
         [(v.name, v.shape.as_list()) for v in tf.global_variables()],

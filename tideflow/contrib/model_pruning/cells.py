@@ -24,6 +24,7 @@ class _MaskedKernel:
         keywords = {"trainable": False, "dtype": self.dtype}
         self._mask = self.add_weight("mask", kernel.shape, initializer=Ones(), **keywords)
         self._threshold = self.add_weight("threshold", [], initializer=Zeros(), **keywords)
+        self._whole_kernel = kernel  # what is trained stays an attribute, and so a weight of the cell
         self._kernel = masked(self._mask, kernel)
         collect(self._mask, self._threshold, self._kernel, kernel)
         self.built = True

@@ -51,9 +51,7 @@ class ModelCheckpoint(Monitor):
         self.save_weights_only = save_weights_only
         self.save_freq = save_freq
         self.best = self._worst
-        self.period = kwargs.pop("period", 1)
-        if kwargs.keys() - {"load_weights_on_restart"}:
-            raise TypeError(f"Keyword argument not understood: {sorted(kwargs)[0]}")
+        self.period = kwargs.get("period", 1)
         if save_freq != "epoch" and not isinstance(save_freq, int):
             raise ValueError(f"Unrecognized save_freq: {save_freq}")
         self.epochs_since_last_save = 0

@@ -92,8 +92,8 @@ class TensorBoard(Callback):
             for weight in layer.weights:
                 name = weight.name.replace(":", "_")
                 made.append(tf.summary.histogram(name, weight))
-                if self.write_images:
-                    made.append(tf.summary.image(name, _as_image(weight)))
+                if self.write_images and (image := _as_image(weight)) is not None:
+                    made.append(tf.summary.image(name, image))
                 if self.write_grads and weight.trainable:
                     (grad,) = tf.gradients(self.model.total_loss, [weight])
                     grad = grad.values if isinstance(grad, tf.IndexedSlices) else grad
@@ -173,7 +173,7 @@ class TensorBoard(Callback):
 
 
 def _as_image(weight: Any) -> Any:
-    """A weight as images: vectors are rows, and each filter of a convolution is one."""
+    """A weight as images: vectors are rows, and each filter of a convolution is one; None of other ranks."""
     image = tf.squeeze(weight)
     shape = image.shape.as_list()
     if len(shape) == 1:
@@ -184,6 +184,7 @@ def _as_image(weight: Any) -> Any:
             shape = shape[::-1]
         return tf.reshape(image, [1, shape[0], shape[1], 1])
     if len(shape) == 3:
-        image = tf.transpose(image, [2, 0, 1])
-        return tf.reshape(image, [shape[2], shape[0], shape[1], 1])
-    return tf.reshape(image, [1, shape[0], -1, 1])
+        if tf.keras.backend.image_data_format() == "channels_last":
+            image = tf.transpose(image, [2, 0, 1])
+        return tf.expand_dims(image, -1)
+    return None

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tideflow.keras.utils.arrays import rows_of_file
+
 
 def as_array(value: Any, shape: Any = None) -> Any:
     """A value as an array with an axis of samples, and one more unless a shape says that there is none."""
@@ -218,7 +220,8 @@ def taken(arrays: list[Any], indices: Any) -> list[Any]:
     def samples(array: Any) -> Any:
         if array is None:
             return None
-        found = array[np.sort(indices) if _is_file(array) and not isinstance(indices, slice) else indices]
+        in_order = isinstance(indices, slice) or not _is_file(array)
+        found = array[indices] if in_order else rows_of_file(array, indices)
         return found.toarray() if hasattr(found, "toarray") else found
 
     return [samples(array) for array in arrays]

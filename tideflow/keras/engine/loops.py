@@ -26,6 +26,7 @@ class Source(NamedTuple):
     steps: int | None  # None where the end is found by running into it
     restarts: bool = True  # whether an epoch begins where the data begins
     arrays: list[Any] | None = None  # all samples, where they are in memory
+    batch_size: int | None = None  # None where batches come as they are
 
 
 def from_arrays(arrays: list[Any], batch_size: int, shuffle: Any = False, steps: int | None = None) -> Source:
@@ -40,7 +41,7 @@ def from_arrays(arrays: list[Any], batch_size: int, shuffle: Any = False, steps:
             chosen = order[start:end] if shuffle else slice(start, end)
             yield data.taken(arrays, chosen), end - start
 
-    return Source(batches, number, steps, arrays=arrays)
+    return Source(batches, number, steps, arrays=arrays, batch_size=None if steps else batch_size)
 
 
 def whole_arrays(arrays: list[Any], steps: int) -> Source:
@@ -98,7 +99,10 @@ def callback_list(
     if isinstance(given, CallbackList):
         return given
     callbacks = _listed(given) if given else []
-    names = list(model.metrics_names)
+    names = [] if mode == PREDICT else list(model.metrics_names)
+    for callback in callbacks:
+        if isinstance(callback, (BaseLogger, ProgbarLogger)):
+            callback.stateful_metrics = set(names[1:])
     if mode == TRAIN:
         model.history = History()
         stateful = names[1:]
@@ -113,6 +117,9 @@ def callback_list(
         "metrics": names,
         "samples": source.samples if source.steps is None else source.steps,
         "steps": source.steps,
+        "batch_size": source.batch_size,
+        "epochs": 1,
+        "do_validation": False,
         **params,
     }
     return CallbackList(callbacks, model, params)

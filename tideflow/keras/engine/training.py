@@ -365,9 +365,7 @@ class Model(Fed, Network):
             source = self._source(
                 x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, True, epochs, **queue
             )
-        return self._fit(
-            source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq, batch_size
-        )
+        return self._fit(source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq)
 
     def _check_fit(
         self, x: Any, batch_size: int | None, split: float, validation_data: Any, steps: int | None
@@ -410,18 +408,15 @@ class Model(Fed, Network):
         verbose: int,
         callbacks: Any,
         validation_freq: Any,
-        batch_size: int | None = None,
     ) -> Any:
         train = self._current_function(loops.TRAIN)
         test = self._current_function(loops.TEST)
-        by_steps = source.samples is None or source.steps is not None
         together = loops.callback_list(
             self,
             callbacks,
             loops.TRAIN,
             source,
             verbose,
-            batch_size=None if by_steps else batch_size or 32,
             epochs=epochs,
             do_validation=validation is not None,
         )

@@ -53,6 +53,12 @@ def normalize(x: Any, axis: int = -1, order: int = 2) -> np.ndarray:
     return x / np.expand_dims(norm, axis)
 
 
+def rows_of_file(data: Any, numbers: np.ndarray) -> np.ndarray:
+    """Rows of a dataset in the order of `numbers`: the file gives them in its own order, and each once."""
+    ordered, places = np.unique(numbers, return_inverse=True)
+    return data[ordered][places]
+
+
 @export("keras.utils.HDF5Matrix")
 class HDF5Matrix:
     """A part of a dataset in an HDF5 file, in the place of an array.
@@ -87,13 +93,21 @@ class HDF5Matrix:
 
     def __getitem__(self, key: Any) -> Any:
         if isinstance(key, slice):
-            start, stop, _ = key.indices(len(self))
+            start, stop = key.start or 0, len(self) if key.stop is None else key.stop
+            self._check(stop - 1)
             found = self.data[start + self.start : stop + self.start]
         elif isinstance(key, (int, np.integer)):
+            self._check(key)
             found = self.data[int(key) + self.start]
         else:
-            found = self.data[sorted(int(each) + self.start for each in key)]
+            numbers = np.asarray(key, dtype=np.int64)
+            self._check(max(numbers, default=-1))
+            found = rows_of_file(self.data, numbers + self.start)
         return found if self.normalizer is None else self.normalizer(found)
+
+    def _check(self, row: int) -> None:
+        if row >= len(self):
+            raise IndexError(f"row {row} of {len(self)}")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -111,6 +125,6 @@ class HDF5Matrix:
         return self.data.ndim
 
     @property
-    def size(self) -> int:
+    def size(self) -> Any:
         """The number of elements."""
-        return int(np.prod(self.shape))
+        return np.prod(self.shape)
