@@ -501,6 +501,7 @@ MODULES: dict[str, str] = {
     "contrib.seq2seq.python.ops.sampler": "tideflow.contrib.seq2seq.samplers "
     "tideflow.contrib.seq2seq.sampling",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams "
+    "tideflow.contrib.seq2seq.beam_search "
     "inner.contrib.beam_search_steps",
     "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names "
     "tideflow.contrib.seq2seq.decoder",
