@@ -8,13 +8,18 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
+from tideflow.contrib.factorization import matrix_estimator as wals_estimator
 from tideflow.programs import modules
 from tideflow.programs.inner.contrib import (
     checkpoint_conversion,
     debug_estimators,
+    flattening,
     graph_editor_names,
+    hidden_distributions,
     image_colors,
+    sample_shapes,
     sampling_steps,
+    sequence_names,
     sparse_ids,
 )
 from tideflow.programs.inner.testing import distribution_combinations, strategy_combinations
@@ -53,6 +58,13 @@ def value(fetches, feeds=None):
         ("distributions.python.ops.gumbel", "_Gumbel"),
         ("distributions.python.ops.vector_student_t", "_VectorStudentT"),
         ("image.python.ops.sparse_image_warp", "_get_boundary_locations"),
+        ("opt.python.training.weight_decay_optimizers", "ShampooWOptimizer"),
+        ("quantize.python.quantize_graph", "_check_for_training_ops"),
+        ("batching.python.ops.batch_ops", "batch_function_v1"),
+        ("learn.python.learn.estimators.test_data", "iris_input_logistic_fn"),
+        ("factorization.python.ops.factorization_ops_test_utils", "INPUT_MATRIX"),
+        ("slim.python.slim.data.test_utils", "create_tfrecord_files"),
+        ("seq2seq.python.ops.attention_wrapper", "BahdanauAttentionV2"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):
@@ -159,3 +171,61 @@ def test_importing_a_module_finds_what_is_listed():
     finder.install()
     tool = importlib.import_module("tensorflow.contrib.rnn.python.tools.checkpoint_convert")
     assert tool.RNN_NAME_REPLACEMENTS["gru_cell/gates/weights"] == "gru_cell/gates/kernel"
+
+
+def test_sweeps_are_prepared_once_each():
+    flags = [tf.Variable(False) for _ in range(4)]
+    prepare, train, switch, init = (tf.assign(flag, True) for flag in flags)
+    is_row, is_done = tf.Variable(True), tf.Variable(False)
+    hook = wals_estimator._SweepHook(is_row, is_done, init, [prepare], [], train, train, switch)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        arguments = hook.before_run(tf.train.SessionRunContext(None, session))
+        assert arguments.fetches == [train]
+        assert session.run(flags) == [True, False, False, True]
+        session.run(tf.assign(is_done, True))
+        hook.before_run(tf.train.SessionRunContext(None, session))
+        assert session.run(flags) == [True, False, True, True]
+
+
+def test_sparse_context_is_in_the_first_step_of_each_piece():
+    contexts = {"sparse": tf.SparseTensor([[0], [2]], [5, 6], [3]), "dense": tf.constant(1)}
+    sequences = {"steps": tf.zeros([4, 2])}
+    sequence_names._move_sparse_tensor_out_context(contexts, sequences, 2)
+    assert list(contexts) == ["dense"]
+    found = value(sequences["_context_in_seq_sparse"])
+    assert found.indices.tolist() == [[0, 0], [0, 2], [2, 0], [2, 2]]
+    assert found.dense_shape.tolist() == [4, 3]
+
+
+def test_the_axes_of_samples_batch_and_event():
+    x = tf.constant(np.arange(24.0).reshape(4, 3, 2))
+    for batch, event in ((0, 0), (1, 1), (2, 1)):
+        for counts in ((batch, event), tuple(tf.placeholder_with_default(n, []) for n in (batch, event))):
+            shape = sample_shapes._DistributionShape(*counts, validate_args=True)
+            matrices, samples = shape.make_batch_of_event_sample_matrices(x)
+            again = shape.undo_make_batch_of_event_sample_matrices(matrices, samples)
+            dims = value([again, *shape.get_dims(x)])
+            assert np.array_equal(dims[0], np.arange(24.0).reshape(4, 3, 2))
+            assert np.concatenate(dims[1:]).tolist() == [0, 1, 2]
+            assert [len(part) for part in dims[2:]] == [batch, event]
+    with pytest.raises(ValueError, match=r"expected batch_ndims\(2\) \+ event_ndims\(2\) <= ndims\(3\)"):
+        sample_shapes._DistributionShape(2, 2).get_sample_ndims(x)
+
+
+def test_hidden_distributions_have_densities():
+    gumbel = hidden_distributions._Gumbel(0.0, 1.0)
+    student = hidden_distributions._VectorStudentT(df=3.0, loc=[0.0, 0.0], scale_diag=[1.0, 2.0])
+    alone = tf.distributions.StudentT(3.0, 0.0, 1.0)
+    found = value([gumbel.prob(0.0), gumbel.cdf(0.0), student.prob([0.0, 0.0]), alone.prob(0.0)])
+    assert found[:2] == pytest.approx([np.exp(-1.0)] * 2)
+    assert found[2] == pytest.approx(found[3] ** 2 / 2)
+
+
+def test_the_last_axes_are_made_one():
+    x = tf.placeholder(tf.float32, [2, None, 4, 5])
+    assert flattening._inner_flatten(x, 3).shape.as_list() == [2, None, 20]
+    sparse = flattening._inner_flatten(tf.SparseTensor([[1, 2, 3]], [1.0], [2, 3, 4]), 2)
+    assert value(sparse).indices.tolist() == [[1, 11]]
+    with pytest.raises(ValueError, match="inputs has rank less than new_rank"):
+        flattening._inner_flatten(x, 5)

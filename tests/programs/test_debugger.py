@@ -134,8 +134,34 @@ def test_values_are_written_and_read_again(tmp_path):
     assert first.timestamp == dump.t0
     assert tf_debug.load_tensor_from_event_file(first.file_path) is not None
     assert dump.find(tf_debug.has_inf_or_nan) == []
-    with pytest.raises(KeyError, match="does not exist in the debug dump"):
+    with pytest.raises(ValueError, match="does not exist in the debug dump"):
         dump.get_tensors("log", 0)
+
+
+def test_a_dump_tells_what_the_step_was_and_where_operations_come_from(tmp_path):
+    x, v, y = _model()
+    session = tf.Session()
+    session.run(v.initializer)
+    tf_debug.DumpingDebugWrapperSession(session, str(tmp_path)).run([y, y.op], {x: [3.0, 4.0]})
+    (folder,) = os.listdir(tmp_path)
+    dump = tf_debug.DebugDumpDir(str(tmp_path / folder))
+    assert dump.core_metadata.input_names == [x.name]
+    assert (dump.core_metadata.output_names, dump.core_metadata.target_nodes) == ([y.name], [y.op.name])
+    assert y.name in dump.run_fetches_info and x.name in dump.run_feed_keys_info
+    assert dump.debug_watch_keys("product") == ["product:0:DebugIdentity"]
+    (path,) = dump.get_tensor_file_paths("product", 0)
+    assert dump.get_dump_sizes_bytes("product", 0) == [os.path.getsize(path)]
+    assert dump.get_rel_timestamps("product", 0)[0] >= 0
+    assert {"product", x.op.name} <= set(dump.transitive_inputs("log"))
+    assert dump.find_some_path(x.op.name, "log") == [x.op.name, "product", "log"]
+    assert dump.find_some_path("log", x.op.name) is None
+    assert dump.node_attributes("log")["T"].type == tf.float32.as_datatype_enum
+    assert dump.node_device("log") in dump.devices()
+    assert [len(graph.node) for graph in dump.partition_graphs()] == [len(dump.nodes())]
+    with pytest.raises(LookupError, match="Python graph is not available"):
+        dump.node_traceback("log")
+    dump.set_python_graph(session.graph)
+    assert dump.node_traceback("log:0") == session.graph.get_operation_by_name("log").traceback
 
 
 def test_hooks_watch_monitored_sessions(typed, capsys, tmp_path):

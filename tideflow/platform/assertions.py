@@ -79,7 +79,6 @@ class Assertions(absltest.TestCase):
     # Names of unittest's that Python 3.12 no longer has, and tests of TensorFlow's time use.
     assertEquals = absltest.TestCase.assertEqual
     assertNotEquals = absltest.TestCase.assertNotEqual
-    assertAlmostEquals = absltest.TestCase.assertAlmostEqual
     assertNotAlmostEquals = absltest.TestCase.assertNotAlmostEqual
     assertRaisesRegexp = absltest.TestCase.assertRaisesRegex
     assertRegexpMatches = absltest.TestCase.assertRegex
@@ -87,6 +86,20 @@ class Assertions(absltest.TestCase):
     assert_ = absltest.TestCase.assertTrue
 
     # -------------------------------------------------------------------------------------------- closeness
+
+    def assertAlmostEqual(self, first: Any, second: Any, *args: Any, **options: Any) -> None:
+        """Asserts that two numbers are the same when they are rounded.
+
+        Args:
+          first: A number. One of NumPy's is compared as Python's: NumPy 2 would round the other to its type.
+          second: Another one.
+          args: As of `unittest.TestCase.assertAlmostEqual`.
+          options: As of `unittest.TestCase.assertAlmostEqual`.
+        """
+        first, second = (x.item() if isinstance(x, np.number) else x for x in (first, second))
+        super().assertAlmostEqual(first, second, *args, **options)
+
+    assertAlmostEquals = assertAlmostEqual
 
     @py_func_if_in_function
     def assertAllClose(

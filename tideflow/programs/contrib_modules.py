@@ -11,7 +11,7 @@ _OPS = "python.ops"  # where most parts of contrib keep their functions
 
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
-    ("batching", _OPS, ".", "batch_ops"),
+    ("batching", _OPS, ". inner.contrib.batch_names", "batch_ops"),
     (
         "bayesflow",
         _OPS,
@@ -98,8 +98,9 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "factorization",
         _OPS,
-        ". inner.contrib.clustering_names tideflow.contrib.factorization.mixtures",
-        "clustering_ops factorization_ops gmm gmm_ops kmeans wals",
+        ". inner.contrib.clustering_names inner.contrib.sparse_matrices "
+        "tideflow.contrib.factorization.mixtures tideflow.contrib.factorization.matrix_estimator",
+        "clustering_ops factorization_ops factorization_ops_test_utils gmm gmm_ops kmeans wals",
     ),
     ("feature_column", "python.feature_column", ". tf.feature_column", "sequence_feature_column"),
     (
@@ -175,7 +176,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.estimators",
-        ".",
+        ". inner.contrib.iris_models",
         "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
@@ -263,7 +264,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "quantize",
         "python",
         ". tideflow.contrib.quantize.passes tideflow.contrib.quantize.graph_matcher "
-        "tideflow.contrib.quantize.patterns",
+        "tideflow.contrib.quantize.patterns inner.contrib.quantize_names",
         "common fold_batch_norms graph_matcher input_to_ops quant_ops quantize quantize_graph",
     ),
     ("resampler", _OPS, ".", "resampler_ops"),
@@ -292,7 +293,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "slim",
         "python.slim.data",
         ".",
-        "data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue "
+        "data_decoder data_provider dataset dataset_data_provider parallel_reader prefetch_queue test_utils "
         "tfexample_decoder",
     ),
     (
@@ -466,6 +467,7 @@ MODULES: dict[str, str] = {
     "contrib.slim.python.slim.data.dataset_data_provider": "tf.contrib.slim.dataset_data_provider",
     "contrib.slim.python.slim.data.parallel_reader": "tf.contrib.slim.parallel_reader",
     "contrib.slim.python.slim.data.prefetch_queue": "tf.contrib.slim.prefetch_queue",
+    "contrib.slim.python.slim.data.test_utils": "inner.contrib.image_records",
     "contrib.slim.python.slim.data.tfexample_decoder": "tf.contrib.slim.tfexample_decoder",
     **{
         f"contrib.slim.python.slim.nets.{net}": f"tf.contrib.slim.nets.{public} "
@@ -492,12 +494,14 @@ MODULES: dict[str, str] = {
     "contrib.solvers.python.ops.least_squares": "tf.contrib.solvers.least_squares",
     "contrib.solvers.python.ops.linear_equations": "tf.contrib.solvers.linear_equations",
     "contrib.seq2seq.python.ops.attention_wrapper": "tf.contrib.seq2seq "
-    "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper",
+    "tideflow.contrib.seq2seq.mechanisms tideflow.contrib.seq2seq.attention_wrapper "
+    "tideflow.contrib.seq2seq.layer_mechanisms",
     "contrib.seq2seq.python.ops.basic_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.layer_decoders",
     "contrib.seq2seq.python.ops.loss": "tf.contrib.seq2seq tideflow.contrib.seq2seq.losses",
     "contrib.seq2seq.python.ops.sampler": "tideflow.contrib.seq2seq.samplers "
     "tideflow.contrib.seq2seq.sampling",
     "contrib.seq2seq.python.ops.beam_search_decoder": "tf.contrib.seq2seq tideflow.contrib.seq2seq.beams "
+    "tideflow.contrib.seq2seq.beam_search "
     "inner.contrib.beam_search_steps",
     "contrib.seq2seq.python.ops.decoder": "tf.contrib.seq2seq inner.graph.recurrent_names "
     "tideflow.contrib.seq2seq.decoder",

@@ -1,6 +1,6 @@
 """Cells that programs import from contrib.rnn.python.ops.rnn_cell."""
 
-from kit import cases, normal, raises
+from kit import cases, names, normal, raises
 
 _CELLS = {
     "layer norm": ("LayerNormLSTMCell", dict(num_units=3, layer_norm=True)),
@@ -66,3 +66,22 @@ def turing_machine(tf, np, readers, writers):
         values = session.run([outputs, state.M, state.w_list, state.read_vector_list])
     sizes = machine.state_size
     return variables, sizes.w_list, sizes.M, values, state.time, raises(_module(tf).NTMCell, 3, 1, 1, 1, 1)
+
+
+_NAMED = {
+    "phased": lambda tf: tf.contrib.rnn.PhasedLSTMCell(2),
+    "time and frequency": lambda tf: tf.contrib.rnn.TimeFreqLSTMCell(2, feature_size=2, frequency_skip=1),
+}
+
+
+@cases(*sorted(_NAMED))
+def operations_stand_in_tensorflows_order(tf, np, which):
+    tf.set_random_seed(7)
+    cell = _NAMED[which](tf)
+    x = tf.zeros([3, 4])
+    inputs = (tf.zeros([3, 1], tf.float64), x) if which == "phased" else x
+    state = cell.zero_state(3, tf.float32) if which == "phased" else tf.zeros([3, 12])
+    cell(inputs, state)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return [names(tf), session.run(tf.global_variables()) if which == "phased" else []]

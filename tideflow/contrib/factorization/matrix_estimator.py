@@ -45,6 +45,19 @@ class _Sweeps:
         turned = tf.assign(self.is_row_sweep, tf.logical_not(self.is_row_sweep))
         self.switch = tf.group(turned, row_reset, col_reset, name="sweep_switch_op")
 
+    def hook(self) -> _SweepHook:
+        """The hook that runs them."""
+        return _SweepHook(
+            self.is_row_sweep,
+            self.is_done,
+            self.init,
+            self.prepare[True],
+            self.prepare[False],
+            self.train[True],
+            self.train[False],
+            self.switch,
+        )
+
     def _axis(self, given: Any, count: int, axis: str, solved: tuple[Any, ...]) -> tuple[Any, Any]:
         """The operation that forgets which rows (or columns) were seen, and that of a training step."""
         seen = _state(tf.fill([count], False), f"processed_{axis}")
@@ -73,26 +86,63 @@ def _state(value: Any, name: str) -> Any:
 
 
 class _SweepHook(SessionRunHook):
-    """Runs a step of the current sweep in each run, and prepares each sweep."""
+    """Runs a step of the current sweep in each run, and prepares each sweep.
 
-    def __init__(self, sweeps: _Sweeps):
-        self._sweeps, self._has_begun = sweeps, False
-        self._count = tf.assign_add(get_global_step(), 1, name="global_step_incr").op
+    Args:
+      is_row_sweep_var: Whether the current sweep is over rows.
+      is_sweep_done_var: Whether it has been over all of them.
+      init_op: Runs before the first sweep.
+      row_prep_ops: Run one after the other before a sweep over rows.
+      col_prep_ops: Run before a sweep over columns.
+      row_train_op: A step over rows.
+      col_train_op: A step over columns.
+      switch_op: Turns to the other sweep.
+    """
+
+    def __init__(
+        self,
+        is_row_sweep_var: Any,
+        is_sweep_done_var: Any,
+        init_op: Any,
+        row_prep_ops: Sequence[Any],
+        col_prep_ops: Sequence[Any],
+        row_train_op: Any,
+        col_train_op: Any,
+        switch_op: Any,
+    ):
+        self._is_row_sweep_var = is_row_sweep_var
+        self._is_sweep_done_var = is_sweep_done_var
+        self._init_op = init_op
+        self._prepare = {True: row_prep_ops, False: col_prep_ops}
+        self._train = {True: row_train_op, False: col_train_op}
+        self._switch_op = switch_op
+        self._has_begun = False
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
-        session, sweeps = run_context.session, self._sweeps
-        is_done = session.run(sweeps.is_done)
+        session = run_context.session
+        is_done = session.run(self._is_sweep_done_var)
         if not self._has_begun:
-            session.run(sweeps.init)
+            session.run(self._init_op)
         if is_done:
-            session.run(sweeps.switch)
-        of_rows = bool(session.run(sweeps.is_row_sweep))
+            session.run(self._switch_op)
+        of_rows = bool(session.run(self._is_row_sweep_var))
         if is_done or not self._has_begun:
-            for prepare in sweeps.prepare[of_rows]:
+            for prepare in self._prepare[of_rows]:
                 session.run(prepare)
         self._has_begun = True
-        session.run(self._count)
-        return SessionRunArgs(sweeps.train[of_rows])
+        return SessionRunArgs([self._train[of_rows]])
+
+
+class _IncrementGlobalStepHook(SessionRunHook):
+    """Counts the global step, if there is one."""
+
+    def __init__(self) -> None:
+        step = get_global_step()
+        self._count = None if step is None else tf.assign_add(step, 1, name="global_step_incr").op
+
+    def before_run(self, run_context: Any) -> None:
+        if self._count is not None:
+            run_context.session.run(self._count)
 
 
 class _StopAtSweepHook(SessionRunHook):
@@ -102,8 +152,11 @@ class _StopAtSweepHook(SessionRunHook):
         self._last_sweep = last_sweep
 
     def begin(self) -> None:
-        completed = f"{WALSMatrixFactorization.COMPLETED_SWEEPS}:0"
-        self._completed = tf.get_default_graph().get_tensor_by_name(completed)
+        name = WALSMatrixFactorization.COMPLETED_SWEEPS
+        try:
+            self._completed = tf.get_default_graph().get_tensor_by_name(f"{name}:0")
+        except KeyError:
+            raise RuntimeError(f"{name} counter should be created to use StopAtSweepHook.") from None
 
     def before_run(self, run_context: Any) -> SessionRunArgs:
         return SessionRunArgs(self._completed)
@@ -123,7 +176,7 @@ def _model_fn(features: dict[str, Any], labels: Any, mode: str, params: dict) ->
     )
     if is_training:
         sweeps = _Sweeps(model, features, params["model"]["input_rows"], params["model"]["input_cols"])
-        hooks: list[SessionRunHook] = [_SweepHook(sweeps)]
+        hooks: list[SessionRunHook] = [sweeps.hook(), _IncrementGlobalStepHook()]
         if params["max_sweeps"] is not None:
             hooks.append(_StopAtSweepHook(params["max_sweeps"]))
         return _made(mode, loss=sweeps.loss, training_hooks=hooks)

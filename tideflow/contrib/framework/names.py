@@ -66,8 +66,11 @@ def get_graph_from_inputs(op_input_list: Any, graph: Graph | None = None) -> Gra
       ValueError: If they are of several graphs.
     """
     found = graph or graph_of(list(op_input_list))
-    for value in op_input_list:
-        if hasattr(value, "graph") and value.graph is not found:
+    of_graph = [value for value in op_input_list if hasattr(value, "graph")]
+    for value in of_graph:
+        if value.graph is not found and graph is None:
+            raise ValueError(f"{value} must be from the same graph as {of_graph[0]}.")
+        if value.graph is not found:
             raise ValueError(f"{value} is not from the passed-in graph.")
     return found
 

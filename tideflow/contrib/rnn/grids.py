@@ -97,7 +97,8 @@ class TimeFreqLSTMCell(RNNCell):
             return unary.sigmoid(sums + peepholes[name] * seen if peepholes else sums)
 
         below = creation.zeros([dimension_value(inputs.shape[0]) or inputs.shape[0], units], dtype)
-        outputs, states = [], []
+        outputs: Any = None
+        states: Any = None
         for number, part in enumerate(parts):
             c = slicing.slice(state, [0, 2 * number * units], [-1, units])
             m = slicing.slice(state, [0, (2 * number + 1) * units], [-1, units])
@@ -106,9 +107,10 @@ class TimeFreqLSTMCell(RNNCell):
             c_new = gate(f + self._forget_bias, "F", c) * c + gate(i, "I", c) * unary.tanh(j)
             c_new = _clipped(c_new, self._cell_clip)
             below = gate(o, "O", c_new) * unary.tanh(c_new)
-            outputs.append(below)
-            states += [c_new, below]
-        return joining.concat(outputs, 1), joining.concat(states, 1)
+            # One at a time, as TensorFlow does it: later operations get its numbers as seeds.
+            states = joining.concat([c_new, below] if states is None else [states, c_new, below], 1)
+            outputs = below if outputs is None else joining.concat([outputs, below], 1)
+        return outputs, states
 
 
 class _Way:

@@ -73,7 +73,7 @@ class _ProjectedLSTM(RNNCell):
             c = tf.clip_by_value(c, -self._cell_clip, self._cell_clip)
         h = tf.sigmoid(self._peep(o, peeps, "o", c)) * self._activation(c)
         if self._num_proj is not None:
-            with tf.variable_scope("projection"):
+            with tf.variable_scope("projection") as scope, tf.variable_scope(scope):
                 h = self._linear([h], self._num_proj, bias=False)
             if self._proj_clip is not None:
                 h = tf.clip_by_value(h, -self._proj_clip, self._proj_clip)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -203,19 +202,21 @@ class PhasedLSTMCell(RNNCell):
             initializer=initializers.Constant(self._ratio_on),
             trainable=self._trainable_ratio_on,
         )
-        since = time - casting.cast(phase, dtype=time.dtype)
+        start = casting.cast(phase, dtype=time.dtype)
         length = casting.cast(period, dtype=time.dtype)
+        since = time - start
         # The slope of the remainder is that of the time: jumps do not count.
         remainder = constants.stop_gradient(binary.mod(since, length) - since) + since
         part = casting.cast(remainder / length, dtype=dtypes.float32)
         opening = 2 * part / ratio_on
-        k = indexing.where(part < ratio_on, 2 - opening, self._leak * part)
+        closing, closed = 2 - opening, self._leak * part
+        k = indexing.where(part < ratio_on, closing, closed)
         return indexing.where(part < 0.5 * ratio_on, opening, k)
 
 
 def _log_uniform(low: float, high: float) -> Callable:
     def initializer(shape: Any, dtype: Any = dtypes.float32, partition_info: Any = None) -> Tensor:
-        return unary.exp(distributions.random_uniform(shape, math.log(low), math.log(high), dtype))
+        return unary.exp(distributions.random_uniform(shape, unary.log(low), unary.log(high), dtype))
 
     return initializer
 

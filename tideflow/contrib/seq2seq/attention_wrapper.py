@@ -13,6 +13,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
+from tideflow.layers.base import Layer as KerasLayer
 from tideflow.layers.core import Dense
 from tideflow.ops.arrays import constants, creation, joining, shapes
 from tideflow.ops.control_flow.tensor_array import TensorArray
@@ -72,7 +73,10 @@ def _compute_attention(
     attention_mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
 ) -> tuple[Tensor, Tensor, Any]:
     """The attention, the alignments it is summed by, and the mechanism's next state."""
-    alignments, next_state = attention_mechanism(cell_output, state=attention_state)
+    if isinstance(attention_mechanism, KerasLayer):
+        alignments, next_state = attention_mechanism([cell_output, attention_state])
+    else:
+        alignments, next_state = attention_mechanism(cell_output, state=attention_state)
     context = matmul.matmul(shapes.expand_dims(alignments, 1), attention_mechanism.values)
     context = shapes.squeeze(context, [1])
     if attention_layer is None:

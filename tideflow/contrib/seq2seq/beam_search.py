@@ -19,7 +19,7 @@ from tideflow.contrib.seq2seq.beams import (
     sorted_array,
     split_batch_beams,
 )
-from tideflow.contrib.seq2seq.decoder import Decoder
+from tideflow.contrib.seq2seq.decoder import BaseDecoder, Decoder
 from tideflow.contrib.seq2seq.helpers import embedding_function
 from tideflow.export import export
 from tideflow.graph import dtypes, nest
@@ -90,46 +90,29 @@ class FinalBeamSearchDecoderOutput(
     __slots__ = ()
 
 
-@export("contrib.seq2seq.BeamSearchDecoder")
-class BeamSearchDecoder(Decoder):
-    """Keeps the `beam_width` best beginnings of each row; a beam that says `end_token` is finished.
+class _BeamSearch:
+    """What decoders of both kinds do: they keep the `beam_width` best beginnings of each row."""
 
-    `initial_state` has `beam_width` rows for each row of the batch (see `tile_batch`). The length penalty
-    (Wu et al., 2016) makes long sequences better, the coverage penalty those whose attention saw everything.
-
-    Args:
-      cell: The recurrent cell.
-      embedding: The table of vectors, or a function from ids to vectors.
-      start_tokens: The id that each row begins with, an int32 vector [batch].
-      end_token: The id that ends a sequence, an int32 scalar.
-      initial_state: The state of the cell at the start, with `beam_width` rows for each row of the batch
-        (`tile_batch`).
-      beam_width: The number of beams.
-      output_layer: A layer that is applied to the cell's outputs; None for none.
-      length_penalty_weight: How much longer sequences gain (Wu et al., 2016); 0 for nothing.
-      coverage_penalty_weight: How much sequences lose whose attention left something out; 0 for nothing.
-      reorder_tensor_arrays: Whether TensorArrays in the cell's state follow the beams at the end.
-    """
-
-    def __init__(
+    def _take_options(
         self,
-        cell: RNNCell,
-        embedding: TensorLike | Callable,
-        start_tokens: TensorLike,
-        end_token: TensorLike,
-        initial_state: Any,
+        cell: Any,
         beam_width: int,
-        output_layer: Layer | None = None,
-        length_penalty_weight: TensorLike = 0.0,
-        coverage_penalty_weight: TensorLike = 0.0,
-        reorder_tensor_arrays: bool = True,
-    ):
+        output_layer: Layer | None,
+        length_penalty_weight: TensorLike,
+        coverage_penalty_weight: TensorLike,
+        reorder_tensor_arrays: bool,
+    ) -> None:
         assert_like_rnncell("cell", cell)
         check_layer(output_layer)
         self._cell = cell
         self._output_layer = output_layer
         self._reorder_tensor_arrays = reorder_tensor_arrays
-        self._embedding_fn = embedding_function(embedding)
+        self._beam_width = beam_width
+        self._length_penalty_weight = length_penalty_weight
+        self._coverage_penalty_weight = coverage_penalty_weight
+
+    def _take_start(self, start_tokens: TensorLike, end_token: TensorLike, initial_state: Any) -> None:
+        """Keeps the beams before the first step, whose vectors are those of `_embedding_fn`."""
         self._start_tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
         if self._start_tokens.shape.ndims != 1:
             raise ValueError("start_tokens must be a vector")
@@ -137,51 +120,21 @@ class BeamSearchDecoder(Decoder):
         if self._end_token.shape.ndims != 0:
             raise ValueError("end_token must be a scalar")
         self._batch_size = shapes.size(start_tokens)
-        self._beam_width = beam_width
-        self._length_penalty_weight = length_penalty_weight
-        self._coverage_penalty_weight = coverage_penalty_weight
-        self._initial_cell_state = nest.map_structure(self._split, initial_state, cell.state_size)
-        self._start_tokens = tiling.tile(shapes.expand_dims(self._start_tokens, 1), [1, beam_width])
+        self._initial_cell_state = nest.map_structure(self._split, initial_state, self._cell.state_size)
+        self._start_tokens = tiling.tile(shapes.expand_dims(self._start_tokens, 1), [1, self._beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         # All beams begin alike: only the first counts, lest all say the same.
         self._finished = creation.one_hot(
             creation.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=beam_width,
+            depth=self._beam_width,
             on_value=False,
             off_value=True,
             dtype=dtypes.bool,
         )
 
-    @property
-    def batch_size(self) -> Any:
-        return self._batch_size
-
-    @property
-    def tracks_own_finished(self) -> bool:
-        """Beams change places, and with them whether they are finished."""
-        return True
-
-    @property
-    def output_size(self) -> BeamSearchDecoderOutput:
-        return BeamSearchDecoderOutput(*(TensorShape([self._beam_width]) for _ in range(3)))
-
-    @property
-    def output_dtype(self) -> BeamSearchDecoderOutput:
-        return BeamSearchDecoderOutput(self._dtype, dtypes.int32, dtypes.int32)
-
-    @property
-    def _dtype(self) -> dtypes.DType:
-        """Of scores: the cell's outputs are taken to be of its state's type."""
-        return nest.flatten(self._initial_cell_state)[0].dtype
-
-    def _split(self, t: Any, size: Any) -> Any:
-        return split_batch_beams(t, size, self._batch_size, self._beam_width) if has_rows(t) else t
-
-    def _merge(self, t: Any, size: Any) -> Any:
-        return merge_batch_beams(t, size, self._batch_size, self._beam_width) if has_rows(t) else t
-
-    def initialize(self, name: str | None = None) -> tuple[Tensor, Any, BeamSearchDecoderState]:
-        dtype = self._dtype
+    def _start(self) -> tuple[Tensor, Any, BeamSearchDecoderState]:
+        """Which beams are finished, the first inputs and the first state."""
+        dtype = self._score_dtype
         log_probs = creation.one_hot(
             creation.zeros([self._batch_size], dtype=dtypes.int32),
             depth=self._beam_width,
@@ -198,6 +151,34 @@ class BeamSearchDecoder(Decoder):
             accumulated_attention_probs=() if attention is None else attention,
         )
         return self._finished, self._start_inputs, state
+
+    @property
+    def batch_size(self) -> Any:
+        return self._batch_size
+
+    @property
+    def tracks_own_finished(self) -> bool:
+        """Beams change places, and with them whether they are finished."""
+        return True
+
+    @property
+    def output_size(self) -> BeamSearchDecoderOutput:
+        return BeamSearchDecoderOutput(*(TensorShape([self._beam_width]) for _ in range(3)))
+
+    @property
+    def output_dtype(self) -> BeamSearchDecoderOutput:
+        return BeamSearchDecoderOutput(self._score_dtype, dtypes.int32, dtypes.int32)
+
+    @property
+    def _score_dtype(self) -> dtypes.DType:
+        """Of scores: the cell's outputs are taken to be of its state's type."""
+        return nest.flatten(self._initial_cell_state)[0].dtype
+
+    def _split(self, t: Any, size: Any) -> Any:
+        return split_batch_beams(t, size, self._batch_size, self._beam_width) if has_rows(t) else t
+
+    def _merge(self, t: Any, size: Any) -> Any:
+        return merge_batch_beams(t, size, self._batch_size, self._beam_width) if has_rows(t) else t
 
     def step(
         self, time: Tensor, inputs: Any, state: BeamSearchDecoderState, name: str | None = None
@@ -244,6 +225,113 @@ class BeamSearchDecoder(Decoder):
             )
             final_state = final_state._replace(cell_state=cell_state)
         return FinalBeamSearchDecoderOutput(predicted, outputs), final_state
+
+
+@export("contrib.seq2seq.BeamSearchDecoder")
+class BeamSearchDecoder(_BeamSearch, Decoder):
+    """Keeps the `beam_width` best beginnings of each row; a beam that says `end_token` is finished.
+
+    `initial_state` has `beam_width` rows for each row of the batch (see `tile_batch`). The length penalty
+    (Wu et al., 2016) makes long sequences better, the coverage penalty those whose attention saw everything.
+
+    Args:
+      cell: The recurrent cell.
+      embedding: The table of vectors, or a function from ids to vectors.
+      start_tokens: The id that each row begins with, an int32 vector [batch].
+      end_token: The id that ends a sequence, an int32 scalar.
+      initial_state: The state of the cell at the start, with `beam_width` rows for each row of the batch
+        (`tile_batch`).
+      beam_width: The number of beams.
+      output_layer: A layer that is applied to the cell's outputs; None for none.
+      length_penalty_weight: How much longer sequences gain (Wu et al., 2016); 0 for nothing.
+      coverage_penalty_weight: How much sequences lose whose attention left something out; 0 for nothing.
+      reorder_tensor_arrays: Whether TensorArrays in the cell's state follow the beams at the end.
+    """
+
+    def __init__(
+        self,
+        cell: RNNCell,
+        embedding: TensorLike | Callable,
+        start_tokens: TensorLike,
+        end_token: TensorLike,
+        initial_state: Any,
+        beam_width: int,
+        output_layer: Layer | None = None,
+        length_penalty_weight: TensorLike = 0.0,
+        coverage_penalty_weight: TensorLike = 0.0,
+        reorder_tensor_arrays: bool = True,
+    ):
+        penalties = (length_penalty_weight, coverage_penalty_weight)
+        self._take_options(cell, beam_width, output_layer, *penalties, reorder_tensor_arrays)
+        self._embedding_fn = embedding_function(embedding)
+        self._take_start(start_tokens, end_token, initial_state)
+
+    def initialize(self, name: str | None = None) -> tuple[Tensor, Any, BeamSearchDecoderState]:
+        return self._start()
+
+
+class BeamSearchDecoderV2(_BeamSearch, BaseDecoder):
+    """The decoder as a layer: a call gives the table of vectors, the tokens and the first state.
+
+    Args:
+      cell: The recurrent cell.
+      beam_width: The number of beams.
+      embedding_fn: A function from ids to vectors, if calls give no table.
+      output_layer: A layer that is applied to the cell's outputs; None for none.
+      length_penalty_weight: How much longer sequences gain.
+      coverage_penalty_weight: How much sequences lose whose attention left something out.
+      reorder_tensor_arrays: Whether TensorArrays in the cell's state follow the beams at the end.
+      kwargs: Arguments of the layer.
+    """
+
+    def __init__(
+        self,
+        cell: RNNCell,
+        beam_width: int,
+        embedding_fn: Callable | None = None,
+        output_layer: Layer | None = None,
+        length_penalty_weight: TensorLike = 0.0,
+        coverage_penalty_weight: TensorLike = 0.0,
+        reorder_tensor_arrays: bool = True,
+        **kwargs: Any,
+    ):
+        if embedding_fn is not None and not callable(embedding_fn):
+            raise ValueError(f"embedding_fn is expected to be a callable, got {type(embedding_fn)}")
+        super().__init__(**kwargs)
+        penalties = (length_penalty_weight, coverage_penalty_weight)
+        self._take_options(cell, beam_width, output_layer, *penalties, reorder_tensor_arrays)
+        self._embedding_fn = embedding_fn
+
+    def initialize(
+        self, embedding: Any, start_tokens: Any = None, end_token: Any = None, initial_state: Any = None
+    ) -> tuple[Tensor, Any, BeamSearchDecoderState]:
+        """Which beams are finished at the start, the first inputs and the first state.
+
+        Args:
+          embedding: The table of vectors; None where the decoder has a function.
+          start_tokens: The id that each row begins with.
+          end_token: The id that ends a sequence.
+          initial_state: The state of the cell at the start.
+
+        Returns:
+          All three.
+
+        Raises:
+          ValueError: If there are both a table and a function.
+        """
+        if embedding is not None and self._embedding_fn is not None:
+            raise ValueError("embedding and embedding_fn cannot be provided at same time")
+        if embedding is not None:
+            self._embedding_fn = embedding_function(embedding)
+        self._take_start(start_tokens, end_token, initial_state)
+        return self._start()
+
+    def call(
+        self, embedding: Any, start_tokens: Any, end_token: Any, initial_state: Any, **kwargs: Any
+    ) -> tuple[Any, Any, Tensor]:
+        """Decodes: the outputs, the last state, and the length of each row."""
+        given = {"start_tokens": start_tokens, "end_token": end_token}
+        return super().call(embedding, initial_state, **given, **kwargs)
 
 
 # -------------------------------------------------------------------------------------------------- a step

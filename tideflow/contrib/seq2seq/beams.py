@@ -100,9 +100,14 @@ def has_rows(value: Any) -> bool:
     """Whether a part of a state has a batch: arrays keep theirs inside, scalars have none."""
     if isinstance(value, TensorArray):
         return False
+    check_rank(value)
+    return value.shape.ndims >= 1
+
+
+def check_rank(value: Tensor) -> None:
+    """Refuses a tensor of unknown rank."""
     if value.shape.ndims is None:
         raise ValueError(f"Expected tensor ({value}) to have known rank, but ndims == None.")
-    return value.shape.ndims >= 1
 
 
 def merge_batch_beams(t: Tensor, size: Any, batch_size: Any, beam_width: int) -> Tensor:

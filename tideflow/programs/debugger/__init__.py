@@ -9,6 +9,7 @@ makes a NaN or an infinity and names it, and `session.explain(fetches)` shows wh
 from tideflow.programs.debugger.dumps import (
     DebugDumpDir,
     DebugTensorDatum,
+    WatchKeyDoesNotExistInDebugDumpDirError,
     has_inf_or_nan,
     load_tensor_from_event,
     load_tensor_from_event_file,
@@ -33,6 +34,7 @@ __all__ = [
     "DumpingDebugWrapperSession",
     "LocalCLIDebugHook",
     "LocalCLIDebugWrapperSession",
+    "WatchKeyDoesNotExistInDebugDumpDirError",
     "WatchOptions",
     "add_debug_tensor_watch",
     "has_inf_or_nan",

@@ -230,7 +230,7 @@ class DumpingDebugWrapperSession(_Wrapper):
             with watching(self._sess, recorder):
                 return step()
         finally:
-            self._files.keep(recorder, self._sess.graph)
+            self._files.keep(recorder, self._sess.graph, (fetches, feed_dict))
 
 
 class _Files:
@@ -248,11 +248,11 @@ class _Files:
             options = WatchOptions(*options)
         return Recorder(wanted_by(*options[1:4]))
 
-    def keep(self, recorder: Recorder, graph: Any) -> None:
-        """Writes a step."""
+    def keep(self, recorder: Recorder, graph: Any, step: tuple[Any, Any]) -> None:
+        """Writes a step, whose fetches and feeds these are."""
         self._count += 1
         folder = os.path.join(self._root, f"run_{time.time_ns() // 1000}_{self._count}")
-        write(folder, recorder.data, graph.as_graph_def())
+        write(folder, recorder.data, graph.as_graph_def(), step, self._count - 1)
 
 
 class _WatchingHook(SessionRunHook):
@@ -373,4 +373,5 @@ class DumpingDebugHook(_WatchingHook):
         """
         recorder = self._stop()
         if recorder is not None:
-            self._files.keep(recorder, run_context.session.graph)
+            asked = run_context.original_args
+            self._files.keep(recorder, run_context.session.graph, (asked.fetches, asked.feed_dict))

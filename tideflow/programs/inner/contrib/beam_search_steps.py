@@ -9,6 +9,7 @@ from tideflow.contrib.seq2seq import beam_search, beams
 
 _mask_probs = beam_search.only_end_where_finished
 _check_batch_beam = beams.assert_beams
+_check_ndims = beams.check_rank
 _check_static_batch_beam_maybe = beams.may_have_beams
 _tensor_gather_helper = beams.gather_beams
 get_attention_probs = beam_search.attention_probs
