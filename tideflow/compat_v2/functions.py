@@ -16,7 +16,33 @@ from tideflow.variables.second_form import Variable
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
-    from tideflow.graph.typing import DTypeLike, TensorLike
+    from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
+
+
+def constant(
+    value: TensorLike, dtype: DTypeLike | None = None, shape: ShapeLike | None = None, name: str = "Const"
+) -> Tensor:
+    """Creates a tensor of a value, in a shape with as many elements; one element may stand in every place.
+
+    Args:
+      value: A number, a string, an array or nested lists.
+      dtype: The type of the elements.
+      shape: The shape of the tensor; that of the value if None.
+      name: The name of the operation.
+
+    Returns:
+      The tensor.
+
+    Raises:
+      TypeError: If the value has another number of elements than the shape.
+    """
+    sizes = None if shape is None else tf.TensorShape(shape)
+    if sizes is not None and sizes.is_fully_defined() and not isinstance(value, tf.Tensor):
+        given = tf.contrib.util.make_tensor_proto(value, dtype).tensor_shape
+        has = tuple(dim.size for dim in given.dim)
+        if has not in ((), (1,)) and np.prod(has) != sizes.num_elements():
+            raise TypeError(f"Expected Tensor's shape: {tuple(sizes.as_list())}, got {has}.")
+    return tf.constant(value, dtype, shape, name)
 
 
 class ResizeMethod:
@@ -261,6 +287,7 @@ def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: s
 
 NAMES = {
     "Variable": Variable,
+    "constant": constant,
     "feature_column.shared_embeddings": shared_embeddings,
     "image.ResizeMethod": ResizeMethod,
     "image.resize": resize,

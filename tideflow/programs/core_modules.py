@@ -116,7 +116,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.lib.io": ("tf.io tf.gfile tf.python_io", "file_io python_io tf_record"),
     "python.ops": (
         "tf tf.nn tf.math tf.linalg tf.image tf.strings tf.io tf.sparse tf.random tf.initializers "
-        "tf.debugging",
+        "tf.debugging inner.graph.second_forms",
         "array_grad array_ops batch_ops bitwise_ops boosted_trees_ops candidate_sampling_ops check_ops "
         "clip_ops clustering_ops collective_ops cond_v2 confusion_matrix control_flow_grad "
         "control_flow_ops control_flow_util control_flow_util_v2 control_flow_v2_toggles "
@@ -232,11 +232,12 @@ MODULES: dict[str, str] = {
     "python.client.session": "tf tideflow.session.fetches tideflow.session.session inner.graph.session_names",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors tideflow.graph.errors",
-    "python.ops.array_ops": "tf inner.graph.operation_names",
+    "python.ops.array_ops": "tf inner.graph.operation_names inner.graph.second_forms",
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
     "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors inner.graph.error_names",
-    "python.framework.constant_op": "tf inner.graph.operation_names inner.graph.tensor_utilities",
+    "python.framework.constant_op": "inner.graph.plain_second_forms tf inner.graph.operation_names "
+    "inner.graph.tensor_utilities",
     "python.framework.config": "tf.config tf.config.experimental tf.config.optimizer tf.config.threading",
     "python.framework.combinations": "inner.testing.mode_combinations",
     "python.framework.test_combinations": "inner.testing.test_combinations",
@@ -248,7 +249,7 @@ MODULES: dict[str, str] = {
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.functions.defun inner.graph.function_names tf",
     "python.framework.graph_to_function_def": "inner.graph.function_names",
-    "python.ops.sparse_ops": "tf tf.sparse",
+    "python.ops.sparse_ops": "tf tf.sparse inner.graph.second_forms",
     "python.framework.meta_graph": "inner.graph.meta_graph_names tf.train",
     "python.framework.common_shapes": "inner.graph.shape_functions tf",
     "python.framework.function_def_to_graph": "inner.graph.function_names",
@@ -301,7 +302,7 @@ MODULES: dict[str, str] = {
     "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
     "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
-    "python.ops.confusion_matrix": "tf tideflow.ops.math.confusion",
+    "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
     "python.ops.custom_gradient": "tf inner.train.variable_names",
@@ -325,11 +326,12 @@ MODULES: dict[str, str] = {
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names",
     "python.ops.inplace_ops": "inner.graph.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
-    "python.ops.random_ops": "tf tf.random inner.graph.random_op_names",
+    "python.ops.parsing_ops": "inner.graph.plain_second_forms tf.io tf",
+    "python.ops.random_ops": "tf tf.random inner.graph.random_op_names inner.graph.second_forms",
     "python.ops.losses.util": "tf.losses inner.keras.loss_names",
     "python.ops.list_ops": "inner.graph.list_names gen",
     "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
-    "python.ops.math_ops": "tf.math tf inner.graph.arithmetic_names",
+    "python.ops.math_ops": "tf.math tf inner.graph.arithmetic_names inner.graph.second_forms",
     "python.ops.metrics": "tf.metrics",
     "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
     "inner.train.metric_names",

@@ -32,6 +32,8 @@ class Barrier:
             self._shapes = [as_shape(shape) for shape in _as_shapes(shapes)]
             if len(self._shapes) == 1:
                 self._shapes *= len(self._types)
+            if not all(shape.is_fully_defined() for shape in self._shapes):
+                raise ValueError(f"All shapes must be fully defined: {self._shapes!r}")
             for i, shape in enumerate(self._shapes):
                 if shape.num_elements() == 0:
                     raise ValueError(

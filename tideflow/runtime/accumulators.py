@@ -216,10 +216,25 @@ class SparseAccumulator(Accumulator):
         shape = [-1 if first is None else first, *values.shape[1:]]
         return indices, self._mean(values, counts), torch.tensor(shape, dtype=torch.int64)
 
+    def _check_shape(self, given: TensorShape) -> None:
+        """Refuses a gradient whose shape does not begin with what is known of the accumulator's."""
+        if self.shape.tuple is None or given.tuple is None:
+            return
+        if len(given.tuple) < len(self.shape.tuple):
+            raise errors.invalid_argument(
+                f"Shape mismatch: expected shape rank at least {len(self.shape.tuple)}, got "
+                f"{len(given.tuple)}"
+            )
+        for i, (known, size) in enumerate(zip(self.shape.tuple, given.tuple)):
+            if known is not None and size is not None and known != size:
+                raise errors.invalid_argument(
+                    f"Shape mismatch: expected shape dim {i} to be {known}, got {size}"
+                )
+
     def _check(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
         if indices.ndim != 1:
             raise errors.invalid_argument(
-                f"Input indices should be vector but received shape: {list(indices.shape)}"
+                f"Input indices should be vector but received shape: {brackets(indices.shape)}"
             )
         if not values.ndim:
             raise errors.invalid_argument("Values cannot be 0-dimensional.")
@@ -234,23 +249,13 @@ class SparseAccumulator(Accumulator):
                 raise errors.invalid_argument(
                     f"Values have rows of shape {row[1:]}, but the gradient's shape is {given}"
                 )
-            if not _begins_with(given, self.shape):
-                raise self._mismatch(self.shape, given)
-        if not _begins_with(row, self.shape):
-            raise self._mismatch(self.shape, row)
+            self._check_shape(given)
+        self._check_shape(row)
         if self._rows is not None and self._rows.values.shape[1:] != values.shape[1:]:
             raise self._mismatch(TensorShape([None, *self._rows.values.shape[1:]]), row)
         limit = self.shape.tuple[0] if self.shape.tuple else None
         if limit is not None and len(indices) and not (indices.min() >= 0 and indices.max() < limit):
             raise errors.invalid_argument(f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}")
-
-
-def _begins_with(shape: TensorShape, prefix: TensorShape) -> bool:
-    """Whether a shape may begin with `prefix`: an accumulator need not know the shape of its rows."""
-    if prefix.ndims is None:
-        return True
-    rank = shape.ndims
-    return rank is not None and rank >= prefix.ndims and shape[: prefix.ndims].is_compatible_with(prefix)
 
 
 def _of_one_gradient(indices: torch.Tensor, values: torch.Tensor) -> _Rows:

@@ -162,6 +162,10 @@ class Queue:
 
     # ------------------------------------------------------------------ the store, which kinds differ in
 
+    def own_facts(self) -> dict[str, Any]:
+        """What queues of one name and of this kind have in common, beside what all kinds have."""
+        return {}
+
     def _clear(self) -> None:
         self._blocks: collections.deque[Rows] = collections.deque()
         self._count = 0
@@ -403,6 +407,7 @@ class RandomShuffleQueue(Queue):
 
     def __init__(self, *args: Any, min_after_dequeue: int, seed: int, seed2: int):
         self._min_after_dequeue = min_after_dequeue
+        self._seeds = seed, seed2
         if not seed and not seed2:
             seed, seed2 = (int(n) for n in np.random.default_rng().integers(1, 1 << 62, 2))
         self._words = _words(Philox.from_seeds(seed, seed2))
@@ -411,6 +416,10 @@ class RandomShuffleQueue(Queue):
             raise errors.invalid_argument(
                 f"min_after_dequeue {min_after_dequeue} must be < capacity {self.capacity}"
             )
+
+    def own_facts(self) -> dict[str, Any]:
+        given = {"random seeds": self._seeds} if any(self._seeds) else {}
+        return {"min_after_dequeue": self._min_after_dequeue, **given}
 
     def _clear(self) -> None:
         self._store: list[Element] = []

@@ -40,7 +40,8 @@ class PartitionedVariable:
         for variable in variable_list:
             if not (isinstance(variable, Variable) and variable._get_save_slice_info() is not None):
                 raise ValueError(
-                    f"All variables must be parts of one: {variable!r} says not of what it is a part"
+                    "All variables must have a save_slice_info available: "
+                    f"{[each.name for each in variable_list]}"
                 )
             if not variable._get_save_slice_info().full_name == name:
                 raise ValueError(f"All variables' full names should match: {name} and {variable.name}")

@@ -29,6 +29,7 @@ from tideflow.ops.helpers.axes import (
     brackets,
     common_shape,
     host_rank,
+    host_shape,
     merged,
     moved,
     normal_axis,
@@ -272,15 +273,10 @@ concat_offset_op = Op(
     differentiable=False,
 )
 
-_OFFSET_AXIS = "Concat dim tensor should be a scalar integer, but got shape "
-
 
 @concat_offset_op.shape
 def _concat_offset_shape(concat_dim, shape):
-    scalar(concat_dim, _OFFSET_AXIS)
-    said = "input {} should be a vector, but got shape "
-    parts = [vector(sizes, said.format(i)) for i, sizes in enumerate(shape)]
-    return [[None if sizes is None else len(sizes)] for sizes in parts]
+    return [[len(sizes) if sizes is not None and host_rank(sizes) == 1 else None] for sizes in shape]
 
 
 def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
@@ -296,29 +292,48 @@ def _offsets(axis: int, sizes: list[list[int]]) -> list[list[int]]:
 def _concat_offset_value(op):
     axis, *sizes = (partial_value(tensor) for tensor in op.inputs)
     if not isinstance(axis, int) or any(
-        part is None or len(part) != len(sizes[0]) or not -len(part) <= axis < len(part) for part in sizes
+        part is None
+        or host_rank(part) != 1
+        or len(part) != len(sizes[0])
+        or not -len(part) <= axis < len(part)
+        for part in sizes
     ):
         return [None] * len(sizes)
-    known = all(fully_known(part[axis]) for part in sizes)
-    return _offsets(axis, sizes) if known else [None] * len(sizes)
+    agree = all(_without(part, axis) == _without(sizes[0], axis) for part in sizes)  # else the kernel refuses
+    known = all(fully_known(part) for part in sizes)
+    return _offsets(axis, sizes) if known and agree else [None] * len(sizes)
+
+
+def _without(sizes: list[Any], axis: int) -> list[Any]:
+    axis %= len(sizes)
+    return sizes[:axis] + sizes[axis + 1 :]
 
 
 @concat_offset_op.kernel
 def _concat_offset_kernel(concat_dim, shape, *, shape_type):
-    scalar(concat_dim, _OFFSET_AXIS)
+    if isinstance(concat_dim, list):
+        raise errors.invalid_argument(
+            f"Concat dim tensor should be a scalar integer, but got shape {host_shape(concat_dim)}"
+        )
     first = shape[0]
     axis = normal_axis(concat_dim, len(first), f"Concat dim is out of range: {concat_dim} vs. {len(first)}")
     for i, sizes in enumerate(shape):
+        if host_rank(sizes) != 1:
+            raise errors.invalid_argument(f"input {i} should be a vector, but got shape {host_shape(sizes)}")
         if len(sizes) != len(first):
             raise errors.invalid_argument(
                 f"input {i} should contain {len(first)} elements, but got {len(sizes)}"
             )
-        if sizes[:axis] + sizes[axis + 1 :] != first[:axis] + first[axis + 1 :]:
+        if _without(sizes, axis) != _without(first, axis):
             raise errors.invalid_argument(
-                f"All dimensions except {axis} must match. Input {i} has shape {brackets(sizes)} and doesn't "
-                f"match input 0 with shape {brackets(first)}.",
+                f"All dimensions except {axis} must match. Input {i} has shape {_spaced(sizes)} and doesn't "
+                f"match input 0 with shape {_spaced(first)}.",
             )
     return [torch.tensor(offset, dtype=shape_type.torch) for offset in _offsets(axis, shape)]
+
+
+def _spaced(sizes: list[int]) -> str:
+    return f"[{' '.join(map(str, sizes))}]"
 
 
 def _starts(axis: np.ndarray, sizes: list[np.ndarray]) -> list[np.ndarray]:
@@ -389,6 +404,8 @@ def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tenso
         shape = convert_to_tensor(values[0]).shape
         shape.assert_is_fully_defined()
         rows = [shapes.expand_dims(value, 0) for value in values]
+        if not all(row.shape.is_fully_defined() for row in rows):
+            raise ValueError("All input shapes must be fully defined.")
         return parallel_concat_op(rows, shape=[len(values), *shape.as_list()])
 
 

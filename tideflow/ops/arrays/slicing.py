@@ -62,12 +62,14 @@ def _slice_shape(input, begin, size):
         raise ShapeError(mismatch(TensorShape([len(starts)]), TensorShape([len(lengths)])))
     sizes = of_rank(input, rank).tuple
     for axis, start in enumerate(starts or ()):
-        if start is not None and start < 0:
+        if start is not None and start < -1:
             raise ShapeError(
                 f"Invalid value in tensor used for shape: {start}",
                 f"Expected begin[{axis}] in [0, {sizes[axis]}], but got {start}",
             )
-    starts, lengths = starts or [None] * rank, lengths or [None] * rank
+    # TensorFlow's graphs take -1 for a number that is not known yet: only the kernel refuses it.
+    starts = [None if start == -1 else start for start in starts or [None] * rank]
+    lengths = lengths or [None] * rank
     given = size if fully_known(size) else None
     return [
         _length(sizes[i], starts[i], lengths[i], given is not None and given[i] == -1) for i in range(rank)

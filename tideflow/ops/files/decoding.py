@@ -78,7 +78,7 @@ def _decode_raw_kernel(bytes, *, out_type, little_endian):
         if len(string) != length:
             raise errors.invalid_argument(
                 "DecodeRaw requires input strings to all be the same size, but element "
-                f"{i} has size {len(string)} != {length}"
+                f"{i} has size {length} != {len(string)}"  # in the order of TensorFlow's words
             )
     if length % out_type.size:
         raise errors.invalid_argument(

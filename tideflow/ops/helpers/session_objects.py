@@ -31,10 +31,10 @@ def found(
     there = resources.get_or_create(node.attrs["container"], kind, name, lambda: make(name))
     has, asked = alike(there), alike(make(name))
     for what, value in asked.items():
-        if has[what] != value:
+        if has.get(what) != value:
             verb = "were" if what.endswith("s") else "was"
             raise errors.invalid_argument(
-                f"Shared {kind} '{name}' has {what} {has[what]} but requested {what} {verb} {value}",
+                f"Shared {kind} '{name}' has {what} {has.get(what)} but requested {what} {verb} {value}",
             )
     return there
 

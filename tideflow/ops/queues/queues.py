@@ -32,6 +32,7 @@ def _alike(queue: Queue) -> dict[str, Any]:
         "type": queue.kind,
         "capacity": queue.capacity,
         **component_facts(queue.dtypes, queue.shapes),
+        **queue.own_facts(),
     }
 
 

@@ -125,7 +125,9 @@ def _reduce_join_kernel(inputs, reduction_indices, *, keep_dims, separator):
             str(error).replace(f"{inputs.ndim} dimensions", f"{inputs.ndim} dimension(s)")
         ) from None
     if len(reduced) < len(given):
-        raise errors.invalid_argument(f"Duplicate reduction dimension in {given}")
+        axes = [axis % inputs.ndim for axis in given]
+        twice = next(axis for i, axis in enumerate(given) if axes[i] in axes[:i])
+        raise errors.invalid_argument(f"Duplicate reduction dimension {twice}")
     kept = [axis for axis in range(inputs.ndim) if axis not in reduced]
     order = [axis % inputs.ndim for axis in reversed(given)]  # the first axis given is joined first
     length = math.prod(inputs.shape[axis] for axis in reduced)

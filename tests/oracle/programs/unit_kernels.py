@@ -1,0 +1,105 @@
+"""Values that kernels refuse, and forms of functions, as TensorFlow's unit tests of operations call them."""
+
+import importlib
+
+from kit import raises
+
+
+def _module(tf, name):
+    """An inner module; under Tideflow, what stands for it."""
+    if tf.__name__ == "tideflow":
+        from tideflow.programs.finder import Facade
+
+        return Facade(f"tensorflow.python.{name}")
+    return importlib.import_module(f"tensorflow.python.{name}")
+
+
+def offsets_of_parts(tf, np):
+    offsets = _module(tf, "ops.gen_array_ops").concat_offset
+    given = [
+        (0, [[2, 3], [2, 7]]),
+        (1, [[2, 3, 5], [2, 7, 5]]),
+        (1, [[[2, 3]], [[2, 7]]]),
+        ([[1]], [[2, 3], [2, 7]]),
+        (4, [[2, 3], [2, 7]]),
+    ]
+    made = [offsets(tf.constant(axis), [tf.constant(part) for part in parts]) for axis, parts in given]
+    with tf.Session() as session:
+        return [
+            raises(session.run, made[0]),
+            session.run(made[1]),
+            *(raises(session.run, x) for x in made[2:]),
+        ]
+
+
+def constants_of_other_shapes(tf, np):
+    constant = _module(tf, "framework.constant_op").constant
+    return [
+        raises(constant, [1, 2], shape=[3]),
+        raises(constant, [1, 2, 3], shape=[2]),
+        raises(constant, [3, 4], shape=[]),
+        constant([7], shape=[2, 2]),
+        constant([1, 2, 3, 4], shape=[2, 2]),
+        raises(tf.compat.v2.constant, [1, 2], shape=[3]),
+    ]
+
+
+def second_forms(tf, np):
+    confusion = _module(tf, "ops.confusion_matrix").confusion_matrix
+    arrays, math, strings = (_module(tf, f"ops.{name}_ops") for name in ("array", "math", "string"))
+    made = [
+        confusion([0, 1], [1, 1], 2, [3, 4]),
+        _module(tf, "ops.parsing_ops").decode_raw(["ab", "c"], tf.uint8, fixed_length=3),
+        arrays.batch_gather_nd([[1, 2], [3, 4]], [[1], [0]], 1),
+        arrays.space_to_depth_v2(np.arange(4.0).reshape(1, 2, 2, 1), 2),
+        math.matvec([[1.0, 2.0]], [3.0, 4.0]),
+        math.sparse_segment_sum_v2([[1], [2]], [0, 1], [0, 0]),
+        strings.string_length_v2(["abc"]),
+    ]
+    x = tf.constant(1)
+    with tf.Session() as session:
+        return [session.run(made), math.tensor_equals(x, None), math.tensor_equals(x, x)]
+
+
+def sparse_gradients_of_other_shapes(tf, np):
+    sums = tf.SparseConditionalAccumulator(tf.float32, shape=[None, 3], name="sums")
+
+    def add(indices, values, shape=None):
+        shape = None if shape is None else np.array(shape, np.int64)
+        return sums.apply_grad(np.array(indices, np.int64), np.array(values, np.float32), shape)
+
+    with tf.Session() as session:
+        return [
+            raises(session.run, add([0], [[1, 2]], [3, 2])),
+            raises(session.run, add([0], [1], [1])),
+            raises(session.run, add([[0]], [[1, 2, 3]])),
+        ]
+
+
+def queues_of_one_name(tf, np):
+    def both(name, *others):
+        made = [tf.RandomShuffleQueue(10, *other, shared_name=name).size() for other in others]
+        with tf.Session() as session:
+            session.run(made[0])
+            return raises(session.run, made[1])
+
+    barrier = _module(tf, "ops.data_flow_ops").Barrier
+    return [
+        both("least", (5, tf.int32), (6, tf.int32)),
+        both("seeds", (5, tf.int32, [()], None, 1), (5, tf.int32, [()], None, 2)),
+        both("same", (5, tf.int32, [()], None, 1), (5, tf.int32, [()], None, 1)),
+        both("unseeded", (5, tf.int32), (5, tf.int32)),
+        raises(barrier, (tf.float32,), shapes=((None,),)),
+    ]
+
+
+def windows_and_words(tf, np):
+    last = tf.slice([1, 2], [-1], [1])
+    joined = tf.reduce_join(tf.placeholder_with_default([["a", "b"]], None), [0, -2])
+    with tf.Session() as session:
+        return [
+            raises(session.run, last),
+            raises(session.run, joined),
+            raises(session.run, tf.decode_raw(["short", "longer"], tf.uint8)),
+            raises(tf.parallel_stack, [[1], tf.placeholder(tf.int32)]),
+        ]
