@@ -171,7 +171,7 @@ def test_a_model_without_weights_says_so():
 def test_a_file_that_is_no_model(tmp_path):
     path = tmp_path / "model.h5"
     path.write_bytes(b"hello")
-    with pytest.raises(OSError, match="SavedModel file does not exist at: .* no HDF5 file"):
+    with pytest.raises(OSError, match=r"SavedModel file does not exist at: .* no HDF5 file"):
         tf.keras.models.load_model(str(path))
 
 
