@@ -7,28 +7,30 @@ Each function's docstring is its law, as of a rewrite rule. The laws hold on CPU
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 
 from tideflow.compile.ir import Loop, Node, Program, Value, make_node
+from tideflow.compile.loop_stacks import reads_before_loops, values_off_stacks
 from tideflow.compile.loop_values import sums
 from tideflow.compile.prune import given
 from tideflow.compile.rules_math import add_matmul_op
+from tideflow.compile.side_by_side import side_by_side
 from tideflow.graph import dtypes
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.arrays.joining import split_op, split_v_op
-from tideflow.ops.arrays.slicing import slice_op
+from tideflow.ops.arrays.slicing import slice_op, strided_slice_op
 from tideflow.ops.helpers import cpu_products
 from tideflow.ops.linalg.matmul import matmul_op
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.loop_products import ROWS, LoopWeights, ProductSum, UseCount
 
 _TESTS = "tests/compile/test_loop_products.py"
-_VIEWS = (slice_op, split_op, split_v_op)
+_VIEWS = (slice_op, strided_slice_op, split_op, split_v_op)
 
 # -------------------------------------------------------------------------------- op types of plans
 
@@ -80,39 +82,73 @@ loop_product_op.samples(covered_by=_TESTS)
 
 # -------------------------------------------------------------------------------- the laws
 
-LAWS = ("views_before_loops", "weights_packed_once", "postpone_products")
+LAWS = (
+    "reads_before_loops",
+    "views_before_loops",
+    "values_off_stacks",
+    "side_by_side",
+    "weights_packed_once",
+    "postpone_products",
+)
 
 
 def once_before_loops(program: Program, disabled: frozenset[str] = frozenset()) -> list[str]:
-    """Applies the laws to all loops of a program; returns the names of those that changed something.
-    Constants of a body are put before its loop, so that they are like what comes from outside.
-    """
-    applied: list[str] = []
-    nodes: list[Node] = []
-    replaced: dict[Value, Value] = {}
-    for node in program.nodes:
-        if replaced:
-            node.replace_values(replaced)
-        if not isinstance(node, Loop):
-            nodes.append(node)
-            continue
-        applied += once_before_loops(node.body, disabled)
-        before = _taken_out(node, lambda inner: inner.definition is const_op)
-        after: list[Node] = []
-        for law in (views_before_loops, weights_packed_once):
-            if law.__name__ not in disabled:
-                applied += [law.__name__] * law(node, before)
-        if postpone_products.__name__ not in disabled:
-            after = postpone_products(node, before, replaced)
-            applied += [postpone_products.__name__] * len(after)
-        nodes += [*before, node, *after]
-    program.nodes = nodes
-    program.fetches = [replaced.get(value, value) for value in program.fetches]
+    """Applies the laws to all loops of a program; returns the names of those that changed something."""
+    loops = [node for node in program.nodes if isinstance(node, Loop)]
+    if not loops:
+        return []
+    applied = [name for loop in loops for name in once_before_loops(loop.body, disabled)]
+    outside = constants_before_loops, views_before_loops
+    applied += _before_each(program, (reads_before_loops, *outside), disabled)
+    if values_off_stacks.__name__ not in disabled:
+        applied += [values_off_stacks.__name__] * values_off_stacks(program)
+    if side_by_side.__name__ not in disabled:
+        applied += [side_by_side.__name__ for loop in loops for _ in range(side_by_side(loop))]
+    applied += _before_each(program, (*outside, weights_packed_once), disabled)
+    if postpone_products.__name__ not in disabled:
+        applied += _with_postponed_products(program)
     return applied
 
 
+def _before_each(
+    program: Program, laws: Sequence[Callable[[Loop, list[Node]], int]], disabled: frozenset[str]
+) -> list[str]:
+    """Applies laws that put nodes before the loops of a program."""
+    applied: list[str] = []
+    nodes: list[Node] = []
+    for node in program.nodes:
+        if isinstance(node, Loop):
+            for law in laws:
+                if law.__name__ not in disabled:
+                    applied += [law.__name__] * law(node, nodes)
+        nodes.append(node)
+    program.nodes = nodes
+    return [name for name in applied if name in LAWS]
+
+
+def _with_postponed_products(program: Program) -> list[str]:
+    nodes: list[Node] = []
+    replaced: dict[Value, Value] = {}
+    count = 0
+    for node in program.nodes:
+        node.replace_values(replaced)
+        after = postpone_products(node, nodes, replaced) if isinstance(node, Loop) else []
+        nodes += [node, *after]
+        count += len(after)
+    program.nodes = nodes
+    program.fetches = [replaced.get(value, value) for value in program.fetches]
+    return [postpone_products.__name__] * count
+
+
+def constants_before_loops(loop: Loop, before: list[Node]) -> int:
+    """while: c = Const() -> c = Const(); while: c"""
+    moved = _taken_out(loop, lambda inner: inner.definition is const_op)
+    before += moved
+    return len(moved)
+
+
 def views_before_loops(loop: Loop, before: list[Node]) -> int:
-    """while: Split(w) -> w1, w2 = Split(w); while: w1, w2"""
+    """while: Split(w) -> w1, w2 = Split(w); while: w1, w2; and so for other views"""
     made = _made_in(loop)
 
     def is_same_always(node: Node) -> bool:

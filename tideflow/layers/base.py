@@ -24,7 +24,7 @@ from tideflow.graph.user_functions import converted
 from tideflow.layers import keras_state, precision
 from tideflow.layers.additions import Additions
 from tideflow.layers.connected import Connected
-from tideflow.layers.input_spec import check_inputs
+from tideflow.layers.input_spec import InputSpec, check_inputs
 from tideflow.layers.keras_graph import (
     get_graph,
     is_symbolic,
@@ -708,6 +708,18 @@ class Layer(Connected, Additions, Module):
         batch_set_value(list(zip(params, weights, strict=True)))
 
     # ------------------------------------------------------------------ facts
+
+    @property
+    def input_spec(self) -> Any:
+        """What the inputs must be like: an `InputSpec`, one for each input, or None."""
+        return self._input_spec
+
+    @input_spec.setter
+    def input_spec(self, value: Any) -> None:
+        for spec in nest.flatten(value):
+            if spec is not None and not isinstance(spec, InputSpec):
+                raise TypeError(f"Layer input_spec must be an instance of InputSpec. Got: {spec}")
+        self._input_spec = value
 
     @property
     def name(self) -> str:

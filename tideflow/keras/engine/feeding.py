@@ -365,6 +365,8 @@ def _per_class(given: Any, names: list[str]) -> list[Any]:
 
 def _type_of_input(array: Any) -> Any:
     """The type of the input that a model has for an array."""
+    if tf.is_tensor(array):
+        return keras_state.floatx() if array.dtype.is_floating else array.dtype
     if array.dtype.kind in "OSU":
         return tf.string
     return keras_state.floatx() if array.dtype.kind == "f" else array.dtype

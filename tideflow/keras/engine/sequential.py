@@ -71,8 +71,10 @@ class Sequential(Model):
                         "All layers in a Sequential model should have a single output tensor. For "
                         "multi-output layers, use the functional API."
                     )
-        if self.outputs:
+        if self.outputs and isinstance(self.__dict__["_layers"][0], InputLayer):
             self._take_stack()
+        elif self.outputs:  # the first data has told the inputs
+            self.built = True
 
     def _add_first(self, layer: Layer) -> None:
         own = self.__dict__["_layers"]
