@@ -92,7 +92,9 @@ def _both_axes(flat: torch.Tensor, rows: tuple, columns: tuple, combine: Callabl
 def _one_axis(flat: torch.Tensor, axis: int, places: list, weights: list, combine: Callable) -> torch.Tensor:
     if axis != -1:
         return combine((flat.index_select(axis, place) for place in places), weights)
-    matrix = flat.flatten(0, -2)  # of matrices, ATen takes columns ten times faster than of what has more axes
+    matrix = flat.flatten(
+        0, -2
+    )  # of matrices, ATen takes columns ten times faster than of what has more axes
     result = combine((matrix.index_select(-1, place) for place in places), weights)
     return result.view(*flat.shape[:-1], -1)
 
