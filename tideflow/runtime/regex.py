@@ -6,7 +6,8 @@ Text is UTF-8; bytes that are not are matched by nothing.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 import re2
 
@@ -14,38 +15,81 @@ from tideflow.graph import errors
 
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False
+_ANYWHERE, _BOTH = re2._Anchor.UNANCHORED, re2._Anchor.ANCHOR_BOTH
+_NOWHERE = (-1, -1)
 
 
-def full_match(pattern: bytes, data: bytes) -> bool:
-    """Whether the whole of `data` matches."""
-    return compiled(pattern).fullmatch(data) is not None
+def full_match(pattern: bytes) -> Callable[[bytes], bool]:
+    """Whether the whole of a string matches."""
+    match, nothing = compiled(pattern)._regexp.Match, [_NOWHERE]
+    return lambda data: match(_BOTH, data, 0, len(data))[:1] != nothing
 
 
-def replace(pattern: bytes, rewrite: bytes, data: bytes, everywhere: bool) -> bytes:
-    """`data` with its first match, or all of them, rewritten; `\\1` in the rewrite is what group 1 has."""
+def replacement(pattern: bytes, rewrite: bytes, everywhere: bool) -> Callable[[bytes], bytes]:
+    """What replaces the first match in a string, or all of them; `\\1` in the rewrite is what group 1 has."""
+    regexp = compiled(pattern)
     parts, is_whole = _rewrite_parts(rewrite)
     if not is_whole and not everywhere:
-        return data
-    pieces, end = [], 0
-    for match in _matches(compiled(pattern), data):
-        pieces += [data[end : match.start()], *(_part(part, match) for part in parts)]
-        end = match.end()
-        if not everywhere:
-            break
-    return b"".join([*pieces, data[end:]])
+        return lambda data: data
+    if is_whole and all(isinstance(part, bytes) for part in parts):
+        by_re = _replaced_by_re(pattern, b"".join(parts), everywhere)
+    else:
+        by_re = None
+
+    def replaced(data: bytes) -> bytes:
+        if by_re is not None and data.isascii():
+            return by_re(data)
+        pieces, end = [], 0
+        for spans in _matches(regexp, data):
+            begin, after = spans[0]
+            pieces += [data[end:begin], *(_part(part, data, spans) for part in parts)]
+            end = after
+            if not everywhere:
+                break
+        return b"".join([*pieces, data[end:]]) if pieces else data
+
+    return replaced
 
 
-def _matches(pattern: re2._Regexp, data: bytes) -> Iterator[re2._Match]:
-    """Matches from left to right as RE2's GlobalReplace takes them: an empty one never touches the one before
-    it, and none begins amid a character.
+_PLAIN = re.compile(rb"(?:[A-Za-z0-9 _<>,;:!@#%&=~`\"'/-]|\\[.*+?()|^$/\[\]{}])+")
+_SET = re.compile(
+    rb"(?:\[\^?(?:[A-Za-z0-9 _<>,;:!?@#%&=~`\"'/(){}.*+$|-]|\\[ -/:-@[\]-`{-~sdw])+\]|\\[dDwWsS])\+?"
+)
+_MAYBE_OF_SETS = re.compile(rb"--|&&|\|\||~~")  # what Python may come to read as operations on sets
+_SPACES = rb"\t\n\f\r "  # RE2's \s, without Python's vertical tab
+
+
+def _replaced_by_re(pattern: bytes, text: bytes, everywhere: bool) -> Callable[[bytes], bytes] | None:
+    """The replacement of a plain text, or of one or more characters of a set, by Python's own engine: in
+    ASCII it means the same by them, takes linear time too, and replaces in a tenth of the time, since it
+    returns to Python once for each string.
     """
+    if _SET.fullmatch(pattern) and not _MAYBE_OF_SETS.search(pattern):
+        spaces = _SPACES if pattern.startswith(b"[") else b"[" + _SPACES + b"]"
+        pattern = pattern.replace(rb"\s", spaces).replace(rb"\S", b"[^" + _SPACES + b"]")
+    elif not _PLAIN.fullmatch(pattern):
+        return None
+    try:
+        substitute = re.compile(pattern).sub
+    except re.error:
+        return None
+    count = 0 if everywhere else 1
+    replaced_by = text.replace(b"\\", rb"\\")
+    return lambda data: substitute(replaced_by, data, count)
+
+
+def _matches(regexp: re2._Regexp, data: bytes) -> Iterator[Sequence[tuple[int, int]]]:
+    """The spans of matches, and of their groups, from left to right as RE2's GlobalReplace takes them: an
+    empty one never touches the one before it, and none begins amid a character.
+    """
+    match, size = regexp._regexp.Match, len(data)
     end, at = -1, 0
-    while at <= len(data) and (match := pattern.search(data, at)):
-        if match.end() == match.start() == end:
+    while at <= size and (spans := match(_ANYWHERE, data, at, size))[0] != _NOWHERE:
+        if spans[0] == (end, end):
             at = end + _character_size(data, end)
             continue
-        yield match
-        end = at = match.end()
+        yield spans
+        end = at = spans[0][1]
 
 
 def _character_size(data: bytes, at: int) -> int:
@@ -56,10 +100,11 @@ def _character_size(data: bytes, at: int) -> int:
     return size if is_character else 1
 
 
-def _part(part: bytes | int, match: re2._Match) -> bytes:
+def _part(part: bytes | int, data: bytes, spans: Sequence[tuple[int, int]]) -> bytes:
     if isinstance(part, bytes):
         return part
-    return match[part] or b"" if part <= match.re.groups else b""
+    begin, end = spans[part] if part < len(spans) else _NOWHERE
+    return data[begin:end]
 
 
 @functools.lru_cache(256)

@@ -205,3 +205,26 @@ def test_confusion_matrix(run):
         run(tf.confusion_matrix([0, 1], [0, 3], num_classes=2))
     with pytest.raises(tf.errors.InvalidArgumentError, match="`labels` contains negative values"):
         run(tf.confusion_matrix([0, -1], [0, 1]))
+
+
+@pytest.mark.parametrize("reduce, of_numpy", [(tf.reduce_max, np.max), (tf.reduce_min, np.min)])
+@pytest.mark.parametrize("shape, axes", [((2, 16, 24, 16), [1, 2]), ((8, 32, 5), [0, 1]), ((512, 3), [0])])
+def test_extremes_of_few_elements_side_by_side(reduce, of_numpy, shape, axes):
+    values = np.random.RandomState(3).normal(size=shape).astype(np.float32)
+    fed = tf.placeholder(tf.float32, shape)
+    with tf.Session() as session:
+        found, kept = session.run([reduce(fed, axes), reduce(fed, axes, keepdims=True)], {fed: values})
+        np.testing.assert_array_equal(found, of_numpy(values, tuple(axes)))
+        np.testing.assert_array_equal(kept, of_numpy(values, tuple(axes), keepdims=True))
+        values[(0,) * len(shape)] = np.nan
+        found = session.run(reduce(fed, axes), {fed: values})
+        np.testing.assert_array_equal(found, of_numpy(values, tuple(axes)))
+
+
+def test_extremes_of_long_integers():
+    values = np.random.RandomState(3).randint(-(2**60), 2**60, (7, 9))
+    with tf.Session() as session:
+        for axes in (0, 1, None):
+            found = session.run([tf.reduce_max(tf.constant(values) + 0, axes), tf.reduce_min(values, axes)])
+            np.testing.assert_array_equal(found[0], values.max(axes))
+            np.testing.assert_array_equal(found[1], values.min(axes))

@@ -75,25 +75,20 @@ def space_to_batch_sizes(input: TensorShape, block_shape: Any, paddings: Any) ->
 def _to_batch(input: Any, block_shape: list[int], paddings: list[list[int]]) -> Any:
     """Each block's elements apart: the place in the block becomes the slower part of the batch."""
     _, *spatial_and_rest = space_to_batch_sizes(TensorShape(tuple(input.shape)), block_shape, paddings)
-    blocks, rank = len(block_shape), len(block_shape)
-    padded = input.new_zeros(
-        [
-            input.shape[0],
-            *(n * b for n, b in zip(spatial_and_rest, block_shape, strict=False)),
-            *input.shape[blocks + 1 :],
+    rank = len(block_shape)
+    spatial, rest = spatial_and_rest[:rank], spatial_and_rest[rank:]
+    padded = input
+    if any(map(any, paddings)):
+        sides = [n * b for n, b in zip(spatial, block_shape, strict=True)]
+        padded = input.new_zeros([input.shape[0], *sides, *rest])
+        inside = [
+            slice(before, before + n) for (before, _), n in zip(paddings, input.shape[1:], strict=False)
         ]
-    )
-    inside = [slice(before, before + n) for (before, _), n in zip(paddings, input.shape[1:], strict=False)]
-    padded[(slice(None), *inside)] = input
-    split = [size for pair in zip(spatial_and_rest, block_shape, strict=False) for size in pair]
-    cells = padded.reshape([input.shape[0], *split, *input.shape[blocks + 1 :]])
-    order = [
-        *range(2, 2 * rank + 1, 2),
-        0,
-        *range(1, 2 * rank + 1, 2),
-        *range(2 * rank + 1, cells.ndim),
-    ]
-    return cells.permute(order).reshape([input.shape[0] * math.prod(block_shape), *spatial_and_rest])
+        padded[(slice(None), *inside)] = input
+    result = input.new_empty([*block_shape, input.shape[0], *spatial, *rest])
+    for offset, places in zip(np.ndindex(*block_shape), _offsets(block_shape), strict=True):
+        result[offset] = padded[(slice(None), *places)]
+    return result.flatten(0, rank)
 
 
 def _offsets(block_shape: Any) -> list[tuple[slice, ...]]:
@@ -201,14 +196,12 @@ def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any
     """The inverse of `_to_batch`, then without the margins."""
     rank = len(block_shape)
     batch, *sizes = batch_to_space_sizes(TensorShape(tuple(input.shape)), block_shape, crops)
-    cells = input.reshape([*block_shape, batch, *input.shape[1:]])
-    order = [
-        rank,
-        *(axis for i in range(rank) for axis in (rank + 1 + i, i)),
-        *range(2 * rank + 1, cells.ndim),
-    ]
     whole = [n * b for n, b in zip(input.shape[1:], block_shape, strict=False)]
-    image = cells.permute(order).reshape([batch, *whole, *input.shape[rank + 1 :]])
+    image = input.new_empty([batch, *whole, *input.shape[rank + 1 :]])
+    for part, places in zip(
+        input.unflatten(0, [math.prod(block_shape), batch]).unbind(), _offsets(block_shape), strict=True
+    ):
+        image[(slice(None), *places)] = part
     inside = [slice(before, before + n) for (before, _), n in zip(crops, sizes, strict=False)]
     return image[(slice(None), *inside)]
 

@@ -29,6 +29,7 @@ from tideflow.ops.helpers.axes import (
 )
 from tideflow.ops.helpers.samples import f32, i32, int32s
 from tideflow.ops.helpers.types import INDICES, types
+from tideflow.ops.helpers.variables import as_signed
 from tideflow.ops.math import reductions
 
 if TYPE_CHECKING:
@@ -743,9 +744,9 @@ def _matrix_band_part_kernel(input, num_lower, num_upper):
             raise ShapeError(
                 f"{name} must be negative or less or equal to number of {axis} ({size}) got: {number}"
             )
-    distance = torch.arange(columns, device=input.device) - torch.arange(rows, device=input.device)[:, None]
-    lower, upper = (rows if num_lower < 0 else num_lower), (columns if num_upper < 0 else num_upper)
-    return torch.where((distance >= -lower) & (distance <= upper), input, torch.zeros_like(input))
+    band = as_signed(input)
+    band = band if num_lower < 0 else band.triu(-num_lower)
+    return (band if num_upper < 0 else band.tril(num_upper)).view(input.dtype)
 
 
 @matrix_band_part_op.gradient

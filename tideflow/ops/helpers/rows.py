@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from tideflow.graph import errors
@@ -40,8 +41,16 @@ def rows_at(indices: torch.Tensor, size: int) -> tuple[torch.Tensor, torch.Tenso
     return indices.clamp(0, size - 1), (indices < 0) | (indices >= size)
 
 
+def is_for_numpy(rows: torch.Tensor) -> bool:
+    """Whether NumPy has the type of rows, which lie in the processor's memory."""
+    return type(rows) is torch.Tensor and rows.is_cpu and rows.dtype is not torch.bfloat16
+
+
 def have_repeats(indices: torch.Tensor) -> bool:
     """Whether an index occurs more than once."""
+    if is_for_numpy(indices):
+        numbers = np.sort(indices.numpy(), axis=None)
+        return bool((numbers[1:] == numbers[:-1]).any())
     in_order = indices.sort().values
     return bool((in_order[1:] == in_order[:-1]).any())
 

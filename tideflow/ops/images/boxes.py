@@ -5,6 +5,7 @@ What a seed gives is what it gives in TensorFlow: see `tideflow.runtime.philox`.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -65,23 +66,37 @@ def _default_colors(images: torch.Tensor) -> torch.Tensor:
     return torch.ones_like(colors) if images.shape[-1] == 1 else colors
 
 
-def _draw(image: torch.Tensor, box: np.ndarray, color: torch.Tensor) -> None:
-    """The four sides, as far as they lie in the image; nothing where the box is inverted or outside."""
+def _corners(boxes: np.ndarray, height: int, width: int) -> list[list[list[int] | None]]:
+    """The top, left, bottom and right pixels of each image's boxes; None where nothing of one is drawn: it is
+    inverted, or outside of the image.
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        scaled = boxes * np.array([height - 1, width - 1] * 2, np.float32)
+        pixels = np.nan_to_num(scaled).astype(np.int64)
+    top, left, bottom, right = np.moveaxis(pixels, -1, 0)
+    is_drawn = (
+        (top <= bottom) & (left <= right) & (top < height) & (left < width) & (bottom >= 0) & (right >= 0)
+    )
+    is_drawn &= np.isfinite(boxes).all(-1)
+    return [
+        [corners if seen else None for corners, seen in zip(*each, strict=True)]
+        for each in zip(pixels.tolist(), is_drawn.tolist(), strict=True)
+    ]
+
+
+def _draw(image: np.ndarray, corners: list[int], color: np.ndarray) -> None:
+    """The four sides, as far as they lie in the image."""
+    top, left, bottom, right = corners
     height, width, _ = image.shape
-    if not np.isfinite(box).all():
-        return
-    last = np.array([height - 1, width - 1] * 2, np.float32)
-    top, left, bottom, right = (int(corner) for corner in box * last)
-    if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
-        return
-    rows = slice(max(top, 0), min(bottom, height - 1) + 1)
-    columns = slice(max(left, 0), min(right, width - 1) + 1)
-    for row in (top, bottom):
-        if 0 <= row < height:
-            image[row, columns] = color
-    for column in (left, right):
-        if 0 <= column < width:
-            image[rows, column] = color
+    rows, columns = slice(max(top, 0), bottom + 1), slice(max(left, 0), right + 1)
+    if top >= 0:
+        image[top, columns] = color
+    if bottom < height:
+        image[bottom, columns] = color
+    if left >= 0:
+        image[rows, left] = color
+    if right < width:
+        image[rows, right] = color
 
 
 def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
@@ -95,12 +110,13 @@ def _drawn(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> t
         raise ShapeError(f"The boxes must be [batch size, boxes, 4], got shape {brackets(boxes.shape)}")
     if len(boxes) != len(images):
         raise ShapeError(f"The batch sizes should be the same, but are {len(images)} and {len(boxes)}")
-    colors = colors[:, : images.shape[3]].to(images.device, images.dtype)
-    result = images.clone()
-    for image, image_boxes in zip(result, to_numpy(boxes), strict=True):
-        for number, box in enumerate(image_boxes):
-            _draw(image, box, colors[number % len(colors)])
-    return result
+    palette = list(to_numpy(colors[:, : images.shape[3]].to(images.dtype)))
+    result = to_numpy(images).copy()
+    for image, boxes_of_image in zip(result, _corners(to_numpy(boxes), *images.shape[1:3]), strict=True):
+        for corners, color in zip(boxes_of_image, itertools.cycle(palette)):
+            if corners is not None:
+                _draw(image, corners, color)
+    return torch.from_numpy(result).to(images.device)
 
 
 _DRAWN = np.array(

@@ -62,6 +62,10 @@ def resample(
     combine = combine or weighted_sum
     batch, height, width, channels = images.shape
     flat = images.reshape(batch, height, width * channels)
+    used, places = np.unique(rows.places, return_inverse=True)
+    if 4 * len(used) <= 3 * height:  # the others need not be resampled along their columns
+        flat = flat.index_select(-2, torch.from_numpy(used).to(images.device))
+        rows = Taps(places.reshape(rows.places.shape), rows.weights)
     along_columns = _on_device(columns.per_channel(channels), images, -1)
     along_rows = _on_device(rows, images, -2)
     shape = (batch, rows.places.shape[1], columns.places.shape[1], channels)
@@ -86,7 +90,13 @@ def _both_axes(flat: torch.Tensor, rows: tuple, columns: tuple, combine: Callabl
 
 
 def _one_axis(flat: torch.Tensor, axis: int, places: list, weights: list, combine: Callable) -> torch.Tensor:
-    return combine((flat.index_select(axis, place) for place in places), weights)
+    if axis != -1:
+        return combine((flat.index_select(axis, place) for place in places), weights)
+    matrix = flat.flatten(
+        0, -2
+    )  # of matrices, ATen takes columns ten times faster than of what has more axes
+    result = combine((matrix.index_select(-1, place) for place in places), weights)
+    return result.view(*flat.shape[:-1], -1)
 
 
 def _on_device(taps: Taps, images: torch.Tensor, axis: int) -> tuple[list, list]:
@@ -96,10 +106,10 @@ def _on_device(taps: Taps, images: torch.Tensor, axis: int) -> tuple[list, list]
 
 
 def weighted_sum(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
-    """The sum of the parts, each times its weight; the parts are overwritten."""
+    """The sum of the parts, each times its weight; the first is overwritten."""
     total = next(parts).mul_(weights[0])
     for part, weight in zip(parts, weights[1:], strict=True):
-        total += part.mul_(weight)
+        total.addcmul_(part, weight)
     return total
 
 
@@ -112,7 +122,7 @@ def only(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
 def lerp(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
     """Between two parts, as TensorFlow rounds it: first + (second - first) * weight of the second."""
     first, second = parts
-    return second.sub_(first).mul_(weights[1]).add_(first)
+    return first.addcmul_(second.sub_(first), weights[1])
 
 
 # ---------------------------------------------------------------------------------- places and weights

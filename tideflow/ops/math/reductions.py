@@ -378,9 +378,52 @@ def _extreme(reduce: Any, of_nothing: Any) -> Any:
             return input
         if input.numel() == 0:
             return input.new_full(_without(input.shape, axes, keep_dims), of_nothing(input.dtype))
+        if input.dtype is torch.int64 and cpu_functions.is_for_search(input):
+            found = np.asarray(_OF_NUMPY[reduce](input.numpy(), tuple(axes), keepdims=keep_dims))
+            return torch.from_numpy(found)  # in a tenth of the time
         return reduce(input, axes, keep_dims)
 
     return _kernel
+
+
+_OF_NUMPY = {torch.amax: np.max, torch.amin: np.min}
+_LANES = 128  # elements side by side, of which ATen compares many at once; it takes fewer than 32 one by one
+
+
+def _extreme_directly(reduce: Any) -> Any:
+    """`_direct`, where few elements lie side by side in two steps, in the first of which there are more."""
+    direct = _direct(reduce, of_empty=False)
+
+    def _specialized(node):
+        chosen = direct(node)
+        is_of_axes = chosen is not None and len(chosen[1]) == 3
+        if not is_of_axes or node.device is not None and node.device.type != "cpu":
+            return chosen
+        values, axes, _ = chosen[1]
+        first = _before_extreme(values.shape.tuple, axes)
+        return (_in_two_steps(reduce), (values, first, node.outputs[0].shape.as_list())) if first else chosen
+
+    return _specialized
+
+
+def _before_extreme(shape: tuple, axes: list[int]) -> list[int] | None:
+    """The shape [outer, reduced, more, inner] in which reducing one axis after the other is quicker."""
+    begin, end = min(axes), max(axes) + 1
+    if None in shape or sorted(axes) != list(range(begin, end)):
+        return None
+    outer, reduced, inner = (math.prod(part) for part in (shape[:begin], shape[begin:end], shape[end:]))
+    more = math.gcd(reduced, 1 << (_LANES // inner).bit_length() - 1) if inner <= _LANES // 2 else 1
+    is_worth_it = 1 < inner < 32 <= more * inner and reduced >= 4 * more
+    return [outer, reduced // more, more, inner] if is_worth_it else None
+
+
+def _in_two_steps(reduce: Any) -> Any:
+    def extreme(x, first, sizes):
+        outer, reduced, more, inner = first
+        lanes = reduce(x.reshape(outer, reduced, more * inner), 1)
+        return reduce(lanes.view(outer, more, inner), 1).view(sizes)
+
+    return extreme
 
 
 def extreme_gradient(op, grad):
@@ -416,7 +459,7 @@ max_op.shape(reduced_sizes)
 max_op.value(value_of_sizes)
 
 max_op.kernel(_extreme(torch.amax, _lowest))
-max_op.specialize(_direct(torch.amax, of_empty=False))
+max_op.specialize(_extreme_directly(torch.amax))
 max_op.gradient(extreme_gradient)
 max_op.samples(*EXTREME_SAMPLES, against=_by_array(partial(np.max, initial=-np.inf)))
 _add_refusals(max_op)
@@ -428,7 +471,7 @@ min_op.shape(reduced_sizes)
 min_op.value(value_of_sizes)
 
 min_op.kernel(_extreme(torch.amin, _highest))
-min_op.specialize(_direct(torch.amin, of_empty=False))
+min_op.specialize(_extreme_directly(torch.amin))
 min_op.gradient(extreme_gradient)
 min_op.samples(*EXTREME_SAMPLES, against=_by_array(partial(np.min, initial=np.inf)))
 _add_refusals(min_op)

@@ -21,6 +21,7 @@ from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
 from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import brackets, of_rank, of_rank_at_least, scalar
 from tideflow.ops.helpers.elementwise import described
+from tideflow.ops.helpers.rows import is_for_numpy
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import INDEX, INDICES, NUMERIC, REAL, types
 from tideflow.ops.math import binary, casting, unary
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 TINDICES = attr("type", allowed=INDICES)
 
 # ---------------------------------------------------------------------------------- the work itself
+
+_OF_NUMPY = {"amax": np.maximum, "amin": np.minimum, "prod": np.multiply}
 
 
 def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: Any) -> torch.Tensor:
@@ -43,6 +46,10 @@ def folded(data: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: A
     if how == "prod" and data.is_complex():  # ATen's scattered products are of real numbers
         for row, target in zip(data, ids.tolist(), strict=True):
             result[target] *= row
+        return result
+    if data.dim() == 1 and data.is_floating_point() and is_for_numpy(data):
+        with np.errstate(all="ignore"):
+            _OF_NUMPY[how].at(result.numpy(), ids.numpy(), data.numpy())
         return result
     where = ids.view(-1, *[1] * (data.dim() - 1)).expand_as(data)
     return result.scatter_reduce(0, where, data, how, include_self=True)

@@ -16,7 +16,7 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
 from tideflow.graph.shapes import TensorShape, as_shape, brackets
 from tideflow.ops.arrays import constants, creation, shapes
-from tideflow.ops.helpers import flops
+from tideflow.ops.helpers import cpu_functions, cpu_products, flops
 from tideflow.ops.helpers.axes import merged, of_rank
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
@@ -542,10 +542,26 @@ def _sum_of_neighbours(image: torch.Tensor, radius: int) -> torch.Tensor:
     """Along the last axis, the sum over `radius` channels on either side."""
     if not 0 <= radius < 2**31:
         raise ShapeError(f"depth_radius = {radius} is negative or larger than int max")
-    radius = min(radius, image.shape[-1])
+    depth = image.shape[-1]
+    radius = min(radius, depth)
+    rows = image.reshape(-1, depth)
+    if depth <= _DEEPEST_BAND:
+        near = torch.ones(depth, depth, dtype=image.dtype, device=image.device).tril(radius).triu(-radius)
+        multiply = torch.mm if image.is_cuda else cpu_products.product(False, False)
+        return multiply(rows, near).view(image.shape)
     width = 2 * radius + 1
-    rows = image.reshape(-1, 1, image.shape[-1])
-    return torch.nn.functional.avg_pool1d(rows, width, 1, radius).reshape(image.shape) * width
+    sums = torch.nn.functional.avg_pool1d(rows.unsqueeze(1), width, 1, radius)
+    return sums.reshape(image.shape) * width
+
+
+_DEEPEST_BAND = 256  # channels; of more, a product with a matrix of them takes longer than a pool along them
+
+
+def _power(norm: torch.Tensor, exponent: float) -> torch.Tensor:
+    """A power of positive numbers: by logarithms, as TensorFlow has it, in a third of the time."""
+    if exponent in (-1.0, -0.5, 0.5):
+        return norm.pow(exponent)
+    return cpu_functions.exp_(cpu_functions.log(norm).mul_(exponent))
 
 
 lrn_op = Op("LRN", "input: T -> output: T", T=attr("type", "float", allowed=_HALF_OR_FLOAT), **_LRN)
@@ -562,7 +578,7 @@ def _lrn_kernel(input, *, depth_radius, bias, alpha, beta):
         return input
     image = input.float()
     norm = bias + alpha * _sum_of_neighbours(image.square(), depth_radius)
-    return (image * norm.pow(-beta)).to(input.dtype)
+    return (image * _power(norm, -beta)).to(input.dtype)
 
 
 @lrn_op.gradient
@@ -643,7 +659,7 @@ def _lrn_grad_kernel(input_grads, input_image, output_image, *, depth_radius, bi
     grad, image, output = input_grads.float(), input_image.float(), output_image.float()
     norm = bias + alpha * _sum_of_neighbours(image.square(), depth_radius)
     shared = _sum_of_neighbours(grad * output / norm, depth_radius)
-    return (grad * norm.pow(-beta) - 2 * alpha * beta * image * shared).to(input_image.dtype)
+    return (grad * _power(norm, -beta) - 2 * alpha * beta * image * shared).to(input_image.dtype)
 
 
 def _lrn_grad_reference(input_grads, input_image, output_image, depth_radius, bias, alpha, beta):

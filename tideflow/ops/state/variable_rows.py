@@ -31,6 +31,7 @@ from tideflow.ops.helpers.rows import (
     change_rows,
     check_not_empty,
     check_rows,
+    is_for_numpy,
     linear_rows,
     rows_at,
     subtract_rows,
@@ -41,6 +42,7 @@ from tideflow.ops.helpers.variables import as_signed, check_dtype, same_shape, s
 from tideflow.ops.math import casting
 from tideflow.ops.state.reference_variables import is_reference
 from tideflow.ops.state.resource_variables import variable_shape
+from tideflow.runtime.values import to_numpy
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -195,6 +197,9 @@ def _last_of_each(at: torch.Tensor) -> torch.Tensor | None:
 def _copy_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
     """rows[at] = updates, the last of several for one row."""
     rows, updates = as_signed(rows), as_signed(updates)
+    if is_for_numpy(rows):  # in one thread, and in a third of the time
+        rows.numpy()[at.numpy()] = updates.numpy()
+        return
     if updates.numel() >= _SERIAL or updates.is_cuda:
         last = _last_of_each(at)
         if last is not None:
@@ -202,28 +207,57 @@ def _copy_rows(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> N
     rows.index_copy_(0, at, updates)
 
 
-def _turns(at: torch.Tensor) -> list[torch.Tensor | None]:
-    """Positions by turn: no index twice in a turn, earlier occurrences in earlier turns. None is all."""
-    order = torch.argsort(at, stable=True)
-    _, counts = torch.unique_consecutive(at[order], return_counts=True)
-    if counts.numel() == at.numel():
-        return [None] if at.numel() else []
-    starts = torch.repeat_interleave(counts.cumsum(0) - counts, counts)
-    nth = torch.empty_like(order)
-    nth[order] = torch.arange(at.numel(), device=at.device) - starts
-    return [(nth == turn).nonzero().flatten() for turn in range(int(counts.max()))]
+def _turns(at: np.ndarray) -> list[Any]:
+    """Positions by turn: no index twice in a turn, earlier occurrences in earlier turns."""
+    if not len(at):
+        return []
+    order = np.argsort(at, kind="stable")
+    in_order = at[order]
+    is_first = np.concatenate([[True], in_order[1:] != in_order[:-1]])
+    if is_first.all():
+        return [slice(None)]
+    starts = np.flatnonzero(is_first)
+    turn = np.arange(len(at)) - starts[np.cumsum(is_first) - 1]
+    return np.split(order[np.argsort(turn, kind="stable")], np.cumsum(np.bincount(turn))[:-1])
 
 
-def _in_turns(combine: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> Callable:
-    """rows[at] = combine(rows[at], updates), one after the other where an index occurs more than once."""
+Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+
+def _in_turns(combine: Combine, of_numpy: np.ufunc) -> Callable:
+    """rows[at] = combine(rows[at], updates), one after the other where an index occurs more than once. NumPy
+    has a loop for rows of one element.
+    """
 
     def apply(rows: torch.Tensor, at: torch.Tensor, updates: torch.Tensor) -> None:
-        for turn in _turns(at):
-            here, new = (at, updates) if turn is None else (at[turn], updates[turn])
-            old = as_signed(rows).index_select(0, here).view(rows.dtype)
+        if _is_for_numpy(rows, updates):
+            with np.errstate(all="ignore"):
+                _change_by_numpy(of_numpy, rows.numpy(), at.numpy(), updates.numpy())
+            return
+        rows_now = as_signed(rows)
+        for turn in _turns(to_numpy(at)):
+            chosen = turn if isinstance(turn, slice) else torch.from_numpy(turn).to(at.device)
+            here, new = at[chosen], updates[chosen]
+            old = rows_now.index_select(0, here).view(rows.dtype)
             _copy_rows(rows, here, combine(old, new))
 
     return apply
+
+
+def _is_for_numpy(rows: torch.Tensor, updates: torch.Tensor) -> bool:
+    """Whether NumPy combines with these updates as TensorFlow does: there, one that is NaN is no extreme."""
+    if rows.dtype not in (torch.float32, torch.float64) or not is_for_numpy(rows):
+        return False
+    return not np.isnan(updates.numpy()).any()
+
+
+def _change_by_numpy(of_numpy: np.ufunc, rows: np.ndarray, at: np.ndarray, updates: np.ndarray) -> None:
+    if rows.ndim == 1:
+        of_numpy.at(rows, at, updates)
+        return
+    for turn in _turns(at):
+        here = at[turn]
+        rows[here] = of_numpy(rows[here], updates[turn])
 
 
 def _divide(old: torch.Tensor, new: torch.Tensor) -> torch.Tensor:
@@ -453,21 +487,21 @@ scatter_sub = _scatter_function(
     "scatter_sub", scatter_sub_op, resource_scatter_sub_op, "Subtracts from rows of a variable."
 )
 
-_multiply_rows = _in_turns(torch.mul)
+_multiply_rows = _in_turns(torch.mul, np.multiply)
 scatter_mul_op = _scatter_op("ScatterMul", NUMERIC, _multiply_rows, np.multiply)
 resource_scatter_mul_op = _resource_scatter_op("ResourceScatterMul", NUMERIC, _multiply_rows, np.multiply)
 scatter_mul = _scatter_function(
     "scatter_mul", scatter_mul_op, resource_scatter_mul_op, "Multiplies rows of a variable."
 )
 
-_divide_rows = _in_turns(_divide)
+_divide_rows = _in_turns(_divide, np.divide)
 scatter_div_op = _scatter_op("ScatterDiv", NUMERIC, _divide_rows, np.divide)
 resource_scatter_div_op = _resource_scatter_op("ResourceScatterDiv", NUMERIC, _divide_rows, np.divide)
 scatter_div = _scatter_function(
     "scatter_div", scatter_div_op, resource_scatter_div_op, "Divides rows of a variable."
 )
 
-_lower_rows = _in_turns(_minimum)
+_lower_rows = _in_turns(_minimum, np.minimum)
 scatter_min_op = _scatter_op("ScatterMin", _ORDERED, _lower_rows, np.minimum)
 resource_scatter_min_op = _resource_scatter_op("ResourceScatterMin", NUMERIC, _lower_rows, np.minimum)
 scatter_min = _scatter_function(
@@ -477,7 +511,7 @@ scatter_min = _scatter_function(
     "Lowers rows of a variable to smaller updates, element by element.",
 )
 
-_raise_rows = _in_turns(_maximum)
+_raise_rows = _in_turns(_maximum, np.maximum)
 scatter_max_op = _scatter_op("ScatterMax", _ORDERED, _raise_rows, np.maximum)
 resource_scatter_max_op = _resource_scatter_op("ResourceScatterMax", NUMERIC, _raise_rows, np.maximum)
 scatter_max = _scatter_function(

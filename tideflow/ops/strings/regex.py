@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
@@ -65,9 +64,8 @@ def _regex_full_match_shape(input, pattern):
 
 @regex_full_match_op.kernel
 def _regex_full_match_kernel(input, pattern):
-    regex.compiled(_as_bytes(scalar(pattern)))  # a bad pattern is an error even where there is no string
-    found = each(partial(regex.full_match, _as_bytes(pattern)), input)
-    return to_torch(found.astype(bool))
+    is_match = regex.full_match(_as_bytes(scalar(pattern)))  # a bad pattern is an error without a string too
+    return to_torch(each(is_match, input).astype(bool))
 
 
 regex_full_match_op.samples(
@@ -137,8 +135,7 @@ def _regex_replace_shape(input, pattern, rewrite):
 @regex_replace_op.kernel
 def _regex_replace_kernel(input, pattern, rewrite, *, replace_global):
     pattern, rewrite = _as_bytes(scalar(pattern)), _as_bytes(scalar(rewrite))
-    regex.compiled(pattern)
-    return each(lambda data: regex.replace(pattern, rewrite, data, replace_global), input)
+    return each(regex.replacement(pattern, rewrite, replace_global), input)
 
 
 regex_replace_op.samples(
