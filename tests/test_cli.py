@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import shlex
 import signal
 import struct
 import subprocess
@@ -220,6 +221,49 @@ def test_an_interrupt_is_one_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("tideflow.pipeline.statistics.stats_command.generate_statistics", interrupted)
     assert main(["stats", str(tmp_path / "in.csv")]) == 128 + signal.SIGINT
     assert capsys.readouterr().err == "tideflow: stats was interrupted\n"
+
+
+def write_to_full_disk(*arguments, **environment):
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "tideflow", *map(str, arguments)]
+        return subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="Linux has a disk that is always full")
+def test_an_output_that_cannot_be_written_is_one_sentence(tmp_path):
+    (tmp_path / "program.py").write_text("import tensorflow as tf\ntf.nn.nosuch()\n")
+    said = "cannot write what it found: No space left on device"
+    done = write_to_full_disk("check", tmp_path)
+    assert (done.returncode, done.stderr) == (2, f"tideflow: check {said}\n")
+    done = write_to_full_disk("coverage", "tf.nn.relu")
+    assert (done.returncode, done.stderr) == (2, f"tideflow: coverage {said}\n")
+
+
+def test_an_output_without_the_letters_or_none_at_all_is_no_error(tmp_path):
+    (tmp_path / "program.py").write_text("import tensorflow as tf\ntf.nn.nosuch()\n")
+    command = [sys.executable, "-m", "tideflow", "check", str(tmp_path)]
+    ascii = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, env=ascii, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "") and r"\u2717 tf.nn.nosuch" in done.stdout
+    done = subprocess.run(["sh", "-c", f"{shlex.join(command)} >&-"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_a_page_that_cannot_be_written_is_named(tmp_path, capsys):
+    (tmp_path / "page.md").mkdir()
+    assert main(["coverage", "--write", str(tmp_path / "page.md")]) == 2
+    assert capsys.readouterr().err == f"tideflow: {tmp_path / 'page.md'}: Is a directory\n"
+
+
+@pytest.mark.parametrize("arguments", [["check", "."], ["coverage", "tf.nn.relu"], ["inspect", "checkpoint"]])
+def test_an_interrupt_of_what_is_read_is_one_sentence(arguments, monkeypatch, capsys):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    for function in ("programs.check.check", "programs.coverage.judge", "inspect.report_of"):
+        monkeypatch.setattr(f"tideflow.{function}", interrupted)
+    assert main(arguments) == 130
+    assert capsys.readouterr().err == f"tideflow: {arguments[0]} was interrupted\n"
 
 
 def test_coverage_of_a_name(capsys):

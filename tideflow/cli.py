@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib
+import io
 import os
 import select
 import signal
@@ -26,20 +27,35 @@ DESCRIPTION = "TensorFlow 1 programs on today's kernels."
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command line; its exit status."""
+    if sys.stdout is None:  # whoever started the command has closed it
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w")
     parser = argparse.ArgumentParser("tideflow", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"tideflow {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    commands = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="name_of_command", required=True
+    )
     for add in COMMANDS:
         add(commands)
     arguments = parser.parse_args(argv)
+    if arguments.command is not _run and isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be anything
     try:
         status = arguments.command(arguments)
         sys.stdout.flush()
         return status
+    except KeyboardInterrupt:
+        if arguments.command is _run:  # Python says where the program was
+            raise
+        print(f"tideflow: {arguments.called} was interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError as error:
         if not _reader_left():
             return _refuse(str(error))
         return 128 + signal.SIGPIPE  # as the shell says of a program that ends by it
+    except OSError as error:
+        _drop_what_cannot_be_written()
+        what = error.filename or f"{arguments.called} cannot write what it found"
+        return _refuse(f"{what}: {error.strerror or error}")
 
 
 def _reader_left() -> bool:
@@ -48,8 +64,20 @@ def _reader_left() -> bool:
     output.register(sys.stdout.fileno(), 0)
     if not output.poll(0):
         return False
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    _drop_output()
     return True
+
+
+def _drop_what_cannot_be_written() -> None:
+    """Else Python would try it again at the end, and say what it thinks of that."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _drop_output()
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 Commands = Any  # what `add_subparsers` gives
@@ -115,7 +143,8 @@ def _add_check(commands: Commands) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from tideflow.programs import check  # loaded when asked for
+    with _ending_at_once_by_interrupt():
+        from tideflow.programs import check  # loaded when asked for
 
     found = {script: check.programs(script) for script in map(Path, arguments.scripts)}
     for script, programs in found.items():
@@ -154,7 +183,8 @@ def _add_coverage(commands: Commands) -> None:
 
 
 def _coverage(arguments: argparse.Namespace) -> int:
-    from tideflow.programs import coverage  # loaded when asked for
+    with _ending_at_once_by_interrupt():
+        from tideflow.programs import coverage  # loaded when asked for
 
     if arguments.write is not None and not arguments.write.parent.is_dir():
         return _refuse(
@@ -242,8 +272,9 @@ def _add_inspect(commands: Commands) -> None:
 
 
 def _inspect(arguments: argparse.Namespace) -> int:
-    from tideflow.graph.errors import OpError  # loaded when asked for
-    from tideflow.inspect import diff_of, report_of, show  # loaded when asked for
+    with _ending_at_once_by_interrupt():
+        from tideflow.graph.errors import OpError  # loaded when asked for
+        from tideflow.inspect import diff_of, report_of, show  # loaded when asked for
 
     if (arguments.path is None) == (arguments.diff is None):
         return _refuse("either a PATH or --diff A B is to be given")
@@ -346,13 +377,6 @@ def _run_elsewhere(name: str, arguments: argparse.Namespace) -> int:
         return _refuse(f"tideflow {name} needs {error.name}: pip install 'tideflow[{extra}]'")
     try:
         return command.main(arguments.arguments)
-    except KeyboardInterrupt:
-        print(f"tideflow: {name} was interrupted", file=sys.stderr)
-        return INTERRUPTED
-    except BrokenPipeError:  # `main` knows whose pipe it is
-        raise
-    except OSError as error:
-        return _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except ValueError as error:
         return _refuse(str(error))
     except OpError as error:

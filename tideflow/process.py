@@ -51,14 +51,17 @@ def end_with(parent: int) -> None:
         os._exit(128 + signal.SIGKILL)
 
 
-def run_last(thread: int = 0) -> None:
-    """Gives a thread, and those that it starts, the lowest priority. It cannot be raised again.
-
-    Args:
-      thread: Its id; 0 for the calling thread.
+def run_last() -> None:
+    """Gives the calling thread, and those that it starts, the lowest priority. It cannot have its old one
+    back.
     """
-    if sys.platform == "linux":  # elsewhere priorities are those of whole processes
-        os.setpriority(os.PRIO_PROCESS, thread, _LOWEST_PRIORITY)
+    if sys.platform == "linux":  # elsewhere the whole process would have it
+        os.setpriority(os.PRIO_PROCESS, 0, _LOWEST_PRIORITY)
+
+
+def let_run_last(group: int) -> None:
+    """Gives all threads of a process group the lowest priority."""
+    os.setpriority(os.PRIO_PGRP, group, _LOWEST_PRIORITY)
 
 
 _share_cores()

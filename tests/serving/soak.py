@@ -141,13 +141,21 @@ async def ask_while_killing(
 
 
 def children(pid: int) -> list[int]:
-    """The processes that a process has started."""
+    """The processes that a process has started and that run."""
     found: list[int] = []
     with contextlib.suppress(OSError):  # it has ended
         for task in Path(f"/proc/{pid}/task").iterdir():
             with contextlib.suppress(OSError):  # only this thread of it
                 found += map(int, _words(task / "children"))
-    return found
+    return [child for child in found if not _is_zombie(child)]
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether a process has ended, though its parent has not asked how."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
 
 
 def _words(path: Path) -> list[str]:

@@ -6,12 +6,14 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from tideflow.graph import errors
-from tideflow.serving import fork_server, worker
+from tideflow.serving import worker
+from tideflow.serving.fork_server import ForkServer
 from tideflow.serving.model_kinds import needs_main_thread
 from tideflow.serving.worker_messages import LoadModel
 
@@ -50,24 +52,56 @@ def test_a_model_is_loaded_compiled_and_warmed_up_at_a_low_priority(monkeypatch,
     assert seen == [19] * 3 + [priority()] * 3
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the system lists the threads of a process on Linux")
-def test_a_worker_gives_its_memory_back_at_a_low_priority(monkeypatch):
+THREADED = """
+import threading
+threading.Thread(target=input, daemon=True).start()
+print("started", flush=True)
+input()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
+def test_a_worker_gives_its_memory_back_at_a_low_priority(monkeypatch, fork_server):
     seen = []
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+    command = [sys.executable, "-c", THREADED]
+    streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **streams, start_new_session=True) as process:
+        process.stdout.readline()
         descriptor = os.pidfd_open(process.pid)
+        threads = [int(thread) for thread in os.listdir(f"/proc/{process.pid}/task")]
         monkeypatch.setattr(
-            signal,
-            "pidfd_send_signal",
-            lambda *order: seen.append((*order, priority(process.pid))),
+            signal, "pidfd_send_signal", lambda *order: seen.append((*order, [*map(priority, threads)]))
         )
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            server = fork_server.ForkServer(ours)
-            server._workers[descriptor], server._descriptors[7] = (7, process.pid), descriptor
-            assert server._obey(b'{"kill": 7}') and server._obey(b'{"kill": 8}')
+        fork_server._workers[descriptor], fork_server._descriptors[7] = (7, process.pid), descriptor
+        assert fork_server._obey(b'{"kill": 7}') and fork_server._obey(b'{"kill": 8}')
         os.close(descriptor)
         process.kill()
-    assert seen == [(descriptor, signal.SIGKILL, 19)]
+    assert seen == [(descriptor, signal.SIGKILL, [19, 19])]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes have descriptors on Linux")
+@pytest.mark.parametrize("program, code", [("exit(3)", 3), ("import os; os.kill(os.getpid(), 9)", 137)])
+def test_the_end_of_a_worker_is_told_at_once_and_it_is_reaped_later(monkeypatch, fork_server, program, code):
+    told, times = [], iter([10.0, 11.5, 12.0])
+    monkeypatch.setattr(fork_server, "_report", lambda **event: told.append(event))
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    pid = os.posix_spawn(sys.executable, [sys.executable, "-c", program], os.environ)
+    descriptor = os.pidfd_open(pid)
+    fork_server._workers[descriptor], fork_server._descriptors[7] = (7, pid), descriptor
+    fork_server._poll.register(descriptor)
+    fork_server._report_end(descriptor)
+    assert told == [{"number": 7, "ended": code}]
+    assert fork_server._reap() == 500  # milliseconds until then
+    assert os.path.exists(f"/proc/{pid}")
+    assert fork_server._reap() is None
+    assert not os.path.exists(f"/proc/{pid}")
+
+
+@pytest.fixture
+def fork_server():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield ForkServer(ours)
 
 
 def test_what_a_load_in_the_background_raises_is_raised():

@@ -14,11 +14,17 @@ import select
 import signal
 import socket
 import sys
+import time
+from collections import deque
 
-from tideflow.process import end_with, run_last
+from tideflow.process import end_with, let_run_last
 from tideflow.serving import worker
 
 _LARGEST_PACKET = 1 << 16
+# Threads of a process that ended at the lowest priority may still leave /proc when the process itself can be
+# reaped. Whoever reaps it then spins in the kernel until they have had their turn (`d_invalidate`), which
+# took seconds of a processor that others are served on. After this time they are gone.
+_ZOMBIE_SECONDS = 2.0
 
 
 class ForkServer:
@@ -30,13 +36,14 @@ class ForkServer:
         self._poll.register(channel, select.POLLIN)
         self._workers: dict[int, tuple[int, int]] = {}  # number and pid by the descriptor of the process
         self._descriptors: dict[int, int] = {}  # of the process by number
+        self._ended: deque[tuple[float, int]] = deque()  # when to reap, and pid
 
     def serve(self) -> None:
         """Does what the server says, until it is gone."""
         while True:
-            for descriptor, _ in self._poll.poll():
+            for descriptor, _ in self._poll.poll(self._reap()):
                 if descriptor in self._workers:
-                    self._reap(descriptor)
+                    self._report_end(descriptor)
                 elif not self._obey(self._channel.recv(_LARGEST_PACKET)):
                     return
 
@@ -55,9 +62,8 @@ class ForkServer:
         long, and others are served meanwhile.
         """
         _, pid = self._workers[descriptor]
-        with contextlib.suppress(OSError):  # it is ending already
-            for thread in os.listdir(f"/proc/{pid}/task"):
-                run_last(int(thread))
+        with contextlib.suppress(OSError):  # it is ending already, or has no group of its own yet
+            let_run_last(pid)
         signal.pidfd_send_signal(descriptor, signal.SIGKILL)
 
     def _start(self, number: int) -> None:
@@ -89,14 +95,23 @@ class ForkServer:
             sys.stdout.flush()
             os._exit(code)
 
-    def _reap(self, descriptor: int) -> None:
+    def _report_end(self, descriptor: int) -> None:
         number, pid = self._workers.pop(descriptor)
         del self._descriptors[number]
         self._poll.unregister(descriptor)
-        _, status = os.waitpid(pid, 0)
+        end = os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOWAIT)
+        assert end is not None
         os.close(descriptor)
-        code = os.waitstatus_to_exitcode(status)
-        self._report(number=number, ended=128 - code if code < 0 else code)
+        self._ended.append((time.monotonic() + _ZOMBIE_SECONDS, pid))
+        was_killed = end.si_code != os.CLD_EXITED
+        self._report(number=number, ended=end.si_status + 128 * was_killed)
+
+    def _reap(self) -> float | None:
+        """Reaps processes that ended a while ago; returns the milliseconds until the next one is due."""
+        now = time.monotonic()
+        while self._ended and self._ended[0][0] <= now:
+            os.waitpid(self._ended.popleft()[1], 0)
+        return max(0.0, self._ended[0][0] - now) * 1000 if self._ended else None
 
     def _report(self, **event: int | str) -> None:
         try:
