@@ -31,10 +31,9 @@ def replacement(pattern: bytes, rewrite: bytes, everywhere: bool) -> Callable[[b
     parts, is_whole = _rewrite_parts(rewrite)
     if not is_whole and not everywhere:
         return lambda data: data
-    if is_whole and all(isinstance(part, bytes) for part in parts):
-        by_re = _replaced_by_re(pattern, b"".join(parts), everywhere)
-    else:
-        by_re = None
+    text = [part for part in parts if isinstance(part, bytes)]
+    is_text = is_whole and len(text) == len(parts)
+    by_re = _replaced_by_re(pattern, b"".join(text), everywhere) if is_text else None
 
     def replaced(data: bytes) -> bytes:
         if by_re is not None and data.isascii():
