@@ -3,6 +3,7 @@
 import re
 
 import pytest
+import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,13 +32,13 @@ from tideflow.runtime import regex
     ],
 )
 def test_what_differs_from_python(pattern, text, expected):
-    assert regex.replace(pattern.encode(), b"!", text.encode(), everywhere=True).decode() == expected
+    assert regex.replacement(pattern.encode(), b"!", everywhere=True)(text.encode()).decode() == expected
 
 
 def test_bytes_that_are_no_text_match_nothing():
-    assert regex.replace(b".", b"x", b"a\xffb", everywhere=True) == b"x\xffx"
-    assert regex.replace(b"[^a]", b"x", b"a\xffb", everywhere=True) == b"a\xffx"
-    assert not regex.full_match(rb"\S", b"\xff")
+    assert regex.replacement(b".", b"x", everywhere=True)(b"a\xffb") == b"x\xffx"
+    assert regex.replacement(b"[^a]", b"x", everywhere=True)(b"a\xffb") == b"a\xffx"
+    assert not regex.full_match(rb"\S")(b"\xff")
 
 
 @pytest.mark.parametrize(
@@ -65,9 +66,8 @@ def test_what_it_refuses(pattern, reason):
 @settings(max_examples=200, deadline=None)
 @given(text=st.text(max_size=8))
 def test_literal_text_matches_itself(text):
-    assert regex.full_match(
-        rb"\Q" + text.replace("\\", "").encode() + rb"\E", text.replace("\\", "").encode()
-    )
+    literal = text.replace("\\", "").encode()
+    assert regex.full_match(rb"\Q" + literal + rb"\E")(literal)
 
 
 @settings(max_examples=200, deadline=None)
@@ -75,13 +75,36 @@ def test_literal_text_matches_itself(text):
     text=st.text("ab\n", max_size=8), pattern=st.sampled_from(["a*b", "[ab]+", "a|b", "(a)(b)?", "b{1,2}"])
 )
 def test_plain_patterns_are_pythons(text, pattern):
-    found = regex.replace(pattern.encode(), b"<\\0>", text.encode(), everywhere=True).decode()
+    found = regex.replacement(pattern.encode(), b"<\\0>", everywhere=True)(text.encode()).decode()
     if "*" not in pattern:
         assert found == re.sub(pattern, lambda match: f"<{match[0]}>", text)
-    assert regex.full_match(pattern.encode(), text.encode()) == bool(re.fullmatch(pattern, text))
+    assert regex.full_match(pattern.encode())(text.encode()) == bool(re.fullmatch(pattern, text))
 
 
 @pytest.mark.parametrize("pattern", [b"(a+)+$", b"(a|aa)*$", b"(.*a){20}$"])
 def test_no_pattern_takes_exponential_time(pattern):
     """An engine that goes back and tries again would not end within a lifetime."""
-    assert not regex.full_match(pattern, b"a" * 5000 + b"b")
+    assert not regex.full_match(pattern)(b"a" * 5000 + b"b")
+
+
+SETS = [
+    b"[a-c]+",
+    b"[^a-c]",
+    rb"\s+",
+    rb"[\s,]+",
+    rb"[^\s]",
+    rb"\S",
+    rb"\W+",
+    b"a b",
+    rb"a\.b",
+    rb"[\d.]+",
+    b"[]a]",
+    b"[a-]",
+]
+
+
+@settings(max_examples=300, deadline=None)
+@given(pattern=st.sampled_from(SETS), text=st.text("ab]-., \t\v\n1", max_size=12), everywhere=st.booleans())
+def test_sets_and_texts_that_python_replaces_are_re2s(pattern, text, everywhere):
+    found = regex.replacement(pattern, rb"<\\>", everywhere)(text.encode())
+    assert found == re2.sub(pattern, rb"<\\>", text.encode(), count=0 if everywhere else 1)
