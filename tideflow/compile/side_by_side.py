@@ -70,14 +70,7 @@ class _Sweep:
         if not _is_plain(node, self._loop):
             self.nodes.append(node)
             return
-        for law in (
-            products_of_parts,
-            sum_of_products,
-            sum_of_parts,
-            joined_products,
-            joined_sums,
-            added_product,
-        ):
+        for law in _LAWS:
             found = law(node, self)
             if found is not None:
                 self.count += 1
