@@ -46,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         if arguments.command is _run:  # Python says where the program was
             raise
-        print(f"tideflow: {arguments.called} was interrupted", file=sys.stderr)
+        print(f"tideflow: {arguments.name_of_command} was interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError as error:
         if not _reader_left():
@@ -54,7 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 128 + signal.SIGPIPE  # as the shell says of a program that ends by it
     except OSError as error:
         _drop_what_cannot_be_written()
-        what = error.filename or f"{arguments.called} cannot write what it found"
+        what = error.filename or f"{arguments.name_of_command} cannot write what it found"
         return _refuse(f"{what}: {error.strerror or error}")
 
 

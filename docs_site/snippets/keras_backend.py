@@ -120,7 +120,9 @@ K = tf.keras.backend
 x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
 v = K.variable([1.0])
 print(K.eval(K.update_sub(v, [2.0])))
-print(K.eval(K.moving_average_update(v, [2.0], 0.5)))
+average = K.moving_average_update(v, [2.0], 0.5)
+K.get_session().run(tf.global_variables_initializer())
+print(K.eval(average))
 print(K.gather(x, [1]))
 
 # %% tf.keras.backend.concatenate, tf.keras.backend.reshape, tf.keras.backend.permute_dimensions

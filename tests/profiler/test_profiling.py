@@ -172,7 +172,7 @@ def test_statistics_can_be_registered(network):
         node = network.get_operation_by_name("total").node_def
         assert flops.get_stats_for_node_def(network, node, "noise").value == 5
         assert flops.get_stats_for_node_def(network, node, "silence").value is None
-        with pytest.raises(KeyError, match="two stats functions"):
+        with pytest.raises(KeyError, match="two statistical functions"):
             flops.RegisterStatistics("Sum", "noise")(noise)
     finally:
         del flops._registered["Sum", "noise"]

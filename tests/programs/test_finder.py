@@ -46,7 +46,7 @@ def answered(monkeypatch):
             "tensor_util.constant_value",
             "get_static_value",
         ),
-        ("from tensorflow.python.framework import constant_op", "constant_op.constant", "constant"),
+        ("from tensorflow.python.framework import constant_op", "constant_op.constant_v1", "constant"),
         ("from tensorflow.python.framework.errors import OpError", "OpError", "errors.OpError"),
         ("from tensorflow.python.ops import array_ops", "array_ops.concat", "concat"),
         ("from tensorflow.python.ops import math_ops", "math_ops.reduce_sum", "reduce_sum"),

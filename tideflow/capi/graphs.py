@@ -76,7 +76,9 @@ def add_operation(
             **{(f"^{op.name}", -1): op for op in controls},
         }
         message = GraphDef(node=[node], versions=graph.graph_def_versions)
-        importer = NodeImporter(graph, message, op_definition, mapped=mapped, uniquify=False)
+        importer = NodeImporter(
+            graph, message, op_definition, mapped=mapped, uniquify=False, neighbours=graph._by_name
+        )
         importer.run()
         return importer.ops[name]
 

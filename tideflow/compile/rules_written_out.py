@@ -26,9 +26,11 @@ def _is_over_last_axis(node: Node, op_type: str, keep_dims: bool) -> bool:
 
 
 def _scalar(value: Value) -> float | None:
-    """The number that a value is, if it is a constant scalar."""
+    """The number that a value is, if it is a constant real scalar."""
     constant = value.constant
-    return float(constant) if constant is not None and constant.ndim == 0 else None
+    if constant is None or constant.ndim or value.dtype.is_complex:
+        return None
+    return float(constant)
 
 
 def _factors(value: Value, depth: int = 4) -> tuple[float, list[Value]]:

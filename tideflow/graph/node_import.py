@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, TypeAlias
 
 from tensorboard.compat.proto.attr_value_pb2 import AttrValue
@@ -76,6 +76,7 @@ class NodeImporter:
         mapped: dict[InputKey, Tensor | Operation] | None = None,
         producer_ops: Any = None,
         uniquify: bool = True,
+        neighbours: Container[str] = (),
     ) -> None:
         self.graph = graph
         self.definition_of = definition_of
@@ -83,6 +84,7 @@ class NodeImporter:
         self.graph_def = graph_def
         self.prefix = scope  # "" or with its slash
         self.uniquify = uniquify  # False to refuse names that are taken
+        self.neighbours = neighbours  # operations of the graph that nodes may stand with
         self.mapped = mapped or {}
         self.unused = set(self.mapped)
         self.ops: dict[str, Operation] = {}
@@ -118,8 +120,16 @@ class NodeImporter:
                 raise ValueError(f"Node '{node.name}' is not unique")
             nodes[node.name] = node
         for node in nodes.values():
-            _check_groups(node, nodes)
+            self._check_groups(node, nodes)
         return nodes
+
+    def _check_groups(self, node: NodeDef, nodes: dict[str, NodeDef]) -> None:
+        for group in node.attr["_class"].list.s if "_class" in node.attr else ():
+            if not group.startswith(b"loc:@") or not _is_text(group):
+                continue
+            name = group[5:].decode()
+            if name not in nodes and name not in self.neighbours:
+                raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{name}'")
 
     def _ordered(self, nodes: dict[str, NodeDef]) -> list[NodeDef]:
         """The nodes, each after its inputs, except for an edge from NextIteration to Merge in a loop."""
@@ -384,15 +394,6 @@ def _is_text(name: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _check_groups(node: NodeDef, nodes: dict[str, NodeDef]) -> None:
-    """Raises ValueError if a node is to stand with one that the GraphDef does not have."""
-    for group in node.attr["_class"].list.s if "_class" in node.attr else ():
-        if group.startswith(b"loc:@") and _is_text(group) and group[5:].decode() not in nodes:
-            raise ValueError(
-                f"Node '{node.name}' expects to be colocated with unknown node '{group[5:].decode()}'"
-            )
 
 
 _FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}

@@ -100,7 +100,7 @@ class Operation:
         original_op: Operation | None = None,
         op_def: Any = None,
     ) -> Operation:
-        from tideflow.graph.graph_import import add_described_node  # it makes operations itself
+        from tideflow.graph.graph_import import add_described_node  # loaded when asked for
 
         op = add_described_node(g, node_def, inputs or [], control_inputs or [])
         if original_op is not None:

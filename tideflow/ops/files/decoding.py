@@ -111,7 +111,7 @@ decode_raw_op.refuses(
     InvalidArgumentError,
 )
 decode_raw_op.refuses(
-    (text(b"ab", b"c"), {"out_type": dtypes.uint8}), "element 1 has size 1 != 2", InvalidArgumentError
+    (text(b"ab", b"c"), {"out_type": dtypes.uint8}), "element 1 has size 2 != 1", InvalidArgumentError
 )
 
 

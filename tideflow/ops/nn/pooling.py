@@ -145,7 +145,7 @@ def empty_pool(
     explicit_paddings: Sequence[int] = (),
 ) -> list | None:
     """The shape of a pooled image that has no elements, which ATen refuses; None of any other image."""
-    given = as_shape(list(image))
+    given = as_shape([size if isinstance(size, int) else None for size in image])  # not so of symbols
     shape = pooled_shape(given, ksize, strides, padding, data_format, explicit_paddings, in_step=True)
     return shape if 0 in shape else None
 

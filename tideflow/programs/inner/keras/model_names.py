@@ -176,7 +176,7 @@ def model_input_signature(model: Any) -> list[Any] | None:
     Returns:
       A list of the one structure of specs; None where the inputs are not known yet.
     """
-    return None if getattr(model, "inputs", None) is None else [layer_objects._input_specs(model)]
+    return [layer_objects._input_specs(model)] if getattr(model, "inputs", None) else None
 
 
 def raise_model_input_error(model: Any) -> None:
