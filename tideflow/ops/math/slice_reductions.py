@@ -12,7 +12,7 @@ from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
 from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.samples import f32, i32
-from tideflow.ops.helpers.types import NUMERIC, REAL
+from tideflow.ops.helpers.types import NUMERIC_OF_CONTRIB
 from tideflow.ops.math.segments import TINDICES, folded
 
 if TYPE_CHECKING:
@@ -56,15 +56,17 @@ def _reduced(data: torch.Tensor, indices: torch.Tensor, axis: int, how: str, sta
 
 def _extreme(data: torch.Tensor, indices: torch.Tensor, axis: int, how: str) -> torch.Tensor:
     """Slices' extremes; one without elements is the finite number that loses against any other."""
+    if data.is_complex():
+        raise ShapeError("complex numbers have no order: give real ones, such as their absolute values")
     limits = torch.finfo(data.dtype) if data.is_floating_point() else torch.iinfo(data.dtype)
     return _reduced(data, indices, axis, how, limits.min if how == "amax" else limits.max)
 
 
-def _slices_op(name: str, allowed: tuple) -> Op:
+def _slices_op(name: str) -> Op:
     return Op(
         name,
         "data: T, indices: Tindices, axis: int64 -> output: T",
-        T=allowed,
+        T=NUMERIC_OF_CONTRIB,
         Tindices=TINDICES,
         host="axis",
         differentiable=False,
@@ -124,7 +126,7 @@ def _function(name: str, op: Op, doc: str) -> Any:
     return function
 
 
-reduce_slice_sum_op = _slices_op("ReduceSliceSum", NUMERIC)
+reduce_slice_sum_op = _slices_op("ReduceSliceSum")
 reduce_slice_sum_op.shape(_slices_shape)
 
 
@@ -138,7 +140,7 @@ reduce_slice_sum = _function(
     "reduce_slice_sum", reduce_slice_sum_op, "The sums of slices along an axis, 0 of empty ones."
 )
 
-reduce_slice_prod_op = _slices_op("ReduceSliceProd", NUMERIC)
+reduce_slice_prod_op = _slices_op("ReduceSliceProd")
 reduce_slice_prod_op.shape(_slices_shape)
 
 
@@ -157,7 +159,7 @@ def _limits(dtype: np.dtype) -> Any:
     return np.finfo(dtype) if np.issubdtype(dtype, np.floating) else np.iinfo(dtype)
 
 
-reduce_slice_max_op = _slices_op("ReduceSliceMax", REAL)
+reduce_slice_max_op = _slices_op("ReduceSliceMax")
 reduce_slice_max_op.shape(_slices_shape)
 
 
@@ -173,7 +175,7 @@ reduce_slice_max = _function(
     "The greatest elements of slices along an axis, the least number of the type for empty ones.",
 )
 
-reduce_slice_min_op = _slices_op("ReduceSliceMin", REAL)
+reduce_slice_min_op = _slices_op("ReduceSliceMin")
 reduce_slice_min_op.shape(_slices_shape)
 
 
@@ -183,6 +185,10 @@ def _reduce_slice_min_kernel(data, indices, axis):
 
 
 _add_samples(reduce_slice_min_op, np.min, lambda dtype: _limits(dtype).max)
+for _extreme_op in (reduce_slice_max_op, reduce_slice_min_op):
+    _extreme_op.refuses(
+        (np.ones(3, np.complex64), _PAIRS, 0), "complex numbers have no order", InvalidArgumentError
+    )
 reduce_slice_min = _function(
     "reduce_slice_min",
     reduce_slice_min_op,
