@@ -35,12 +35,12 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
         "device_util multi_worker_util one_device_strategy parameter_server_strategy "
-        "reduce_util strategy_combinations summary_op_util values",
+        "reduce_util strategy_combinations summary_op_util tpu_strategy values",
     ),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
         "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
-        "tfconfig_cluster_resolver",
+        "tfconfig_cluster_resolver tpu_cluster_resolver",
     ),
     "python.feature_column": (
         "tf.feature_column",
