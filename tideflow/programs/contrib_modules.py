@@ -320,7 +320,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         "client",
         "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
-        "inner.contrib.forest_names",
+        "tideflow.contrib.tensor_forest.eval_metrics inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
