@@ -17,6 +17,7 @@ from tideflow.programs.inner.contrib import (
     graph_editor_names,
     hidden_distributions,
     image_colors,
+    layer_windows,
     sample_shapes,
     sampling_steps,
     sequence_names,
@@ -65,11 +66,33 @@ def value(fetches, feeds=None):
         ("factorization.python.ops.factorization_ops_test_utils", "INPUT_MATRIX"),
         ("slim.python.slim.data.test_utils", "create_tfrecord_files"),
         ("seq2seq.python.ops.attention_wrapper", "BahdanauAttentionV2"),
+        ("reduce_slice_ops.python.ops.reduce_slice_ops", "reduce_slice_sum"),
+        ("reduce_slice_ops.ops.gen_reduce_slice_ops", "reduce_slice_max"),
+        ("receptive_field.receptive_field_api", "compute_receptive_field_from_graph_def"),
+        ("recurrent.python.recurrent_api", "functional_rnn"),
+        ("quantization.python.array_ops", "quantized_concat"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):
     assert modules.is_module(f"contrib.{module}")
     assert modules.look_up(f"contrib.{module}", name) is not None
+
+
+def test_parts_without_names_of_their_own_are_packages():
+    for part in ("quantization", "reduce_slice_ops"):
+        assert modules.is_module(f"contrib.{part}")
+        assert modules.is_module(f"contrib.{part}.python")
+
+
+def test_layer_parameters_are_those_of_the_node(graph):
+    image = tf.placeholder(tf.float32, [1, None, None, 1])
+    tf.contrib.slim.conv2d(image, 1, [5, 3], stride=4, scope="conv", padding="VALID")
+    nodes = layer_windows.parse_graph_nodes(graph.as_graph_def())
+    assert layer_windows.get_layer_params(nodes["conv/Conv2D"], nodes) == (3, 5, 4, 4, 0, 0, 0, 0)
+    unknown = nodes["conv/weights/Assign"]
+    assert layer_windows.get_layer_params(unknown, nodes, force=True) == (None,) * 8
+    with pytest.raises(ValueError, match="Unknown layer for operation 'conv/weights/Assign'"):
+        layer_windows.get_layer_params(unknown, nodes)
 
 
 def test_names_of_other_op_types_are_missing():
