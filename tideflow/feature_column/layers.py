@@ -32,7 +32,7 @@ from tideflow.graph.scopes import (
 from tideflow.nn import embeddings
 from tideflow.ops.arrays import constants, joining, shapes, tiling
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import checks, reductions
+from tideflow.ops.math import adding, checks
 from tideflow.ops.nn import activations
 from tideflow.ops.sparse import construction
 from tideflow.variables.initializers import Zeros
@@ -259,7 +259,7 @@ class LinearModel:
                 sums.append(_weighted_sum(column, inputs, self._units, self._combiner, self._weights))
             self._variables[column] = _variables_in(scope.name)
         check_batch_sizes(sums, [column for _, column in ordered])
-        total = reductions.add_n(sums, name="weighted_sum_no_bias")
+        total = adding.add_n(sums, name="weighted_sum_no_bias")
         bias = _variable("bias_weights", [self._units], self._weights)
         self._variables["bias"] = list(bias) if isinstance(bias, PartitionedVariable) else [bias]
         return activations.bias_add(total, bias, name="weighted_sum")

@@ -8,6 +8,7 @@ packages above one that is listed are there too, and have what contrib shows und
 from __future__ import annotations
 
 _OPS = "python.ops"  # where most parts of contrib keep their functions
+_WITHOUT_NAMES = {"quantization", "reduce_slice_ops"}  # parts whose own package shows nothing
 
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
@@ -177,7 +178,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "learn",
         "python.learn.estimators",
         ". inner.contrib.iris_models",
-        "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
+        "_sklearn composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
     ),
@@ -260,6 +261,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "saved_model_predictor",
     ),
     ("proto", _OPS, ".", "decode_proto_op encode_proto_op"),
+    ("quantization", "python", "gen", "array_ops math_ops nn_ops"),
     (
         "quantize",
         "python",
@@ -267,8 +269,10 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tideflow.contrib.quantize.patterns inner.contrib.quantize_names",
         "common fold_batch_norms graph_matcher input_to_ops quant_ops quantize quantize_graph",
     ),
+    ("reduce_slice_ops", _OPS, "tideflow.ops.math.slice_reductions", "reduce_slice_ops"),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.kernel_tests", "inner.testing.cell_benchmarks", "benchmarking"),
     ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
@@ -379,14 +383,18 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "receptive_field",
         "python.util",
-        ". tideflow.contrib.receptive_field",
-        "graph_compute_order receptive_field",
+        ". tideflow.contrib.receptive_field inner.contrib.layer_windows",
+        "graph_compute_order parse_layer_parameters receptive_field",
     ),
+    ("receptive_field", "", ".", "receptive_field_api"),
+    ("recurrent", "python", ".", "recurrent_api"),
     ("recurrent", _OPS, ". tideflow.contrib.recurrent", "functional_rnn recurrent"),
     ("util", "", ". tf", "loader"),
     *(
         (part, "ops", ".", "")  # with the functions of op types, gen_image_ops and others
-        for part in "image input_pipeline layers libsvm memory_stats resampler seq2seq".split()
+        for part in (
+            "image input_pipeline layers libsvm memory_stats reduce_slice_ops resampler seq2seq".split()
+        )
     ),
 ]
 
@@ -423,9 +431,10 @@ MODULES: dict[str, str] = {
     "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
+    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets.base tf.contrib.learn.datasets "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
@@ -514,9 +523,9 @@ def _packages() -> dict[str, tuple[str, str]]:
     """The rows by the package's path, with those packages that are only above another."""
     found: dict[str, tuple[str, str]] = {}
     for part, package, places, modules in _ROWS:
-        public = f"tf.contrib.{part}"
+        public = "" if part in _WITHOUT_NAMES else f"tf.contrib.{part}"
         steps = package.split(".") if package else []
-        for depth in range(1, len(steps)):
+        for depth in range(part not in _WITHOUT_NAMES, len(steps)):
             found.setdefault(".".join(["contrib", part, *steps[:depth]]), (public, ""))
         looked_up = " ".join(public if place == "." else place for place in places.split())
         found[".".join(["contrib", part, *steps])] = (looked_up, modules)
