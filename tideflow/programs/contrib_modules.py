@@ -205,7 +205,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ("legacy_seq2seq", _OPS, ". tf.contrib.rnn tideflow.contrib.rnn.wrappers", "seq2seq"),
     ("libsvm", _OPS, ".", "libsvm_ops"),
     ("linear_optimizer", "python", ". tideflow.contrib.learn.linear", "sdca_estimator sdca_optimizer"),
-    ("linear_optimizer", _OPS, ".", "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column"),
+    (
+        "linear_optimizer",
+        _OPS,
+        ". inner.contrib.sharded_tables",
+        "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column",
+    ),
     ("lookup", "", ".", "lookup_ops"),
     ("losses", "python.losses", ".", "loss_ops"),
     (
@@ -356,9 +361,10 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tpu",
         "python.tpu",
-        ". tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional keras_support tpu tpu_config tpu_estimator "
-        "topology tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        ". tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional keras_support tpu tpu_config "
+        "tpu_estimator topology tpu_context tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     ("tpu", _OPS, ".", "tpu_ops"),
     (

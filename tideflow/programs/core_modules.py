@@ -194,9 +194,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional ops topology tpu tpu_config "
+        "tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
