@@ -446,6 +446,7 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
+    "contrib.learn.python.learn.estimators.composable_model": "inner.contrib.composable_models",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
