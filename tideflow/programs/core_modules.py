@@ -299,9 +299,9 @@ MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "inner.keras.layer_utilities tf.contrib.framework inner.keras.standalone_names",
     "python.lib.io.file_io": "inner.util.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals inner.graph.control_flow_names "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
+    "tideflow.ops.control_flow.contexts",
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
