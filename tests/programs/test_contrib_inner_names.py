@@ -1,5 +1,6 @@
 """What programs and unit tests import from contrib's inner modules beside its public names."""
 
+import functools
 import importlib
 import unittest
 
@@ -8,6 +9,7 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
+from tideflow.contrib import integrate
 from tideflow.contrib.factorization import matrix_estimator as wals_estimator
 from tideflow.programs import modules
 from tideflow.programs.inner.contrib import (
@@ -20,10 +22,11 @@ from tideflow.programs.inner.contrib import (
     layer_windows,
     sample_shapes,
     sampling_steps,
+    scikit_names,
     sequence_names,
     sparse_ids,
 )
-from tideflow.programs.inner.testing import distribution_combinations, strategy_combinations
+from tideflow.programs.inner.testing import cell_benchmarks, distribution_combinations, strategy_combinations
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +74,9 @@ def value(fetches, feeds=None):
         ("receptive_field.receptive_field_api", "compute_receptive_field_from_graph_def"),
         ("recurrent.python.recurrent_api", "functional_rnn"),
         ("quantization.python.array_ops", "quantized_concat"),
+        ("rnn.python.kernel_tests.benchmarking", "seconds_per_run"),
+        ("learn.python.learn.datasets.base", "maybe_download"),
+        ("learn.python.learn.estimators._sklearn", "NotFittedError"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):
@@ -82,6 +88,35 @@ def test_parts_without_names_of_their_own_are_packages():
     for part in ("quantization", "reduce_slice_ops"):
         assert modules.is_module(f"contrib.{part}")
         assert modules.is_module(f"contrib.{part}.python")
+
+
+def test_stand_ins_of_scikit_learn_divide_and_score():
+    rows, squares = np.arange(8), np.arange(8) ** 2
+    train, test, train_squares, _ = scikit_names.train_test_split(
+        rows, squares, test_size=0.25, random_state=1
+    )
+    assert sorted([*train, *test]) == list(rows) and len(test) == 2
+    np.testing.assert_array_equal(train**2, train_squares)
+    assert scikit_names.accuracy_score(rows, np.where(rows < 4, rows, 0)) == 0.5
+    assert scikit_names.mean_squared_error(rows[:, None], rows + 2) == 4
+
+
+def test_choices_are_those_of_all_keys():
+    assert list(cell_benchmarks.dict_product({"a": [1, 2], "b": [3]})) == [{"a": 1, "b": 3}, {"a": 2, "b": 3}]
+    with cell_benchmarks.device(), tf.Session() as session:
+        assert cell_benchmarks.seconds_per_run(tf.constant(1), session, num_runs=1) > 0
+
+
+def test_steps_of_equation_solvers():
+    y = lambda x: x**4 - 2 * x**2 + 5
+    slope = lambda x: 4 * x**3 - 4 * x
+    coefficients = integrate._interp_fit(y(0.0), y(10.0), y(5.0), slope(0.0), slope(10.0), 10.0)
+    at = functools.partial(integrate._interp_evaluate, coefficients, 0.0, 10.0)
+    np.testing.assert_allclose(value([at(0.0), at(3.0)]), [y(0.0), y(3.0)], rtol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="invalid interpolation"):
+        value(at(11.0))
+    sizes = [integrate._optimal_step_size(tf.constant(1.0), tf.constant(ratio)) for ratio in (0.0, 1.0, 1e6)]
+    np.testing.assert_allclose(value(sizes), [10.0, 0.9, 0.2], rtol=1e-6)
 
 
 def test_layer_parameters_are_those_of_the_node(graph):

@@ -178,7 +178,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "learn",
         "python.learn.estimators",
         ". inner.contrib.iris_models",
-        "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
+        "_sklearn composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
     ),
@@ -272,6 +272,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ("reduce_slice_ops", _OPS, "tideflow.ops.math.slice_reductions", "reduce_slice_ops"),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.kernel_tests", "inner.testing.cell_benchmarks", "benchmarking"),
     ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
@@ -430,9 +431,10 @@ MODULES: dict[str, str] = {
     "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
+    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets.base tf.contrib.learn.datasets "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
