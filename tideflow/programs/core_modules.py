@@ -80,6 +80,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
         "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
+    "python.keras.distribute": ("inner.keras.distribution_names", "distributed_training_utils"),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
@@ -93,6 +94,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.keras.mixed_precision.experimental": (
         "tf.keras.mixed_precision.experimental",
         "loss_scale_optimizer policy",
+    ),
+    "python.keras.optimizers": (
+        "tf.keras.optimizers inner.keras.layer_names",
+        "adadelta_v2 adagrad_v2 adam_v2 adamax_v2 ftrl gradient_descent_v2 nadam_v2 optimizer_v2 rmsprop_v2",
     ),
     "python.keras.optimizer_v2": (
         "tf.keras.optimizers tf.keras.optimizers.schedules",

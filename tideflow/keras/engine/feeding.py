@@ -11,7 +11,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.keras.backend.arrays import placeholder
-from tideflow.keras.engine import data, loops, replicated
+from tideflow.keras.engine import data, dataset_checks, loops, replicated
 from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as BatchSequence
 from tideflow.layers import keras_state
@@ -160,9 +160,11 @@ class Fed:
         shuffle: Any,
         training: bool,
         epochs: int | None = None,
+        steps_name: str = "steps",
         **queue: Any,
     ) -> loops.Source:
         """The batches of whatever a program gave as data. The first tells a model its inputs."""
+        dataset_checks.check(x, y, sample_weight, steps, steps_name)
         source = self._source_of(
             x, y, sample_weight, class_weight, batch_size, steps, shuffle, training, epochs, **queue
         )
@@ -187,19 +189,8 @@ class Fed:
     ) -> loops.Source:
         """The batches of arrays, a dataset, a generator or a `Sequence`."""
         if isinstance(x, (tf.data.Dataset, tf.data.Iterator)):
-            if y is not None:
-                raise ValueError(
-                    "You passed a dataset or dataset iterator as input `x` to your model. In that case, "
-                    "you should not specify a target (`y`) argument, since the dataset or dataset iterator "
-                    "generates both input data and target data."
-                )
             return self._dataset_source(x, steps, training, class_weight)
-        if is_generator(x):
-            if y is not None:
-                raise ValueError(
-                    "`y` argument is not supported when data isa generator or Sequence instance. Instead "
-                    "pass targets as the second element of the generator."
-                )
+        if dataset_checks.is_generator(x):
             return self._generator_source(x, steps, training, class_weight, shuffle, **queue)
         batch_size = self._fitting_batch_size(batch_size, steps)
         found = self._standardized(x, y, sample_weight, class_weight, training=training)
@@ -253,8 +244,9 @@ class Fed:
                     yield self._arrays_of(nest.map_structure(np.asarray, value), training, class_weight)
 
             return loops.Source(eager_batches, None, steps, restarts=steps is None)
-        initializer = None
+        initializer, size = None, steps
         if isinstance(dataset, tf.data.Dataset):
+            size = dataset_checks.size_of(dataset) if steps is None else steps
             iterator = tf.data.make_initializable_iterator(dataset)
             initializer = iterator.initializer
         else:
@@ -266,7 +258,7 @@ class Fed:
             for value in data.from_dataset(element, initializer, session, tf.errors.OutOfRangeError):
                 yield self._arrays_of(value, training, class_weight)[0], 1  # batches count the same
 
-        return loops.Source(batches, None, steps, restarts=steps is None)
+        return loops.Source(batches, None, size, restarts=steps is None)
 
     def _generator_source(
         self,
@@ -300,20 +292,6 @@ class Fed:
                 queue.stop()
 
         return loops.Source(batches, None, steps, restarts=False)
-
-
-def is_generator(x: Any) -> bool:
-    """Whether this makes batches: a generator, or a `Sequence`."""
-    return isinstance(x, BatchSequence) or hasattr(x, "__next__") or hasattr(x, "next")
-
-
-def check_batch_size(x: Any, batch_size: int | None) -> None:
-    """ValueError where a size is given for batches that have theirs."""
-    if is_generator(x) and batch_size is not None:
-        raise ValueError(
-            "The `batch_size` argument must not be specified for the given input type. Received "
-            f"input: {x}, batch_size: {batch_size}"
-        )
 
 
 def _refuse_nested_numbers(x: Any) -> None:

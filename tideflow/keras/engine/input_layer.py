@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
+from tideflow.distribute.context import get_strategy
 from tideflow.export import export
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer
@@ -41,6 +42,7 @@ class InputLayer(Layer):
         ragged: bool = False,
         **kwargs: Any,
     ):
+        batch_size = _of_replica(batch_size)
         if "batch_input_shape" in kwargs:
             whole = kwargs.pop("batch_input_shape")
             if input_shape is not None and whole is not None:
@@ -88,6 +90,20 @@ class InputLayer(Layer):
             "ragged": self.ragged,
             "name": self.name,
         }
+
+
+def _of_replica(batch_size: int | None) -> int | None:
+    """The size of a replica's part of a batch, in the scope of a strategy."""
+    strategy = get_strategy()
+    replicas = strategy.num_replicas_in_sync
+    if batch_size is None or replicas == 1 or not strategy.extended._global_batch_size:
+        return batch_size
+    if batch_size % replicas:
+        raise ValueError(
+            f"The `batch_size` argument value {batch_size} cannot be divisible by number of replicas "
+            f"{replicas}"
+        )
+    return batch_size // replicas
 
 
 @export("keras.Input", "keras.layers.Input")
