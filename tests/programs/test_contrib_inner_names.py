@@ -11,6 +11,7 @@ from absl.testing import parameterized
 import tideflow as tf
 from tideflow.contrib import integrate
 from tideflow.contrib.factorization import matrix_estimator as wals_estimator
+from tideflow.contrib.tensor_forest import eval_metrics
 from tideflow.programs import modules
 from tideflow.programs.inner.contrib import (
     checkpoint_conversion,
@@ -75,6 +76,7 @@ def value(fetches, feeds=None):
         ("recurrent.python.recurrent_api", "functional_rnn"),
         ("quantization.python.array_ops", "quantized_concat"),
         ("rnn.python.kernel_tests.benchmarking", "seconds_per_run"),
+        ("tensor_forest.client.eval_metrics", "_accuracy"),
         ("learn.python.learn.datasets.base", "maybe_download"),
         ("learn.python.learn.estimators._sklearn", "NotFittedError"),
     ],
@@ -99,6 +101,15 @@ def test_stand_ins_of_scikit_learn_divide_and_score():
     np.testing.assert_array_equal(train**2, train_squares)
     assert scikit_names.accuracy_score(rows, np.where(rows < 4, rows, 0)) == 0.5
     assert scikit_names.mean_squared_error(rows[:, None], rows + 2) == 4
+
+
+def test_forests_count_targets_among_the_first_predictions():
+    likely = tf.constant([[0.1, 0.2, 0.6, 0.3], [0.1, 0.05, 0.7, 0.15], [0.7, 0.1, 0.2, 0.0]])
+    targets = tf.constant([[2], [3], [3]])
+    updates = [eval_metrics._top_k_generator(k)(likely, targets)[1] for k in (1, 2, 4)]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(session.run(updates), [1 / 3, 2 / 3, 1.0], rtol=1e-6)
 
 
 def test_choices_are_those_of_all_keys():

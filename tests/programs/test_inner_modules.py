@@ -11,7 +11,7 @@ import pytest
 import tideflow as tf
 from tideflow.feature_column.base import DenseColumn
 from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
-from tideflow.programs import old_messages
+from tideflow.programs import old_messages, packed_messages
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.eager import monitoring
 from tideflow.programs.inner.graph import composite_names, dtype_names, optimizer_names
@@ -156,6 +156,24 @@ def test_old_generated_messages_are_loaded(tmp_path, monkeypatch):
 
     point = old_test_pb2.Point(x=3)
     assert old_test_pb2.Point.FromString(point.SerializeToString()).x == 3
+
+
+def test_messages_are_packed_under_the_names_of_tensorflow(monkeypatch):
+    from google.protobuf import any_pb2, duration_pb2
+    from google.protobuf.internal import well_known_types
+    from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, TensorInfo
+
+    monkeypatch.setattr(well_known_types.Any, "Is", well_known_types.Any.Is)
+    monkeypatch.setattr(well_known_types.Any, "Pack", well_known_types.Any.Pack)
+    packed_messages.install()
+    packed, asset = any_pb2.Any(), AssetFileDef(filename="words.txt")
+    packed.Pack(asset)
+    assert packed.type_url == "type.googleapis.com/tensorflow.AssetFileDef"
+    found = AssetFileDef()
+    assert packed.Unpack(found) and found == asset
+    assert not packed.Unpack(TensorInfo())
+    packed.Pack(duration_pb2.Duration(seconds=1))
+    assert packed.type_url.endswith("google.protobuf.Duration")
 
 
 def test_a_mesh_of_devices_knows_where_they_stand():

@@ -133,7 +133,11 @@ class InputLayer:
         return getattr(self._template, name)
 
 
-def dense_features(features: Mapping[str, Any], feature_columns: Iterable[FeatureColumn]) -> Tensor:
+def dense_features(
+    features: Mapping[str, Any],
+    feature_columns: Iterable[FeatureColumn],
+    cols_to_output_tensors: dict | None = None,
+) -> Tensor:
     """As `input_layer`, as a layer of a model: tables are resource variables, made before anything else."""
     columns = _dense_columns(feature_columns)
     weights = Weights.of_model(None, trainable=True)
@@ -147,6 +151,8 @@ def dense_features(features: Mapping[str, Any], feature_columns: Iterable[Featur
             with variable_scope(column.variable_scope_name, reuse=AUTO_REUSE):
                 tensors.append(_as_matrix(column, dense_tensor(column, inputs, weights)))
         check_batch_sizes(tensors, columns)
+        if cols_to_output_tensors is not None:
+            cols_to_output_tensors.update(zip(columns, tensors, strict=True))
         return joining.concat(tensors, 1)
 
 

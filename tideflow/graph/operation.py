@@ -208,7 +208,8 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The colocation groups of this operation, as `b"loc:@name"`; its own group if it joined none."""
-        return [group.encode() for group in self.attrs.get("_class", [f"loc:@{self.name}"])]
+        groups = [group for group in self.attrs.get("_class", ()) if group.startswith("loc:@")]
+        return [group.encode() for group in groups or [f"loc:@{self.name}"]]
 
     def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> None:
         """Runs this operation and everything that it depends on.

@@ -177,7 +177,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.estimators",
-        ". inner.contrib.iris_models",
+        ". tideflow.contrib.learn.run_config tideflow.contrib.learn.modes tideflow.contrib.learn.head "
+        "inner.contrib.iris_models",
         "_sklearn composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
@@ -185,7 +186,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.learn_io",
-        "tf.contrib.learn.io",
+        "tf.contrib.learn.io inner.contrib.installed_libraries",
         "dask_io data_feeder generator_io graph_io numpy_io pandas_io",
     ),
     ("learn", "python.learn.ops", "tf.contrib.learn.ops", "embeddings_ops losses_ops seq2seq_ops"),
@@ -210,7 +211,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "losses",
         "python.metric_learning",
-        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names "
+        "inner.contrib.installed_libraries",
         "metric_loss_ops",
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
@@ -320,13 +322,13 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         "client",
         "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
-        "inner.contrib.forest_names",
+        "tideflow.contrib.tensor_forest.eval_metrics inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
         "tensor_forest",
         "python",
-        "tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
+        ". tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
         "tensor_forest",
     ),
     (
@@ -400,6 +402,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
 
 # Single modules, where they are not what their package is.
 MODULES: dict[str, str] = {
+    "contrib.estimator.python.estimator.dnn_with_layer_annotations": "tideflow.contrib.estimator.annotations",
     "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
     "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
@@ -431,7 +434,9 @@ MODULES: dict[str, str] = {
     "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.io": "tf.contrib.learn.io",
     "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets.base tf.contrib.learn.datasets "
+    "tideflow.contrib.learn.downloads "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",

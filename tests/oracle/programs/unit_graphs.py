@@ -109,3 +109,35 @@ def values_that_become_no_tensors(tf, np):
         raises(ops.internal_convert_to_tensor_or_indexed_slices, first, dtype=tf.float32),
         raises(ops.register_proto_function, "variables"),
     ]
+
+
+def imports_beside_what_a_graph_has(tf, np):
+    node = "node {{ name: '{}' op: 'NoOp' device: '{}' attr {{ key: '_class' value {{ list {{ {} }} }} }} }}"
+    groups = ["a", "b", "c"]
+    text = node.format("c", "/device:CPU:0", "s: 'loc:@a' s: 'loc:@b'") + node.format("a", "", "s: 'loc:@a'")
+    text += node.format("b", "/device:GPU:1", "s: 'own'")
+    with tf.name_scope("a"):
+        pass
+    with tf.name_scope("b"):
+        tf.no_op()
+    found = []
+    for name in ("", "", "in"):
+        made = tf.import_graph_def(_graph_def(tf, text), return_elements=groups, name=name)
+        found += [(op.name, op.device, op.colocation_groups()) for op in made]
+    return [
+        found,
+        raises(tf.import_graph_def, _graph_def(tf, text), {"a:0": tf.constant(1), "^b": tf.no_op()}),
+    ]
+
+
+def a_loop_imported_into_a_branch(tf, np):
+    with tf.Graph().as_default() as graph:
+        counted = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [0])
+    pred = tf.placeholder(tf.bool)
+
+    def imported():
+        return tf.import_graph_def(graph.as_graph_def(), return_elements=[counted.name])[0]
+
+    out = tf.cond(pred, imported, lambda: tf.constant(1))
+    with tf.Session() as session:
+        return [session.run(out, {pred: value}) for value in (True, False)]
