@@ -53,6 +53,7 @@ load_when_asked_for(
     "tideflow.cluster.parameter_server_strategy", "distribute.experimental.ParameterServerStrategy"
 )
 load_when_asked_for("tideflow.cluster.resolvers", "distribute.cluster_resolver")
+load_when_asked_for("tideflow.cluster.tpu_resolver", "distribute.cluster_resolver.TPUClusterResolver")
 load_when_asked_for("tideflow.cluster.server", "train.Server", "distribute.Server")
 load_scheme_when_asked_for("tideflow.cluster.client", "grpc")
 load_when_asked_for("tideflow.autograph", "autograph", "contrib.autograph")

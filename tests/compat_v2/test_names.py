@@ -16,8 +16,6 @@ v2 = tf.compat.v2
 NOT_THERE = {
     "config.experimental_connect_to_cluster",
     "config.experimental_connect_to_host",
-    "distribute.cluster_resolver.TPUClusterResolver",
-    "distribute.experimental.TPUStrategy",
     "nondifferentiable_batch_function",
     "summary.trace_export",
     "summary.trace_off",

@@ -87,6 +87,15 @@ class AssertionsTest(tf.test.TestCase):
         self.assertEqual(self.evaluate({"a": tf.constant(2)}), {"a": 2})
         self.assertEqual(tf.get_default_graph().seed, 87654321)
 
+    def test_a_cleared_session_takes_the_next_graph(self):
+        with self.test_session() as first:
+            pass
+        tf.reset_default_graph()
+        self._ClearCachedSession()
+        with self.test_session() as second:
+            self.assertIsNot(second, first)
+            self.assertEqual(tf.constant(1).eval(), 1)
+
     def test_surroundings(self):
         self.assertTrue(os.path.isdir(self.get_temp_dir()))
         self.assertStartsWith(self.get_temp_dir(), tf.test.get_temp_dir())

@@ -1,5 +1,6 @@
 """What programs and unit tests import from contrib's inner modules beside its public names."""
 
+import functools
 import importlib
 import unittest
 
@@ -8,7 +9,9 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
+from tideflow.contrib import integrate
 from tideflow.contrib.factorization import matrix_estimator as wals_estimator
+from tideflow.contrib.tensor_forest import eval_metrics
 from tideflow.programs import modules
 from tideflow.programs.inner.contrib import (
     checkpoint_conversion,
@@ -17,12 +20,14 @@ from tideflow.programs.inner.contrib import (
     graph_editor_names,
     hidden_distributions,
     image_colors,
+    layer_windows,
     sample_shapes,
     sampling_steps,
+    scikit_names,
     sequence_names,
     sparse_ids,
 )
-from tideflow.programs.inner.testing import distribution_combinations, strategy_combinations
+from tideflow.programs.inner.testing import cell_benchmarks, distribution_combinations, strategy_combinations
 
 
 @pytest.fixture(autouse=True)
@@ -65,11 +70,75 @@ def value(fetches, feeds=None):
         ("factorization.python.ops.factorization_ops_test_utils", "INPUT_MATRIX"),
         ("slim.python.slim.data.test_utils", "create_tfrecord_files"),
         ("seq2seq.python.ops.attention_wrapper", "BahdanauAttentionV2"),
+        ("reduce_slice_ops.python.ops.reduce_slice_ops", "reduce_slice_sum"),
+        ("reduce_slice_ops.ops.gen_reduce_slice_ops", "reduce_slice_max"),
+        ("receptive_field.receptive_field_api", "compute_receptive_field_from_graph_def"),
+        ("recurrent.python.recurrent_api", "functional_rnn"),
+        ("quantization.python.array_ops", "quantized_concat"),
+        ("rnn.python.kernel_tests.benchmarking", "seconds_per_run"),
+        ("tensor_forest.client.eval_metrics", "_accuracy"),
+        ("learn.python.learn.datasets.base", "maybe_download"),
+        ("learn.python.learn.estimators._sklearn", "NotFittedError"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):
     assert modules.is_module(f"contrib.{module}")
     assert modules.look_up(f"contrib.{module}", name) is not None
+
+
+def test_parts_without_names_of_their_own_are_packages():
+    for part in ("quantization", "reduce_slice_ops"):
+        assert modules.is_module(f"contrib.{part}")
+        assert modules.is_module(f"contrib.{part}.python")
+
+
+def test_stand_ins_of_scikit_learn_divide_and_score():
+    rows, squares = np.arange(8), np.arange(8) ** 2
+    train, test, train_squares, _ = scikit_names.train_test_split(
+        rows, squares, test_size=0.25, random_state=1
+    )
+    assert sorted([*train, *test]) == list(rows) and len(test) == 2
+    np.testing.assert_array_equal(train**2, train_squares)
+    assert scikit_names.accuracy_score(rows, np.where(rows < 4, rows, 0)) == 0.5
+    assert scikit_names.mean_squared_error(rows[:, None], rows + 2) == 4
+
+
+def test_forests_count_targets_among_the_first_predictions():
+    likely = tf.constant([[0.1, 0.2, 0.6, 0.3], [0.1, 0.05, 0.7, 0.15], [0.7, 0.1, 0.2, 0.0]])
+    targets = tf.constant([[2], [3], [3]])
+    updates = [eval_metrics._top_k_generator(k)(likely, targets)[1] for k in (1, 2, 4)]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(session.run(updates), [1 / 3, 2 / 3, 1.0], rtol=1e-6)
+
+
+def test_choices_are_those_of_all_keys():
+    assert list(cell_benchmarks.dict_product({"a": [1, 2], "b": [3]})) == [{"a": 1, "b": 3}, {"a": 2, "b": 3}]
+    with cell_benchmarks.device(), tf.Session() as session:
+        assert cell_benchmarks.seconds_per_run(tf.constant(1), session, num_runs=1) > 0
+
+
+def test_steps_of_equation_solvers():
+    y = lambda x: x**4 - 2 * x**2 + 5
+    slope = lambda x: 4 * x**3 - 4 * x
+    coefficients = integrate._interp_fit(y(0.0), y(10.0), y(5.0), slope(0.0), slope(10.0), 10.0)
+    at = functools.partial(integrate._interp_evaluate, coefficients, 0.0, 10.0)
+    np.testing.assert_allclose(value([at(0.0), at(3.0)]), [y(0.0), y(3.0)], rtol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="invalid interpolation"):
+        value(at(11.0))
+    sizes = [integrate._optimal_step_size(tf.constant(1.0), tf.constant(ratio)) for ratio in (0.0, 1.0, 1e6)]
+    np.testing.assert_allclose(value(sizes), [10.0, 0.9, 0.2], rtol=1e-6)
+
+
+def test_layer_parameters_are_those_of_the_node(graph):
+    image = tf.placeholder(tf.float32, [1, None, None, 1])
+    tf.contrib.slim.conv2d(image, 1, [5, 3], stride=4, scope="conv", padding="VALID")
+    nodes = layer_windows.parse_graph_nodes(graph.as_graph_def())
+    assert layer_windows.get_layer_params(nodes["conv/Conv2D"], nodes) == (3, 5, 4, 4, 0, 0, 0, 0)
+    unknown = nodes["conv/weights/Assign"]
+    assert layer_windows.get_layer_params(unknown, nodes, force=True) == (None,) * 8
+    with pytest.raises(ValueError, match="Unknown layer for operation 'conv/weights/Assign'"):
+        layer_windows.get_layer_params(unknown, nodes)
 
 
 def test_names_of_other_op_types_are_missing():

@@ -31,8 +31,6 @@ def test_what_cannot_be_here_says_what_to_use_instead(name, instead):
         ("contrib.tpu.infeed_enqueue", "tf.data iterator"),
         ("contrib.eager.set_server_def", "tf.train.Server"),
         ("lite", "tf.saved_model.save"),
-        ("distribute.experimental.TPUStrategy", "tf.distribute.MirroredStrategy"),
-        ("distribute.cluster_resolver.TPUClusterResolver", "TFConfigClusterResolver"),
         ("config.experimental_connect_to_host", "tf.train.Server"),
     ],
 )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PUBLIC = "distribute.cluster_resolver"
 
 
-def _target(address: str, rpc_layer: str | None) -> str:
+def target(address: str, rpc_layer: str | None) -> str:
     return f"{rpc_layer}://{address}" if rpc_layer else address
 
 
@@ -90,7 +90,7 @@ class ClusterResolver(abc.ABC):
         index = self.task_id if task_id is None else task_id
         if job is None or index is None:
             return ""
-        return _target(self.cluster_spec().task_address(job, index), rpc_layer or self.rpc_layer)
+        return target(self.cluster_spec().task_address(job, index), rpc_layer or self.rpc_layer)
 
 
 def _is_of(device: str, task_type: str, task_id: int) -> bool:
@@ -156,7 +156,7 @@ class SimpleClusterResolver(ClusterResolver):
         address = self._master
         if task_type is not None and task_id is not None:
             address = self._cluster_spec.task_address(task_type, task_id)
-        return _target(address, rpc_layer or self.rpc_layer)
+        return target(address, rpc_layer or self.rpc_layer)
 
     def num_accelerators(
         self,
@@ -252,7 +252,7 @@ class TFConfigClusterResolver(ClusterResolver):
             return ""
         job: Any = self.task_type if task_type is None else task_type
         index: Any = self.task_id if task_id is None else task_id
-        return _target(cluster.task_address(job, index), rpc_layer or self.rpc_layer)
+        return target(cluster.task_address(job, index), rpc_layer or self.rpc_layer)
 
     def num_accelerators(
         self,
@@ -336,7 +336,7 @@ class UnionClusterResolver(ClusterResolver):
         """
         if task_type is not None and task_id is not None:
             address = self.cluster_spec().task_address(task_type, task_id)
-            return _target(address, rpc_layer or self._given["rpc_layer"])
+            return target(address, rpc_layer or self._given["rpc_layer"])
         return self._cluster_resolvers[0].master(rpc_layer=rpc_layer)
 
     def num_accelerators(
@@ -592,7 +592,7 @@ class GCEClusterResolver(ClusterResolver):
         self._project, self._zone, self._group, self._port = project, zone, instance_group, port
         self._task_type = task_type
         self.task_id, self.rpc_layer = task_id, rpc_layer
-        self._service = _compute_service(credentials) if service is None else service
+        self._service = google_service("compute", "GCE", credentials) if service is None else service
 
     @property
     def task_type(self) -> str:
@@ -629,13 +629,17 @@ class GCEClusterResolver(ClusterResolver):
         return self._task_target(task_type, task_id, rpc_layer)
 
 
-def _compute_service(credentials: Any) -> Any:
+def google_service(name: str, title: str, credentials: Any, url: str | None = None) -> Any:
+    """The service of Google's cloud that describes itself under a name."""
     try:
         from googleapiclient import discovery  # loaded when asked for
     except ImportError:
-        raise ImportError("googleapiclient must be installed before using the GCE cluster resolver") from None
+        raise ImportError(
+            f"googleapiclient must be installed before using the {title} cluster resolver"
+        ) from None
     if credentials == "default":
         from oauth2client.client import GoogleCredentials  # loaded when asked for
 
         credentials = GoogleCredentials.get_application_default()
-    return discovery.build("compute", "v1", credentials=credentials)
+    described = {"discoveryServiceUrl": url} if url else {}
+    return discovery.build(name, "v1", credentials=credentials, **described)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from tideflow.cluster import resolvers
+from tideflow.cluster import (
+    resolvers,
+    tpu_resolver,  # noqa: F401 - it exports its own name here
+)
 from tideflow.export import expose
 
 for _name in (

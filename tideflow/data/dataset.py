@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data import generators, iterator, kept_state, padding, structure
 from tideflow.data.functions import Traced, factory, is_predicate, stateful, traced
-from tideflow.data.numbers import number
+from tideflow.data.numbers import number, parallel_cycle
 from tideflow.data.options import Options
 from tideflow.export import export
 from tideflow.graph import dtypes, nest, scopes
@@ -20,7 +19,7 @@ from tideflow.graph.shapes import TensorShape, dimension_at_index
 from tideflow.graph.type_spec import BatchableTypeSpec, TensorSpec, TypeSpec
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import debugging
-from tideflow.ops.datasets import dataset_functions, dataset_stats, datasets
+from tideflow.ops.datasets import dataset_functions, dataset_graphs, dataset_stats, datasets
 from tideflow.ops.files import files
 from tideflow.ops.math import binary
 from tideflow.ops.strings import joined as strings
@@ -67,6 +66,9 @@ class Dataset(structure.OfElements):
 
     def _as_variant_tensor(self) -> Tensor:
         return self._variant_tensor
+
+    def _as_serialized_graph(self, stateful_whitelist: Sequence[str] = ()) -> Tensor:
+        return dataset_graphs.dataset_to_graph_op(self._variant_tensor)
 
     def _inputs(self) -> list[Dataset]:
         return list(self._given)
@@ -642,7 +644,7 @@ class Dataset(structure.OfElements):
         """
         function = traced(map_func, "Dataset.interleave()", self._element_spec)
         spec = dataset_spec(function, "interleave")
-        cycle = number(_cycle(cycle_length), "cycle_length")
+        cycle = number(parallel_cycle(cycle_length), "cycle_length")
         block = number(block_length, "block_length")
         if num_parallel_calls is None:
             return self._with(dataset_functions.interleave_dataset_op, function, spec, cycle, block)
@@ -719,10 +721,6 @@ class Dataset(structure.OfElements):
 def _zipped(given: list[Dataset], spec: Any) -> Dataset:
     variants = [dataset._variant_tensor for dataset in given]
     return Dataset(datasets.zip_dataset_op(variants, **structure.flat_attributes(spec)), spec, given)
-
-
-def _cycle(length: Any) -> Any:
-    return (os.cpu_count() or 1) if isinstance(length, int) and length == -1 else length
 
 
 def dataset_spec(function: Traced, what: str) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from tideflow.graph import dtypes
@@ -15,6 +16,11 @@ from tideflow.ops.math import binary
 def number(value: Any, name: str, dtype: dtypes.DType = dtypes.int64) -> Tensor:
     """A count or a size as a tensor."""
     return convert_to_tensor(value, dtype=dtype, name=name)
+
+
+def parallel_cycle(length: Any) -> Any:
+    """How many datasets are interleaved: -1 stands for as many as there are processors."""
+    return (os.cpu_count() or 1) if isinstance(length, int) and length == -1 else length
 
 
 def seeds(seed: Any) -> tuple[Tensor, Tensor]:

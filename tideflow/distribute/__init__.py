@@ -7,4 +7,5 @@ from tideflow.distribute import (  # noqa: F401 - they export names
     one_device,
     reductions,
     strategy,
+    tpu,
 )

@@ -130,7 +130,7 @@ def node_def_proto(op: Operation) -> NodeDef:
     node = NodeDef(name=op.name, op=op.type, device=op.device)
     node.input.extend(_input_name(tensor) for tensor in op.inputs)
     node.input.extend(f"^{control.name}" for control in op.control_inputs)
-    newer = _newer_attributes().get(op.type, ())
+    newer = newer_attributes().get(op.type, ())
     for key, value in op.attrs.items():
         spec = op.definition.attrs.get(key)
         if spec is not None and key in newer and value == spec.default:
@@ -140,7 +140,7 @@ def node_def_proto(op: Operation) -> NodeDef:
 
 
 @functools.cache
-def _newer_attributes() -> dict[str, list[str]]:
+def newer_attributes() -> dict[str, list[str]]:
     """Attributes that TensorFlow 1.15 does not know: a NodeDef has them only if they are not the default."""
     text = resources.files("tideflow.graph").joinpath("data/attrs_after_1_15.json").read_text()
     attributes: dict[str, list[str]] = json.loads(text)

@@ -183,7 +183,7 @@ class TestCase(Assertions):
     def setUp(self) -> None:
         """Prepares a test: an empty default graph and fixed seeds."""
         super().setUp()
-        self._close_cached()
+        self._ClearCachedSession()
         random.seed(DEFAULT_GRAPH_SEED)
         np.random.seed(DEFAULT_GRAPH_SEED)
         left = default_graphs.items  # by a test that failed inside a `with`, or that calls setUp in one
@@ -201,10 +201,10 @@ class TestCase(Assertions):
             for thread in self._threads:
                 self.assertFalse(thread.is_alive(), "A checkedThread was not joined.")
         finally:
-            self._close_cached()
+            self._ClearCachedSession()
             super().tearDown()
 
-    def _close_cached(self) -> None:
+    def _ClearCachedSession(self) -> None:  # tests call it where they reset the default graph
         if self._cached is not None:
             self._cached[0].close()
             self._cached = None

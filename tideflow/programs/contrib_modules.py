@@ -8,6 +8,7 @@ packages above one that is listed are there too, and have what contrib shows und
 from __future__ import annotations
 
 _OPS = "python.ops"  # where most parts of contrib keep their functions
+_WITHOUT_NAMES = {"quantization", "reduce_slice_ops"}  # parts whose own package shows nothing
 
 # (a part of contrib, a package in it, places, modules). "." is the part's own public namespace.
 _ROWS: list[tuple[str, str, str, str]] = [
@@ -176,15 +177,16 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.estimators",
-        ". inner.contrib.iris_models",
-        "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
+        ". tideflow.contrib.learn.run_config tideflow.contrib.learn.modes tideflow.contrib.learn.head "
+        "inner.contrib.iris_models",
+        "_sklearn composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
     ),
     (
         "learn",
         "python.learn.learn_io",
-        "tf.contrib.learn.io",
+        "tf.contrib.learn.io inner.contrib.installed_libraries",
         "dask_io data_feeder generator_io graph_io numpy_io pandas_io",
     ),
     ("learn", "python.learn.ops", "tf.contrib.learn.ops", "embeddings_ops losses_ops seq2seq_ops"),
@@ -209,7 +211,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "losses",
         "python.metric_learning",
-        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names "
+        "inner.contrib.installed_libraries",
         "metric_loss_ops",
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
@@ -260,6 +263,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "saved_model_predictor",
     ),
     ("proto", _OPS, ".", "decode_proto_op encode_proto_op"),
+    ("quantization", "python", "gen", "array_ops math_ops nn_ops"),
     (
         "quantize",
         "python",
@@ -267,8 +271,10 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tideflow.contrib.quantize.patterns inner.contrib.quantize_names",
         "common fold_batch_norms graph_matcher input_to_ops quant_ops quantize quantize_graph",
     ),
+    ("reduce_slice_ops", _OPS, "tideflow.ops.math.slice_reductions", "reduce_slice_ops"),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.kernel_tests", "inner.testing.cell_benchmarks", "benchmarking"),
     ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
@@ -316,13 +322,13 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         "client",
         "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
-        "inner.contrib.forest_names",
+        "tideflow.contrib.tensor_forest.eval_metrics inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
         "tensor_forest",
         "python",
-        "tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
+        ". tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
         "tensor_forest",
     ),
     (
@@ -379,14 +385,18 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "receptive_field",
         "python.util",
-        ". tideflow.contrib.receptive_field",
-        "graph_compute_order receptive_field",
+        ". tideflow.contrib.receptive_field inner.contrib.layer_windows",
+        "graph_compute_order parse_layer_parameters receptive_field",
     ),
+    ("receptive_field", "", ".", "receptive_field_api"),
+    ("recurrent", "python", ".", "recurrent_api"),
     ("recurrent", _OPS, ". tideflow.contrib.recurrent", "functional_rnn recurrent"),
     ("util", "", ". tf", "loader"),
     *(
         (part, "ops", ".", "")  # with the functions of op types, gen_image_ops and others
-        for part in "image input_pipeline layers libsvm memory_stats resampler seq2seq".split()
+        for part in (
+            "image input_pipeline layers libsvm memory_stats reduce_slice_ops resampler seq2seq".split()
+        )
     ),
 ]
 
@@ -397,6 +407,7 @@ MODULES: dict[str, str] = {
     "contrib.keras": "tideflow.contrib.keras",
     "contrib.keras.api": "",
     "contrib.keras.api.keras": "tideflow.contrib.keras",
+    "contrib.estimator.python.estimator.dnn_with_layer_annotations": "tideflow.contrib.estimator.annotations",
     "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
     "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
@@ -428,9 +439,12 @@ MODULES: dict[str, str] = {
     "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
+    "contrib.learn.python.learn.io": "tf.contrib.learn.io",
+    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets.base tf.contrib.learn.datasets "
+    "tideflow.contrib.learn.downloads "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
@@ -519,9 +533,9 @@ def _packages() -> dict[str, tuple[str, str]]:
     """The rows by the package's path, with those packages that are only above another."""
     found: dict[str, tuple[str, str]] = {}
     for part, package, places, modules in _ROWS:
-        public = f"tf.contrib.{part}"
+        public = "" if part in _WITHOUT_NAMES else f"tf.contrib.{part}"
         steps = package.split(".") if package else []
-        for depth in range(1, len(steps)):
+        for depth in range(part not in _WITHOUT_NAMES, len(steps)):
             found.setdefault(".".join(["contrib", part, *steps[:depth]]), (public, ""))
         looked_up = " ".join(public if place == "." else place for place in places.split())
         found[".".join(["contrib", part, *steps])] = (looked_up, modules)

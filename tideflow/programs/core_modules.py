@@ -80,6 +80,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
         "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
+    "python.keras.distribute": ("inner.keras.distribution_names", "distributed_training_utils"),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
@@ -93,6 +94,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.keras.mixed_precision.experimental": (
         "tf.keras.mixed_precision.experimental",
         "loss_scale_optimizer policy",
+    ),
+    "python.keras.optimizers": (
+        "tf.keras.optimizers inner.keras.layer_names",
+        "adadelta_v2 adagrad_v2 adam_v2 adamax_v2 ftrl gradient_descent_v2 nadam_v2 optimizer_v2 rmsprop_v2",
     ),
     "python.keras.optimizer_v2": (
         "tf.keras.optimizers tf.keras.optimizers.schedules",
@@ -299,9 +304,9 @@ MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "inner.keras.layer_utilities tf.contrib.framework inner.keras.standalone_names",
     "python.lib.io.file_io": "inner.util.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals inner.graph.control_flow_names "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
+    "tideflow.ops.control_flow.contexts",
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
@@ -394,11 +399,15 @@ MODULES: dict[str, str] = {
     "python.saved_model.model_utils.mode_keys": "inner.train.model_exports",
     "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
     "inner.train.signature_names",
+    "python.saved_model.builder": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
     "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
+    "python.saved_model.load": "inner.train.object_model_names",
     "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
     "inner.train.signature_names",
     "python.saved_model.signature_constants": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.signature_def_utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "

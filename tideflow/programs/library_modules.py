@@ -8,9 +8,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.data.experimental.kernel_tests.serialization": ("", "dataset_serialization_test_base"),
     "python.data.experimental.ops": (
         "tf.data.experimental tf.contrib.data",
-        "batching cardinality counter distribute_options enumerate_ops error_ops get_single_element grouping "
-        "interleave_ops iterator_ops matching_files optimization optimization_options parsing_ops "
-        "prefetching_ops random_ops readers resampling scan_ops shuffle_ops sleep stats_aggregator stats_ops "
+        "batching cardinality counter distribute distribute_options enumerate_ops error_ops "
+        "get_single_element grouping interleave_ops iterator_ops map_defun matching_files optimization "
+        "optimization_options parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops "
+        "sleep snapshot stats_aggregator stats_ops "
         "stats_options take_while_ops threading_options threadpool unique writers",
     ),
     "python.data.kernel_tests": ("", "test_base"),
@@ -34,12 +35,12 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
         "device_util multi_worker_util one_device_strategy parameter_server_strategy "
-        "reduce_util strategy_combinations summary_op_util values",
+        "reduce_util strategy_combinations summary_op_util tpu_strategy values",
     ),
     "python.distribute.cluster_resolver": (
         "tf.distribute.cluster_resolver",
         "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
-        "tfconfig_cluster_resolver",
+        "tfconfig_cluster_resolver tpu_cluster_resolver",
     ),
     "python.feature_column": (
         "tf.feature_column",
@@ -56,8 +57,12 @@ MODULES: dict[str, str] = {
     f"{_TESTS}.serialization.dataset_serialization_test_base": "inner.testing.dataset_saving_tests",
     f"{_TESTS}.stats_dataset_test_base": "inner.testing.dataset_stats_tests",
     "python.data.experimental.ops.cardinality": "tf.data.experimental tideflow.runtime.datasets",
+    "python.data.experimental.ops.distribute": "inner.data.replica_names",
+    "python.data.experimental.ops.map_defun": "inner.data.transformation_names",
     "python.data.experimental.ops.matching_files": "inner.data.transformation_names",
+    "python.data.experimental.ops.optimization": "inner.data.optimization_names tf.data.experimental",
     "python.data.experimental.ops.sleep": "inner.data.transformation_names",
+    "python.data.experimental.ops.snapshot": "inner.data.transformation_names",
     "python.data.experimental.ops.threadpool": "inner.data.transformation_names",
     "python.data.kernel_tests.test_base": "inner.testing.dataset_testing",
     "python.data.ops.multi_device_iterator_ops": "inner.data.device_iterators",

@@ -2,11 +2,6 @@
 
 _ROWS = "read it with its own client, and give what that yields to tf.data.Dataset.from_generator."
 _NO_TPU = "Tideflow runs on CPUs and GPUs, not on TPUs:"
-_MIRRORED = (
-    f"{_NO_TPU} tf.distribute.MirroredStrategy uses the GPUs of this machine, "
-    "tf.distribute.experimental.MultiWorkerMirroredStrategy those of several."
-)
-_RESOLVED = f"{_NO_TPU} tf.distribute.cluster_resolver.TFConfigClusterResolver finds the tasks of a cluster."
 _CONNECT = (
     "Eager operations run in this process: build a graph, and run it in a session of a tf.train.Server's "
     "target, or use tf.distribute.experimental.MultiWorkerMirroredStrategy."
@@ -18,11 +13,6 @@ REFUSED = {
     **{
         f"contrib.eager.{name}": _CONNECT
         for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
-    },
-    **{
-        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model "
-        "without annotations: add yours with tf.add_to_collection, in a model function around its own."
-        for kind in ("Classifier", "Regressor")
     },
     "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
     "before the program, or in tf.py_func.",
@@ -44,8 +34,6 @@ REFUSED = {
     "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",
     "config.experimental_connect_to_cluster": _CONNECT,
     "config.experimental_connect_to_host": _CONNECT,
-    "distribute.cluster_resolver.TPUClusterResolver": _RESOLVED,
-    "distribute.experimental.TPUStrategy": _MIRRORED,
     "errors.raise_exception_on_not_ok_status": "It is about TensorFlow's C API, which Tideflow has not: "
     "errors are raised where they happen, as tf.errors.OpError.",
     "estimator.tpu.experimental": f"{_NO_TPU} a TPUEstimator trains on them, and embeddings are those of "
@@ -68,8 +56,8 @@ REFUSED = {
             "outfeed_dequeue outfeed_dequeue_tuple outfeed_enqueue outfeed_enqueue_tuple"
         ).split()
     },
-    **dict.fromkeys(("contrib.tpu.TPUDistributionStrategy", "contrib.distribute.TPUStrategy"), _MIRRORED),
-    "contrib.cluster_resolver.TPUClusterResolver": _RESOLVED,
+    "contrib.tpu.TPUDistributionStrategy": f"{_NO_TPU} tf.distribute.MirroredStrategy uses the GPUs of this "
+    "machine, tf.distribute.experimental.MultiWorkerMirroredStrategy those of several.",
     "contrib.distribute.initialize_tpu_system": f"{_NO_TPU} there is nothing to initialize.",
     "tpu.experimental": f"{_NO_TPU} there is nothing to initialize, and embeddings are those of "
     "tf.feature_column.embedding_column.",

@@ -38,6 +38,21 @@ class Rebatch(OfOne):
         return pull
 
 
+class Once(OfOne):
+    """The source, over which a single pass goes."""
+
+    _began = False
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        if self._began:
+            raise refuse("Cannot create more than one WrapperIterator per WrapperDataset.")
+        self._began = True
+        return self.source.iterate(iteration)
+
+    def cardinality(self) -> int:
+        return self.source.cardinality()
+
+
 class Sampling(OfOne):
     """Each element with a probability."""
 

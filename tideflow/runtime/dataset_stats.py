@@ -20,10 +20,19 @@ class StatsAggregator:
         self.name = name
         self._lock = threading.Lock()
         self._numbers: dict[str, list[float]] = {}
+        self._write: Callable[[str, list[float]], None] | None = None
+
+    def write_by(self, write: Callable[[str, list[float]], None]) -> None:
+        """From here on, `write(tag, numbers)` is called with all numbers of a tag when there is a new one."""
+        with self._lock:
+            self._write = write
 
     def add(self, tag: str, number: float) -> None:
         with self._lock:
-            self._numbers.setdefault(tag, []).append(number)
+            numbers = self._numbers.setdefault(tag, [])
+            numbers.append(number)
+            if self._write is not None:
+                self._write(tag, numbers)
 
     def all(self) -> dict[str, list[float]]:
         """All numbers so far, by tag, in the order of the tags."""

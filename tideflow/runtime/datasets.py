@@ -127,6 +127,8 @@ class StatefulFunction(abc.ABC):
 class Dataset(abc.ABC):
     """A sequence of elements, over which any number of passes can go."""
 
+    origin: Any = None  # the node and the inputs that it was made of (`ops/helpers/dataset_origins.py`)
+
     @abc.abstractmethod
     def iterate(self, iteration: Iteration) -> Pull:
         """A function that returns the next element at each call."""

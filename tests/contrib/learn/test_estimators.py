@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -72,10 +73,46 @@ def test_features_are_divided_into_batches():
     ]
 
 
-def test_the_irises_of_scikit_learn():
-    pytest.importorskip("sklearn")
-    iris = datasets.load_dataset("iris")
+def test_irises_and_houses_come_with_the_library():
+    iris, boston = datasets.load_dataset("iris"), datasets.load_dataset("boston")
     assert iris.data.shape == (150, 4) and set(iris.target) == {0, 1, 2}
+    assert boston.data.shape == (506, 13) and boston.target[0] == 24.0
+
+
+def test_files_are_fetched_once(tmp_path, capsys):
+    source, folder = tmp_path / "source.txt", str(tmp_path / "data")
+    source.write_text("words")
+    base = datasets.base
+    for text in ("words", "others"):  # what is there is not fetched again
+        path = base.maybe_download("words.txt", folder, source.as_uri())
+        source.write_text(text)
+        assert pathlib.Path(path).read_text() == "words"
+    assert capsys.readouterr().out == "Successfully downloaded words.txt 5 bytes.\n"
+
+
+def test_functions_are_called_again_when_they_fail():
+    base, calls = datasets.base, []
+
+    def fails_twice():
+        calls.append(None)
+        if len(calls) < 3:
+            raise OSError("once more")
+        return len(calls)
+
+    assert base.retry(initial_delay=1.0, max_delay=2.0)(fails_twice)() == 3
+    with pytest.raises(OSError, match="once more"):
+        calls.clear()
+        base.retry(1.0, 2.0, is_retriable=lambda error: False)(fails_twice)()
+    with pytest.raises(ValueError, match="factor must be >= 1"):
+        base.retry(1.0, 2.0, factor=0.5)
+    with pytest.raises(ValueError, match="jitter must be < 1"):
+        base.retry(1.0, 2.0, jitter=1.0)
+
+
+def test_tables_shrink(tmp_path):
+    (tmp_path / "table.csv").write_text("1,a\n2,b\n3,c\n")
+    datasets.base.shrink_csv(str(tmp_path / "table.csv"), 2)
+    assert (tmp_path / "table_small.csv").read_text().split() == ["1,a", "3,c"]
 
 
 def test_a_set_that_is_not_there_says_where_it_is_looked_for(tmp_path, monkeypatch):

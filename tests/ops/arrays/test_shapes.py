@@ -172,3 +172,16 @@ def test_a_row_of_unknown_length_is_not_one_unknown_element():
         reshaped = tf.reshape(tf.zeros([6]), flat)
         assert reshaped.shape.ndims is None
         assert session.run(reshaped, {sizes: [2, 3]}).shape == (2, 3)
+
+
+def test_blocks_keep_batch_and_channels_where_margins_are_unknown():
+    image, margins = tf.placeholder(tf.float32, [8, None, None, 3]), tf.placeholder(tf.int32, [2, 2])
+    assert tf.space_to_batch_nd(image, [2, 2], margins).shape.as_list() == [32, None, None, 3]
+    assert tf.batch_to_space_nd(image, [2, 2], margins).shape.as_list() == [2, None, None, 3]
+    blocks = tf.placeholder(tf.int32, [2])
+    assert tf.batch_to_space_nd(image, blocks, margins).shape.as_list() == [None, None, None, 3]
+    weights = tf.zeros([3, 3, 3, 5])
+    dilated = tf.nn.convolution(image, weights, "SAME", dilation_rate=[2, 2])
+    assert dilated.shape.as_list() == [8, None, None, 5]
+    with pytest.raises(ValueError, match="block_shape must be positive"):
+        tf.space_to_batch_nd(image, [0, 2], margins)

@@ -33,3 +33,32 @@ def test_what_an_aggregator_hears(prefix):
     sizes = next(histogram for tag, histogram in histograms.items() if "bytes" in tag)
     assert (sizes.num, sizes.sum) == (2, 2 * 3 * 4)
     assert next(histogram for tag, histogram in histograms.items() if "latency" in tag).num == 2
+
+
+def test_an_aggregator_writes_events(tmp_path):
+    raw = tf.raw_ops
+    with tf.Graph().as_default():
+        writer = tf.contrib.summary.create_file_writer(str(tmp_path))
+        handle = raw.StatsAggregatorHandleV2()
+        begun = raw.StatsAggregatorSetSummaryWriter(stats_aggregator=handle, summary=writer._resource)
+        dataset = tf.data.Dataset.range(3).apply(experimental.bytes_produced_stats("bytes"))
+        variant = raw.SetStatsAggregatorDataset(
+            input_dataset=experimental.to_variant(dataset),
+            stats_aggregator=handle,
+            tag="",
+            counter_prefix="",
+            **dataset._attributes,
+        )
+        heard = experimental.from_variant(variant, dataset.element_spec)
+        iterator = tf.data.make_initializable_iterator(heard)
+        following, closed = iterator.get_next(), writer.close()
+        with tf.Session() as session:
+            session.run(writer.init())
+            session.run([begun, iterator.initializer])
+            for _ in range(3):
+                session.run(following)
+            session.run(closed)
+    (path,) = tmp_path.iterdir()
+    events = [event for event in tf.train.summary_iterator(str(path)) if event.summary.value]
+    assert [event.step for event in events] == [1, 2, 3]
+    assert [event.summary.value[0].histo.sum for event in events] == [8, 16, 24]

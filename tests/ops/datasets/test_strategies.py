@@ -50,6 +50,49 @@ def test_one_of_several(op):
     assert elements_of(graph_of(dataset)) == [0, 1, 2]
 
 
+def branched(functions, **options):
+    made = [Defun(tf.variant)(make) for make in functions]
+    for each in made:
+        each.add_to_graph(tf.get_default_graph())
+    return {
+        "branches": [NameAttrList(name=each.name) for each in made],
+        "other_arguments": [],
+        "other_arguments_lengths": [0] * len(made),
+        "num_elements_per_branch": 10,
+        "ratio_numerator": np.int64(1),
+        "ratio_denominator": np.int64(1),
+        **options,
+    }
+
+
+def twice(variant):
+    return experimental.to_variant(
+        experimental.from_variant(variant, tf.TensorSpec([], tf.int64)).map(lambda n: 2 * n)
+    )
+
+
+def repeated(variant):
+    return experimental.to_variant(experimental.from_variant(variant, tf.TensorSpec([], tf.int64)).repeat(2))
+
+
+def test_one_of_several_branches():
+    given = branched([twice, twice])
+    assert made(raw.ChooseFastestBranchDataset, tf.data.Dataset.range(3), **given) == [0, 2, 4]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "more than one WrapperIterator"),
+        ({"ratio_denominator": np.int64(3)}, "`num_elements_per_branch` must be divisible by"),
+    ],
+)
+def test_branches_go_over_their_input_once(options, message):
+    given = branched([repeated], **options)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        made(raw.ChooseFastestBranchDataset, tf.data.Dataset.range(3), **given)
+
+
 def test_samples():
     found = made(
         raw.SamplingDataset,

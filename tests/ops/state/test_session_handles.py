@@ -78,3 +78,11 @@ def test_values_are_let_go_after_their_handles_unless_kept_by_text(session):
 def test_only_tensors_are_kept():
     with tf.Graph().as_default(), pytest.raises(TypeError, match="`data` must be of type Tensor"):
         tf.get_session_handle([1.0])
+
+
+def test_the_second_form_gives_a_resource(session):
+    handle = tf.raw_ops.GetSessionHandleV2(value=tf.constant([1.0, 2.0]))
+    assert handle.dtype == tf.resource
+    kept = session.run(handle)
+    holder, tensor = tf.get_session_tensor(kept.handle, tf.float32)
+    assert session.run(tensor, {holder: kept.handle}).tolist() == [1.0, 2.0]

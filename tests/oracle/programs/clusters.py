@@ -240,3 +240,33 @@ def kubernetes_resolver(tf, np):
     ]
     made.task_type, made.task_id = "ps", 1
     return found + [_described(made), raises(resolver(override_client=_Pods("Failed")).cluster_spec)]
+
+
+_TPUS = {
+    "none": "",
+    "local": "local",
+    "this machine": "localhost:8470",
+    "address": "grpc://10.0.0.1:8470",
+    "list": ["grpc://10.0.0.1:8470"],
+    "no bytes": b"",
+}
+
+
+@cases({key: (key,) for key in _TPUS})
+def tpu_resolver(tf, np, key):
+    made = _resolvers(tf).TPUClusterResolver(_TPUS[key], coordinator_name="c", coordinator_address="c:1")
+    cluster = made.cluster_spec()
+    return [
+        cluster and cluster.as_dict(),
+        made.master(),
+        made.get_master(),
+        made.task_type,
+        made.task_id,
+        made.rpc_layer,
+        made.environment,
+    ]
+
+
+def tpu_resolvers_refused(tf, np):
+    resolver = _resolvers(tf).TPUClusterResolver
+    return [raises(resolver), raises(resolver, [])]

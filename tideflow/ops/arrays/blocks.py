@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,10 +32,12 @@ def _checked_blocks(block_shape: Any, margins: Any, name: str) -> tuple[list[int
     if block_shape is not None and host_rank(block_shape) != 1:
         raise ShapeError("block_shape must have rank 1.")
     blocks = block_shape
-    if blocks is None or not fully_known(blocks) or margins is None or not fully_known(margins):
+    if blocks is None or not fully_known(blocks):
         return None
     if any(block < 1 for block in blocks):
         raise ShapeError("block_shape must be positive")
+    if margins is None or not fully_known(margins):
+        return None
     found, wanted = TensorShape(np.shape(margins)), TensorShape([len(blocks), 2])
     if blocks and found.tuple != wanted.tuple:
         raise ShapeError(
@@ -56,11 +59,24 @@ def _divided(size: int | None, by: int, in_step: str = "") -> int | None:
     return None if size is None else size // by
 
 
+def _sizes_beside_margins(
+    input: TensorShape, blocks: Any, of_batch: Callable[..., int | None]
+) -> list | None:
+    """The shape of the result where margins are not known: its batch, and the axes that stay as they are."""
+    if input.tuple is None or blocks is None:
+        return None if input.tuple is None else [None] * input.ndims
+    of_rank_at_least(input, len(blocks) + 1)
+    batch, *rest = input.tuple
+    if not fully_known(blocks):
+        return [None, *[None] * len(blocks), *rest[len(blocks) :]]
+    return [of_batch(batch, *blocks), *[None] * len(blocks), *rest[len(blocks) :]]
+
+
 def space_to_batch_sizes(input: TensorShape, block_shape: Any, paddings: Any) -> list | None:
     """The shape of an image whose blocks are taken apart."""
     known = _checked_blocks(block_shape, paddings, "paddings")
     if known is None or input.tuple is None:
-        return None if input.tuple is None else [None] * input.ndims
+        return _sizes_beside_margins(input, block_shape, size_product)
     blocks, margins = known
     of_rank_at_least(input, len(blocks) + 1)
     batch, *rest = input.tuple
@@ -180,7 +196,7 @@ def batch_to_space_sizes(input: TensorShape, block_shape: Any, crops: Any) -> li
     """The shape of an image whose blocks are put together."""
     known = _checked_blocks(block_shape, crops, "crops")
     if known is None or input.tuple is None:
-        return None if input.tuple is None else [None] * input.ndims
+        return _sizes_beside_margins(input, block_shape, lambda batch, *blocks: _parts(batch, blocks))
     blocks, margins = known
     of_rank_at_least(input, len(blocks) + 1)
     batch, *rest = input.tuple
@@ -188,8 +204,14 @@ def batch_to_space_sizes(input: TensorShape, block_shape: Any, crops: Any) -> li
         _cropped(size_product(size, block), pair)
         for size, block, pair in zip(rest, blocks, margins, strict=False)
     ]
-    said = f"Input batch dimension ({batch}) is not divisible by product of block sizes ({math.prod(blocks)})"
-    return [_divided(batch, math.prod(blocks), said), *spatial, *rest[len(blocks) :]]
+    return [_parts(batch, blocks), *spatial, *rest[len(blocks) :]]
+
+
+def _parts(batch: int | None, blocks: Sequence[int]) -> int | None:
+    """How many images a batch of their parts makes."""
+    size = math.prod(blocks)
+    said = f"Input batch dimension ({batch}) is not divisible by product of block sizes ({size})"
+    return _divided(batch, size, said)
 
 
 def _to_space(input: Any, block_shape: list[int], crops: list[list[int]]) -> Any:

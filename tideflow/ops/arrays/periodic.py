@@ -16,15 +16,10 @@ from tideflow.graph.schema import attr
 from tideflow.ops.helpers.axes import brackets
 from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
-from tideflow.ops.helpers.types import types
+from tideflow.ops.helpers.types import NUMERIC_OF_CONTRIB
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import ShapeLike, TensorLike
-
-_TYPES = types(
-    "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 bfloat16 uint16 complex128 half "
-    "uint32 uint64"
-)
 
 
 def _sizes(shape: Any) -> list[int | None]:
@@ -71,7 +66,9 @@ def _places(sizes: list[int], wanted: list[int | None]) -> tuple[list[int], torc
     return result, torch.from_numpy(flat.reshape(-1))
 
 
-periodic_resample_op = Op("PeriodicResample", "values: T -> output: T", T=_TYPES, shape=attr("shape"))
+periodic_resample_op = Op(
+    "PeriodicResample", "values: T -> output: T", T=NUMERIC_OF_CONTRIB, shape=attr("shape")
+)
 
 
 @periodic_resample_op.shape
@@ -151,7 +148,7 @@ def periodic_resample(values: TensorLike, shape: ShapeLike, name: str | None = N
 periodic_resample_op_grad_op = Op(
     "PeriodicResampleOpGrad",
     "grad: T -> grad_values: T",
-    T=_TYPES,
+    T=NUMERIC_OF_CONTRIB,
     original_shape=attr("shape"),
     desired_shape=attr("shape"),
     differentiable=False,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tideflow.graph.op import Op
@@ -33,6 +35,32 @@ def _aggregator_op(name: str) -> Op:
 
 stats_aggregator_handle_op = _aggregator_op("StatsAggregatorHandle")
 experimental_stats_aggregator_handle_op = _aggregator_op("ExperimentalStatsAggregatorHandle")
+stats_aggregator_handle_v2_op = _aggregator_op("StatsAggregatorHandleV2")
+
+set_summary_writer_op = Op(
+    "StatsAggregatorSetSummaryWriter",
+    "stats_aggregator: resource, summary: resource",
+    stateful=True,
+    on_host=True,
+    differentiable=False,
+)
+set_summary_writer_op.shape(lambda stats_aggregator, summary: [])
+
+
+@set_summary_writer_op.kernel
+def _set_summary_writer_kernel(stats_aggregator, summary):
+    log = held(summary)
+
+    def write(tag: str, numbers: list[float]) -> None:
+        message = Summary()
+        message.value.add(tag=tag, histo=histogram_message(np.array(numbers)))
+        log.write(Event(wall_time=time.time(), step=len(numbers), summary=message))
+
+    held(stats_aggregator).write_by(write)
+    return []
+
+
+set_summary_writer_op.samples(covered_by=_TESTS)
 
 
 def _aggregator_summary_op(name: str) -> Op:

@@ -11,6 +11,7 @@ from tideflow.ops.helpers.session_objects import NAMED, found, held
 from tideflow.runtime import dataset_portions as portions
 from tideflow.runtime import datasets
 from tideflow.runtime.datasets import as_cell, dataset_in
+from tideflow.runtime.waiting import StepContext
 
 _TESTS = "tests/ops/datasets/test_strategies.py"
 _PLAIN: dict[str, Any] = {"metadata": False, "covered_by": _TESTS}
@@ -61,6 +62,38 @@ experimental_choose_fastest_dataset_op = dataset_op(
     _first_of,
     N=attr("int", minimum=2),
     num_experiments=attr("int"),
+    **_PLAIN,
+)
+
+
+def _first_branch(
+    input_dataset,
+    ratio_numerator,
+    ratio_denominator,
+    other_arguments,
+    *,
+    node,
+    planned,
+    num_elements_per_branch,
+):
+    if num_elements_per_branch % ratio_denominator:
+        raise datasets.refuse("`num_elements_per_branch` must be divisible by `ratio_denominator`.")
+    node.attrs["branch"] = node.attrs["branches"][0]  # where `planned` looks for the function
+    own = other_arguments[: node.attrs["other_arguments_lengths"][0]]
+    once = as_cell(portions.Once(dataset_in(input_dataset)))
+    (cell,) = planned("branch", own)(StepContext(), once)
+    return as_cell(datasets.Same(dataset_in(cell)))
+
+
+choose_fastest_branch_dataset_op = dataset_op(
+    "ChooseFastestBranchDataset",
+    "input_dataset: variant, ratio_numerator: int64, ratio_denominator: int64, other_arguments: Targuments",
+    _first_branch,
+    host="ratio_numerator ratio_denominator",
+    Targuments=attr("list(type)", minimum=0),
+    num_elements_per_branch=attr("int", minimum=1),
+    branches=attr("list(func)", minimum=1),
+    other_arguments_lengths=attr("list(int)", minimum=1),
     **_PLAIN,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.dataset_origins import Origin
 from tideflow.runtime.datasets import as_cell, dataset_in
 
 SHAPES = {"output_shapes": attr("list(shape)", minimum=1)}
@@ -56,9 +58,25 @@ def dataset_op(
         **(METADATA if metadata else {}),
     )
     op.shape(lambda *inputs: [])
-    op.kernel(kernel)
+    op.kernel(_with_origin(kernel))
     op.samples(covered_by=covered_by)
     return op
+
+
+def _with_origin(kernel: Callable) -> Callable:
+    """A kernel whose datasets tell the node and the inputs that they were made of."""
+    parameters = inspect.signature(kernel).parameters.values()
+    named = {each.name: each for each in parameters if each.kind is each.KEYWORD_ONLY}
+
+    def _kernel(*inputs: Any, node: Any, **others: Any) -> np.ndarray:
+        cell = kernel(*inputs, **others, **({"node": node} if "node" in named else {}))
+        made = cell[()]
+        made.origin = made.origin or Origin(node, inputs)  # an op may hand on its input
+        return cell
+
+    asked = named | {"node": inspect.Parameter("node", inspect.Parameter.KEYWORD_ONLY)}
+    _kernel.__signature__ = inspect.Signature(list(asked.values()))  # type: ignore[attr-defined]
+    return _kernel
 
 
 def of_one(name: str, kind: Callable, rest: str = "", **options: Any) -> Op:

@@ -22,6 +22,10 @@ INTEGERS = SIGNED + UNSIGNED
 QUANTIZED = types("qint8 quint8 qint32 qint16 quint16")
 SIGNED_NUMBERS = FLOATS + SIGNED + COMPLEX  # whatever can be negated
 REAL = types("float double int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64")
+NUMERIC_OF_CONTRIB = types(
+    "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 bfloat16 uint16 complex128 half "
+    "uint32 uint64"
+)
 NUMERIC = types(
     "float double int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 bfloat16 qint16 quint16 uint16 "
     "complex128 half uint32 uint64"

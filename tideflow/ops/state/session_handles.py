@@ -108,17 +108,39 @@ def _get_session_handle_shape(value):
 
 @get_session_handle_op.kernel
 def _get_session_handle_kernel(value, *, resources, node, T, context):
+    return _kept(value, resources, node, T, context)
+
+
+def _kept(value: Any, resources: Any, node: Any, dtype: dtypes.DType, context: StepContext) -> np.ndarray:
+    """The handle under which the session keeps a value from here on."""
     store = _store_of(resources, context)
     is_gpu = isinstance(value, torch.Tensor) and value.is_cuda
     place = f"GPU:{value.get_device()}" if is_gpu else "CPU:0"
     text = f"{node.name};{next(store.numbers)};/job:localhost/replica:0/task:0/device:{place}"
-    store.values[text] = owned(value), T
+    store.values[text] = owned(value), dtype
     handle = np.empty([], dtype=object)
     handle.fill(TensorHandle(text, store))
     return handle
 
 
 get_session_handle_op.samples(covered_by="tests/ops/state/test_session_handles.py")
+
+get_session_handle_v2_op = Op(
+    "GetSessionHandleV2", "value: T -> handle: resource", stateful=True, differentiable=False
+)
+
+
+@get_session_handle_v2_op.shape
+def _get_session_handle_v2_shape(value):
+    return []
+
+
+@get_session_handle_v2_op.kernel
+def _get_session_handle_v2_kernel(value, *, resources, node, T, context):
+    return _kept(value, resources, node, T, context)
+
+
+get_session_handle_v2_op.samples(covered_by="tests/ops/state/test_session_handles.py")
 
 
 @export("get_session_handle")
