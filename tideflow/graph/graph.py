@@ -272,12 +272,16 @@ class Graph(InnerNames):
 
         Raises:
           ValueError: If the name is not a device name.
+          RuntimeError: If the block ends before a block inside of it.
         """
         local, entry = self._local, device_name_or_function
         if entry is not None and not callable(entry):
             entry = device_names.merge_device(entry)
-        with local.block(devices=(*local.devices, entry)):
+        devices = (*local.devices, entry)
+        with local.block(devices=devices):
             yield
+            if len(local.devices) > len(devices):
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
 
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:

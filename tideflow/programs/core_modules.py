@@ -304,9 +304,9 @@ MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "inner.keras.layer_utilities tf.contrib.framework inner.keras.standalone_names",
     "python.lib.io.file_io": "inner.util.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals inner.graph.control_flow_names "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
+    "tideflow.ops.control_flow.contexts",
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
@@ -398,11 +398,15 @@ MODULES: dict[str, str] = {
     "python.saved_model.model_utils.mode_keys": "inner.train.model_exports",
     "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
     "inner.train.signature_names",
+    "python.saved_model.builder": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
     "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
+    "python.saved_model.load": "inner.train.object_model_names",
     "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
     "inner.train.signature_names",
     "python.saved_model.signature_constants": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.signature_def_utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "
