@@ -408,6 +408,11 @@ _ROWS: list[tuple[str, str, str, str]] = [
 
 # Single modules, where they are not what their package is.
 MODULES: dict[str, str] = {
+    "contrib.estimator.python.estimator.early_stopping": "tf.contrib.estimator tf.estimator.experimental "
+    "inner.train.estimator_names",
+    "contrib.keras": "tideflow.contrib.keras",
+    "contrib.keras.api": "",
+    "contrib.keras.api.keras": "tideflow.contrib.keras",
     "contrib.estimator.python.estimator.dnn_with_layer_annotations": "tideflow.contrib.estimator.annotations",
     "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
