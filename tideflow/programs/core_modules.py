@@ -194,9 +194,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional ops topology tpu tpu_config "
+        "tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
@@ -325,7 +326,7 @@ MODULES: dict[str, str] = {
     "python.ops.control_flow_util": "inner.graph.control_flow_names tf",
     "python.ops.functional_ops": "tf inner.graph.functional_names",
     "python.ops.gradient_checker": "tf.test",
-    "python.ops.gradient_checker_v2": "inner.testing.gradient_checks",
+    "python.ops.gradient_checker_v2": "tideflow.platform.gradient_checker_v2",
     "python.ops.stateful_random_ops": "tf.random.experimental inner.graph.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names",
