@@ -34,6 +34,72 @@ def test_an_imported_colocation_keeps_the_device_of_its_group():
         assert graph.get_operation_by_name("i/a").device == "/device:GPU:0"
 
 
+def _of_node_lines(*nodes):
+    return text_format.Parse("versions { producer: 27 } " + " ".join(nodes), tf.GraphDef())
+
+
+def _beside(group, device=""):
+    attr = f"attr {{ key: '_class' value {{ list {{ s: 'loc:@{group}' }} }} }}"
+    return f"node {{ name: 'b' op: 'NoOp' device: '{device}' {attr} }}"
+
+
+CONSTANT = [
+    "node { name: 'k' op: 'Const' attr { key: 'dtype' value { type: DT_FLOAT } }",
+    "attr { key: 'value' value { tensor { dtype: DT_FLOAT tensor_shape { } float_val: 2.0 } } } }",
+]
+
+
+def test_nodes_that_stand_with_others_have_their_device_alone():
+    first = "node { name: 'a' op: 'NoOp' device: '/device:CPU:0' }"
+    a, b = tf.import_graph_def(_of_node_lines(first, _beside("a")), return_elements=["a", "b"])
+    assert (a.device, b.device) == ("/device:CPU:0", "/device:CPU:0")
+    first = "node { name: 'a' op: 'NoOp' }"
+    with tf.device(lambda op: "/device:GPU:1" if op.name.endswith("b") else ""):
+        _, b = tf.import_graph_def(_of_node_lines(first, _beside("a", "/cpu:0")), return_elements=["a", "b"])
+    assert b.device == ""
+
+
+@pytest.fixture
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_groups_are_called_as_their_operations_are(graph):
+    message = _of_node_lines("node { name: 'a' op: 'NoOp' }", _beside("a"))
+    for name in ("a", "a_1"):
+        _, b = tf.import_graph_def(message, return_elements=["a", "b"], name="")
+        assert b.colocation_groups() == [f"loc:@{name}".encode()]
+
+
+def test_an_imported_name_may_be_that_of_a_scope_without_operations(graph):
+    with tf.name_scope("a"):
+        pass
+    with tf.name_scope("c"):
+        tf.no_op("inside")
+    message = _of_node_lines("node { name: 'a' op: 'NoOp' }", "node { name: 'c' op: 'NoOp' }")
+    made = tf.import_graph_def(message, return_elements=["a", "c"], name="")
+    assert [op.name for op in made] == ["a", "c_1"]
+
+
+def test_a_replaced_tensor_that_no_node_takes_has_to_be_there():
+    message = _of_node_lines("node { name: 'a' op: 'NoOp' }", *CONSTANT)
+    one = tf.constant(1.0)
+    tf.import_graph_def(message, {"k:0": one, "^a": one.op})
+    with pytest.raises(ValueError, match=r"not found in graph_def: \[k:1, \^b\]"):
+        tf.import_graph_def(message, {"k:1": one, "^b": one.op})
+
+
+def test_a_loop_imported_into_a_branch():
+    with tf.Graph().as_default() as graph:
+        counted = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [0])
+    message = graph.as_graph_def()
+    pred = tf.placeholder(tf.bool)
+    out = tf.cond(pred, lambda: tf.import_graph_def(message, return_elements=[counted.name])[0], lambda: 1)
+    with tf.Session() as session:
+        assert [session.run(out, {pred: value}) for value in (True, False)] == [10, 1]
+
+
 @pytest.mark.parametrize("attr", ['list { s: "loc:@\\377" }', "i: 3", 's: "loc:@a"'])
 def test_a_colocation_that_is_no_list_of_names_is_refused(attr):
     graph_def = exported()

@@ -13,6 +13,7 @@ import pytest
 
 import tideflow as tf
 from tests.cluster.clusters import free_addresses
+from tideflow.eager.context import eager_mode
 
 _ROOT = Path(__file__).parents[2]
 _STRATEGIES = {
@@ -147,3 +148,52 @@ def test_a_lost_worker_is_told_of():
     (_, err, code), (_, _, killed) = run_workers("graph", "killed")
     assert killed == 9 and code == 1
     assert "UnavailableError" in err
+
+
+def test_what_older_loops_do_not_train_is_refused(strategy):
+    keras = tf.keras
+    with strategy.scope():
+        model = keras.Sequential([keras.layers.Dense(1, input_shape=(3,))])
+        for given, words in (
+            ({"sample_weight_mode": "temporal"}, "sample_weight_mode is not supported"),
+            ({"weighted_metrics": ["mae"]}, "weighted_metrics is not supported"),
+        ):
+            with pytest.raises(NotImplementedError, match=words):
+                model.compile("sgd", "mse", **given)
+        with pytest.raises(ValueError, match="target_tensors is not supported"):
+            model.compile("sgd", "mse", target_tensors=[tf.zeros([2, 1])])
+        with pytest.raises(ValueError, match="created without `input_shape`"):
+            keras.Sequential([keras.layers.Dense(1)]).compile("sgd", "mse")
+
+
+def test_older_loops_do_not_run_eagerly_under_a_strategy():
+    keras = tf.keras
+    with eager_mode(), tf.distribute.OneDeviceStrategy("/cpu:0").scope():
+        model = keras.Sequential([keras.layers.Dense(1, input_shape=(3,))])
+        with pytest.raises(ValueError, match="enabling `run_eagerly`"):
+            model.compile("sgd", "mse", run_eagerly=True, experimental_run_tf_function=False)
+
+
+def test_learning_rates_are_set_of_optimizers_of_keras_alone(strategy):
+    keras = tf.keras
+    with strategy.scope():
+        model = keras.Sequential([keras.layers.Dense(1, input_shape=(3,))])
+        model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+    with pytest.raises(ValueError, match="must specify a Keras Optimizer V2"):
+        model.fit(*data(), verbose=0, callbacks=[keras.callbacks.ReduceLROnPlateau()])
+
+
+def test_a_loss_by_itself_has_no_mean_over_the_batch_of_a_replica(strategy):
+    values = np.array([1.0, 0.0], np.float32)
+    with strategy.scope():
+        for loss in (tf.keras.losses.MeanSquaredError(), tf.keras.losses.Hinge("sum_over_batch_size")):
+            with pytest.raises(ValueError, match=r"Please use `tf\.keras\.losses\.Reduction\.SUM`"):
+                loss(values, values)
+        assert tf.keras.losses.MeanSquaredError("sum")(values, values).shape == ()
+
+
+def test_inputs_of_a_fixed_size_are_divided(strategy):
+    with strategy.scope():
+        assert tf.keras.Input((3,), batch_size=10).shape.as_list() == [5, 3]
+        with pytest.raises(ValueError, match="argument value 5 cannot be divisible by number of replicas 2"):
+            tf.keras.Input((3,), batch_size=5)

@@ -32,6 +32,7 @@ PHRASED = {
     "leftovers",
     "metrics",
     "naming",
+    "nests",
     "optimizers",
     "profiling",
     "quantization",

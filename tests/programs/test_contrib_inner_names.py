@@ -1,5 +1,6 @@
 """What programs and unit tests import from contrib's inner modules beside its public names."""
 
+import functools
 import importlib
 import unittest
 
@@ -8,7 +9,9 @@ import pytest
 from absl.testing import parameterized
 
 import tideflow as tf
+from tideflow.contrib import integrate
 from tideflow.contrib.factorization import matrix_estimator as wals_estimator
+from tideflow.contrib.tensor_forest import eval_metrics
 from tideflow.programs import modules
 from tideflow.programs.inner.contrib import (
     checkpoint_conversion,
@@ -20,10 +23,12 @@ from tideflow.programs.inner.contrib import (
     layer_windows,
     sample_shapes,
     sampling_steps,
+    scikit_names,
     sequence_names,
+    sharded_tables,
     sparse_ids,
 )
-from tideflow.programs.inner.testing import distribution_combinations, strategy_combinations
+from tideflow.programs.inner.testing import cell_benchmarks, distribution_combinations, strategy_combinations
 
 
 @pytest.fixture(autouse=True)
@@ -71,6 +76,12 @@ def value(fetches, feeds=None):
         ("receptive_field.receptive_field_api", "compute_receptive_field_from_graph_def"),
         ("recurrent.python.recurrent_api", "functional_rnn"),
         ("quantization.python.array_ops", "quantized_concat"),
+        ("rnn.python.kernel_tests.benchmarking", "seconds_per_run"),
+        ("tensor_forest.client.eval_metrics", "_accuracy"),
+        ("linear_optimizer.python.ops.sharded_mutable_dense_hashtable", "ShardedMutableDenseHashTable"),
+        ("tpu.python.tpu.datasets", "StreamingFilesDataset"),
+        ("learn.python.learn.datasets.base", "maybe_download"),
+        ("learn.python.learn.estimators._sklearn", "NotFittedError"),
     ],
 )
 def test_inner_modules_have_their_names(module, name):
@@ -82,6 +93,66 @@ def test_parts_without_names_of_their_own_are_packages():
     for part in ("quantization", "reduce_slice_ops"):
         assert modules.is_module(f"contrib.{part}")
         assert modules.is_module(f"contrib.{part}.python")
+
+
+def test_stand_ins_of_scikit_learn_divide_and_score():
+    rows, squares = np.arange(8), np.arange(8) ** 2
+    train, test, train_squares, _ = scikit_names.train_test_split(
+        rows, squares, test_size=0.25, random_state=1
+    )
+    assert sorted([*train, *test]) == list(rows) and len(test) == 2
+    np.testing.assert_array_equal(train**2, train_squares)
+    assert scikit_names.accuracy_score(rows, np.where(rows < 4, rows, 0)) == 0.5
+    assert scikit_names.mean_squared_error(rows[:, None], rows + 2) == 4
+
+
+def test_forests_count_targets_among_the_first_predictions():
+    likely = tf.constant([[0.1, 0.2, 0.6, 0.3], [0.1, 0.05, 0.7, 0.15], [0.7, 0.1, 0.2, 0.0]])
+    targets = tf.constant([[2], [3], [3]])
+    updates = [eval_metrics._top_k_generator(k)(likely, targets)[1] for k in (1, 2, 4)]
+    with tf.Session() as session:
+        session.run(tf.local_variables_initializer())
+        np.testing.assert_allclose(session.run(updates), [1 / 3, 2 / 3, 1.0], rtol=1e-6)
+
+
+def test_keys_are_shared_between_tables():
+    make = sharded_tables.ShardedMutableDenseHashTable
+    for shards in (1, 3):
+        table = make(tf.int64, tf.float32, [-1.0, 0.0], empty_key=0, deleted_key=-2, num_shards=shards)
+        keys = tf.constant([11, 12, 14], tf.int64)
+        insert = table.insert(keys, tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        found = table.lookup(tf.constant([14, 15, 11], tf.int64))
+        assert len(table.table_shards) == shards and found.shape.as_list() == [3, 2]
+        with tf.Session() as session:
+            session.run(insert)
+            np.testing.assert_array_equal(session.run(found), [[5.0, 6.0], [-1.0, 0.0], [1.0, 2.0]])
+            assert session.run(table.size()) == 3
+            exported, _ = session.run(table.export_sharded())
+            assert sorted(key for part in exported for key in part if key > 0) == [11, 12, 14]
+    with pytest.raises(TypeError, match="Signature mismatch"):
+        table.lookup(tf.constant([1]))
+    with pytest.raises(ValueError, match="Key shape must be fully defined"):
+        table.lookup(tf.placeholder(tf.int64, [None]))
+    with pytest.raises(ValueError, match="Expected a vector or matrix for keys"):
+        table.lookup(tf.constant(1, tf.int64))
+
+
+def test_choices_are_those_of_all_keys():
+    assert list(cell_benchmarks.dict_product({"a": [1, 2], "b": [3]})) == [{"a": 1, "b": 3}, {"a": 2, "b": 3}]
+    with cell_benchmarks.device(), tf.Session() as session:
+        assert cell_benchmarks.seconds_per_run(tf.constant(1), session, num_runs=1) > 0
+
+
+def test_steps_of_equation_solvers():
+    y = lambda x: x**4 - 2 * x**2 + 5
+    slope = lambda x: 4 * x**3 - 4 * x
+    coefficients = integrate._interp_fit(y(0.0), y(10.0), y(5.0), slope(0.0), slope(10.0), 10.0)
+    at = functools.partial(integrate._interp_evaluate, coefficients, 0.0, 10.0)
+    np.testing.assert_allclose(value([at(0.0), at(3.0)]), [y(0.0), y(3.0)], rtol=1e-5)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="invalid interpolation"):
+        value(at(11.0))
+    sizes = [integrate._optimal_step_size(tf.constant(1.0), tf.constant(ratio)) for ratio in (0.0, 1.0, 1e6)]
+    np.testing.assert_allclose(value(sizes), [10.0, 0.9, 0.2], rtol=1e-6)
 
 
 def test_layer_parameters_are_those_of_the_node(graph):

@@ -11,7 +11,8 @@ import pytest
 import tideflow as tf
 from tideflow.feature_column.base import DenseColumn
 from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
-from tideflow.programs import old_messages
+from tideflow.platform import decorators
+from tideflow.programs import old_messages, packed_messages
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.eager import monitoring
 from tideflow.programs.inner.graph import composite_names, dtype_names, optimizer_names
@@ -158,6 +159,24 @@ def test_old_generated_messages_are_loaded(tmp_path, monkeypatch):
     assert old_test_pb2.Point.FromString(point.SerializeToString()).x == 3
 
 
+def test_messages_are_packed_under_the_names_of_tensorflow(monkeypatch):
+    from google.protobuf import any_pb2, duration_pb2
+    from google.protobuf.internal import well_known_types
+    from tensorboard.compat.proto.meta_graph_pb2 import AssetFileDef, TensorInfo
+
+    monkeypatch.setattr(well_known_types.Any, "Is", well_known_types.Any.Is)
+    monkeypatch.setattr(well_known_types.Any, "Pack", well_known_types.Any.Pack)
+    packed_messages.install()
+    packed, asset = any_pb2.Any(), AssetFileDef(filename="words.txt")
+    packed.Pack(asset)
+    assert packed.type_url == "type.googleapis.com/tensorflow.AssetFileDef"
+    found = AssetFileDef()
+    assert packed.Unpack(found) and found == asset
+    assert not packed.Unpack(TensorInfo())
+    packed.Pack(duration_pb2.Duration(seconds=1))
+    assert packed.type_url.endswith("google.protobuf.Duration")
+
+
 def test_a_mesh_of_devices_knows_where_they_stand():
     from tideflow.contrib.tpu.topology import Topology
 
@@ -288,3 +307,23 @@ def test_data_of_handles_are_on_the_wire_as_tensorflow_has_them():
 def test_types_have_names_by_number():
     assert dtype_names._TYPE_TO_STRING[1] == "float32" and dtype_names._TYPE_TO_STRING[103] == "int32_ref"
     assert dtype_names._STRING_TO_TF["bool"] is dtype_names._INTERN_TABLE[10] is tf.bool
+
+
+def _decorated(function, argspec=None):
+    return decorators.make_decorator(function, lambda *args: function(*args), "noted", "", argspec)
+
+
+def test_questions_are_asked_of_what_decorators_stand_around():
+    def inner(a, b=2):
+        return a
+
+    plain = decorators.TFDecorator("noted", inner)
+    assert inspection.getfullargspec(plain).args == ["a", "b"]
+    assert inspection.isfunction(plain) and inspection.getsource(plain) == inspection.getsource(inner)
+    assert inspection.isclass(decorators.TFDecorator("noted", dict))
+    other = inspection.ArgSpec(["x", "y"], None, None, (1,))
+    changed = _decorated(_decorated(inner), other)
+    assert inspection.getargspec(changed) == other
+    assert inspection.getfullargspec(changed).defaults == (1,)
+    assert inspection.getcallargs(changed, 5) == {"x": 5, "y": 1}
+    assert inspection.getcallargs(_decorated(inner), b=3, a=1) == {"a": 1, "b": 3}

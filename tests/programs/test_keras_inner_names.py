@@ -7,7 +7,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.programs.inner.keras import aggregators as keras_aggregators
-from tideflow.programs.inner.keras import convolution_names
+from tideflow.programs.inner.keras import convolution_names, distribution_names
 from tideflow.programs.inner.keras import data_adapters as keras_data_adapters
 from tideflow.programs.inner.keras import layer_names as keras_layer_names
 from tideflow.programs.inner.keras import metric_names as keras_metric_names
@@ -184,3 +184,32 @@ def test_what_is_no_operation_is_told_a_device():
         captured = Captured()
         tf.get_default_graph()._apply_device_functions(captured)
     assert captured.device == "/device:CPU:0"
+
+
+def test_steps_and_batches_of_a_strategy():
+    default = tf.distribute.get_strategy()
+    numbers = distribution_names.get_input_params
+    assert numbers(default, 64, None, None) == (2, 32)
+    assert numbers(default, 20, None, None) == (1, 20)
+    assert numbers(default, 63, 3, None) == (3, 21)
+    assert numbers(default, 64, 5, 3) == (5, 3)
+    assert numbers(default, 70, None, 32, mode="train") == (3, 32)
+    with pytest.raises(ValueError, match="not divisible by batch size"):
+        numbers(default, 70, None, 32)
+    with pytest.raises(ValueError, match="not divisible by steps"):
+        numbers(default, 63, 2, None)
+    with pytest.raises(ValueError, match="less than samples required"):
+        numbers(default, 64, 10, 13)
+
+
+def test_tensors_of_replicas_are_alike():
+    strategy = tf.distribute.get_strategy()
+    check = distribution_names.validate_distributed_dataset_inputs
+    x = tf.zeros([2, 3])
+    assert check(strategy, [x], None) == ([x], None, None)
+    with pytest.raises(ValueError, match="should be tensors"):
+        check(strategy, [3], None)
+    with pytest.raises(ValueError, match="shapes do not match"):
+        distribution_names.validate_all_tensor_shapes(x, [x, tf.zeros([2])])
+    with pytest.raises(ValueError, match="dtypes do not match"):
+        distribution_names.validate_all_tensor_types(x, [x, tf.zeros([2, 3], tf.int32)])

@@ -13,7 +13,7 @@ from tideflow.graph.convert import register_tensor_conversion_function
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.ops.arrays import joining
-from tideflow.ops.math import casting, reductions, segments
+from tideflow.ops.math import adding, casting, segments
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, Gradient
@@ -57,7 +57,7 @@ def summed(grads: Sequence[Gradient], method: int | None, tensor: Tensor) -> Gra
         with name_scope(f"{tensor.op.name}_gradient_sum"):
             return functools.reduce(lambda total, grad: _add_n([total, grad]), grads)
     if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and tensor.shape.is_fully_defined():
-        total: Tensor = reductions.accumulate_n(grads)
+        total: Tensor = adding.accumulate_n(grads)
         return total
     if tensor.is_eager:
         return _add_n(grads)
@@ -74,7 +74,7 @@ def _add_beside_the_first(grads: Sequence[Gradient]) -> Tensor:
 
 
 def _add_n(grads: Sequence[Gradient]) -> Tensor:
-    total: Tensor = reductions.add_n(grads)
+    total: Tensor = adding.add_n(grads)
     return total
 
 

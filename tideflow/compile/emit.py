@@ -138,13 +138,13 @@ class _Emitter:
         """Whether the step has so much floating-point arithmetic on the CPU that it is worth flushing
         denormals: setting the processor to it, and back, takes time too.
         """
-        outputs = (
+        values = (
             value
             for node in walk(self.program)
             if node.definition.role != "constant" and node.device in (None, CPU)
-            for value in node.outputs
+            for value in (*node.inputs, *node.outputs)
         )
-        floats = (value.shape.num_elements() for value in outputs if value.dtype.base_dtype.is_floating)
+        floats = (value.shape.num_elements() for value in values if value.dtype.base_dtype.is_floating)
         return any(count is None or count >= _WORTH_FLUSHING for count in floats)
 
     def _emit_all(self, program: Program) -> None:

@@ -23,6 +23,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.tensor_proto import is_repeated
 from tideflow.ops.arrays.constants import const_op, no_op
 from tideflow.ops.quantization.fake_quant import FAKE_QUANTS
+from tideflow.runtime.denormals import flushing
 from tideflow.runtime.values import to_numpy, to_torch
 
 PHASES = ("simplify", "recognize", "fuse")
@@ -225,8 +226,9 @@ def _known_sizes(value: Value) -> np.ndarray | None:
     return array if shape.ndims == 1 else None  # an empty list does not say its other sizes
 
 
+@flushing
 def run_kernel(node: Node, known: Mapping[Value, torch.Tensor] = MappingProxyType({})) -> list[Any]:
-    """Runs a node on the CPU, with inputs that are constants or known."""
+    """Runs a node on the CPU, as a step would, with inputs that are constants or known."""
 
     def tensor(value: Value) -> Any:
         return known[value] if value in known else to_torch(value.constant)

@@ -23,7 +23,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.joining import concat_v2_op, split_op
 from tideflow.ops.arrays.slicing import strided_slice_grad_op, strided_slice_op
 from tideflow.ops.linalg.matmul import matmul_op
-from tideflow.ops.math.reductions import add_n_op
+from tideflow.ops.math.adding import add_n_op
 from tideflow.ops.nn.activations import bias_add_grad_op
 from tideflow.runtime.devices import CPU
 

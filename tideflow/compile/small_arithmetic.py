@@ -25,7 +25,7 @@ from tideflow.compile.stretches import Stretch, calling
 from tideflow.graph import dtypes
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
-from tideflow.ops.math.reductions import add_n_op
+from tideflow.ops.math.adding import add_n_op
 from tideflow.runtime.devices import CPU
 
 _LARGEST = 1024  # elements of a value: beyond that the arithmetic takes longer than the call

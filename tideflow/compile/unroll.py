@@ -23,7 +23,7 @@ from tideflow.graph.op import Op
 from tideflow.ops.arrays.joining import concat_v2_op, pack_op, unpack_op
 from tideflow.ops.control_flow import stacks
 from tideflow.ops.control_flow import tensor_array_ops as arrays
-from tideflow.ops.math.reductions import add_n_op
+from tideflow.ops.math.adding import add_n_op
 
 _MOST_NODES = 20_000  # of a program with its loops written out
 

@@ -57,18 +57,23 @@ def _weighted(dt: Tensor, weights: Sequence[float], slopes: Sequence[Tensor]) ->
     return tf.add_n([dt * weight * slope for weight, slope in zip(weights, slopes, strict=True) if weight])
 
 
-def _fitted(y0: Tensor, y1: Tensor, slopes: Sequence[Tensor], dt: Tensor) -> list[Tensor]:
-    """The polynomial of a step, of degree 4: values at both ends and in the middle, slopes at both ends."""
-    dt = tf.cast(dt, y0.dtype)
-    middle = y0 + _weighted(dt, _DORMAND_PRINCE.middle, slopes)
-    known = (slopes[0], slopes[-1], y0, y1, middle)
+def _interp_fit(y0: Any, y1: Any, y_mid: Any, f0: Any, f1: Any, dt: Any) -> list[Any]:
+    """The polynomial of degree 4 with these values at both ends and in the middle, and slopes at the ends."""
+    known = (f0, f1, y0, y1, y_mid)
     rows = (
         (-2 * dt, 2 * dt, -8, -8, 16),
         (5 * dt, -3 * dt, 18, 14, -32),
         (-4 * dt, dt, -11, -5, 16),
     )
     made = [tf.add_n([factor * each for factor, each in zip(row, known, strict=True)]) for row in rows]
-    return [*made, dt * slopes[0], y0]
+    return [*made, dt * f0, y0]
+
+
+def _fitted(y0: Tensor, y1: Tensor, slopes: Sequence[Tensor], dt: Tensor) -> list[Tensor]:
+    """The polynomial of a step."""
+    dt = tf.cast(dt, y0.dtype)
+    middle = y0 + _weighted(dt, _DORMAND_PRINCE.middle, slopes)
+    return _interp_fit(y0, y1, middle, slopes[0], slopes[-1], dt)
 
 
 class _Step(NamedTuple):
@@ -89,17 +94,31 @@ class _History(NamedTuple):
     ratios: tf.TensorArray
 
 
-def _value_at(step: _Step, time: Tensor) -> Tensor:
+def _interp_evaluate(coefficients: Sequence[Any], t0: Any, t1: Any, t: Any) -> Tensor:
+    """The value of a polynomial at a time, which is 0 at t0 and 1 at t1."""
+    begin, end, time = (tf.convert_to_tensor(each) for each in (t0, t1, t))
+    value = coefficients[0]
     inside = tf.Assert(
-        (step.begin <= time) & (time <= step.end),
-        ["invalid interpolation, fails `t0 <= t <= t1`:", step.begin, time, step.end],
+        (begin <= time) & (time <= end), ["invalid interpolation, fails `t0 <= t <= t1`:", begin, time, end]
     )
     with tf.control_dependencies([inside]):
-        x = tf.cast((time - step.begin) / (step.end - step.begin), step.y.dtype)
-    value = step.polynomial[0]
-    for coefficient in step.polynomial[1:]:
+        x = tf.cast((time - begin) / (end - begin), value.dtype)
+    for coefficient in coefficients[1:]:
         value = value * x + coefficient
     return value
+
+
+def _optimal_step_size(
+    last_step: Tensor,
+    error_ratio: Tensor,
+    safety: float = 0.9,
+    ifactor: float = 10.0,
+    dfactor: float = 0.2,
+    order: int = 5,
+) -> Tensor:
+    """The size of the next step, by how much larger the error of the last one was than it may be."""
+    factor = tf.cast(error_ratio, last_step.dtype) ** (1 / order) / safety
+    return last_step / tf.maximum(tf.minimum(factor, 1 / dfactor), 1 / ifactor)
 
 
 def _squared(x: Tensor) -> Tensor:
@@ -137,8 +156,7 @@ def _dopri5(
         error = _weighted(dt, _DORMAND_PRINCE.error, slopes)
         ratio = tf.sqrt(tf.reduce_mean(_squared(error) / _squared(tolerance)))
         is_taken = ratio <= 1
-        factor = tf.cast(ratio, t.dtype) ** 0.2 / safety
-        following = size / tf.maximum(tf.minimum(factor, 1 / dfactor), 1 / ifactor)
+        following = _optimal_step_size(size, ratio, safety, ifactor, dfactor)
         ends = tf.cond(is_taken, lambda: (y1, slopes[-1], begin + size), lambda: (y, slope, begin))
         fitted = tf.cond(is_taken, lambda: _fitted(y, y1, slopes, size), lambda: list(polynomial))
         history = _History(
@@ -150,7 +168,12 @@ def _dopri5(
     def reached(solution: Any, history: _History, step: _Step, i: Tensor) -> tuple:
         start = (step, history, tf.constant(0))
         step, history, _ = tf.while_loop(lambda step, history, count: t[i] > step.end, tried, start)
-        return solution.write(i, _value_at(step, t[i])), history, step, i + 1
+        return (
+            solution.write(i, _interp_evaluate(step.polynomial, step.begin, step.end, t[i])),
+            history,
+            step,
+            i + 1,
+        )
 
     with tf.control_dependencies([_increasing(t)]):
         count = tf.size(t)

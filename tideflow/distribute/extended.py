@@ -335,6 +335,10 @@ class StrategyExtended:
         return False
 
     @property
+    def _global_batch_size(self) -> bool:
+        return True
+
+    @property
     def experimental_require_static_shapes(self) -> bool:
         """Whether shapes must be known when the graph is built."""
         return False

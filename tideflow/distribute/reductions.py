@@ -12,7 +12,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import device
 from tideflow.ops.arrays import constants, joining
-from tideflow.ops.math import reductions
+from tideflow.ops.math import adding
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -160,7 +160,7 @@ class ReductionToOneDevice(CrossDeviceOps):
 
     def __init__(self, reduce_to_device: str | None = None, accumulation_fn: Callable | None = None):
         self.reduce_to_device = reduce_to_device
-        self.accumulation_fn = accumulation_fn or reductions.add_n
+        self.accumulation_fn = accumulation_fn or adding.add_n
 
     def reduce_implementation(self, reduce_op: ReduceOp, per_replica_value: Any, destinations: Any) -> Any:
         """Reduces on one device.
@@ -290,7 +290,7 @@ def _copy(value: Any) -> Any:
 
 
 def reduced_here(
-    reduce_op: ReduceOp, values: Sequence[Any], add: Callable[[list[Tensor]], Tensor] = reductions.add_n
+    reduce_op: ReduceOp, values: Sequence[Any], add: Callable[[list[Tensor]], Tensor] = adding.add_n
 ) -> Any:
     """The sum or mean of values, on the current device."""
     if any(isinstance(value, IndexedSlices) for value in values):

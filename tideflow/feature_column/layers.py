@@ -32,7 +32,7 @@ from tideflow.graph.scopes import (
 from tideflow.nn import embeddings
 from tideflow.ops.arrays import constants, joining, shapes, tiling
 from tideflow.ops.linalg import matmul
-from tideflow.ops.math import checks, reductions
+from tideflow.ops.math import adding, checks
 from tideflow.ops.nn import activations
 from tideflow.ops.sparse import construction
 from tideflow.variables.initializers import Zeros
@@ -133,7 +133,11 @@ class InputLayer:
         return getattr(self._template, name)
 
 
-def dense_features(features: Mapping[str, Any], feature_columns: Iterable[FeatureColumn]) -> Tensor:
+def dense_features(
+    features: Mapping[str, Any],
+    feature_columns: Iterable[FeatureColumn],
+    cols_to_output_tensors: dict | None = None,
+) -> Tensor:
     """As `input_layer`, as a layer of a model: tables are resource variables, made before anything else."""
     columns = _dense_columns(feature_columns)
     weights = Weights.of_model(None, trainable=True)
@@ -147,6 +151,8 @@ def dense_features(features: Mapping[str, Any], feature_columns: Iterable[Featur
             with variable_scope(column.variable_scope_name, reuse=AUTO_REUSE):
                 tensors.append(_as_matrix(column, dense_tensor(column, inputs, weights)))
         check_batch_sizes(tensors, columns)
+        if cols_to_output_tensors is not None:
+            cols_to_output_tensors.update(zip(columns, tensors, strict=True))
         return joining.concat(tensors, 1)
 
 
@@ -259,7 +265,7 @@ class LinearModel:
                 sums.append(_weighted_sum(column, inputs, self._units, self._combiner, self._weights))
             self._variables[column] = _variables_in(scope.name)
         check_batch_sizes(sums, [column for _, column in ordered])
-        total = reductions.add_n(sums, name="weighted_sum_no_bias")
+        total = adding.add_n(sums, name="weighted_sum_no_bias")
         bias = _variable("bias_weights", [self._units], self._weights)
         self._variables["bias"] = list(bias) if isinstance(bias, PartitionedVariable) else [bias]
         return activations.bias_add(total, bias, name="weighted_sum")

@@ -30,12 +30,34 @@ def is_nested(seq: Any) -> bool:
     )
 
 
+@export("contrib.framework.nest.is_sequence_or_composite")
+def is_nested_or_composite(o: Any) -> bool:
+    """Whether a value is a container, or a tensor made of several, or the spec of one.
+
+    Args:
+      o: Any value.
+
+    Returns:
+      Whether it is.
+    """
+    return is_nested(o) or spec_of_composite(o) is not None
+
+
+def nesting_test(expand_composites: bool) -> Callable[[Any], bool]:
+    """The function that says of a part of a structure whether it is a leaf."""
+    return is_nested_or_composite if expand_composites else is_nested
+
+
 def _children(structure: Any) -> list[Any]:
+    """The parts of a container; a composite tensor has one, the structure of its components."""
     if isinstance(structure, Mapping):
         return [structure[key] for key in _sorted_keys(structure)]
     if hasattr(type(structure), "__attrs_attrs__"):
         return [getattr(structure, a.name) for a in type(structure).__attrs_attrs__]
-    return list(structure)
+    if is_nested(structure):
+        return list(structure)
+    spec = spec_of_composite(structure)
+    return [spec._component_specs if spec is structure else spec._to_components(structure)]
 
 
 def keyed_children(structure: Any) -> list[tuple[Any, Any]]:
@@ -47,7 +69,11 @@ def keyed_children(structure: Any) -> list[tuple[Any, Any]]:
         return [(a.name, child) for a, child in zip(type(structure).__attrs_attrs__, children, strict=True)]
     if hasattr(structure, "_fields"):
         return list(zip(structure._fields, children, strict=False))
-    return list(enumerate(children))
+    if is_nested(structure):
+        return list(enumerate(children))
+    spec = spec_of_composite(structure)
+    kind = spec.value_type if spec is structure else type(structure)
+    return [(kind.__name__, child) for child in children]
 
 
 def leaves_with_paths(structure: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
@@ -78,7 +104,9 @@ def _rebuild(like: Any, children: list[Any]) -> Any:
         return kind(*children)
     if isinstance(like, (MappingView, range)):  # these cannot be made of their members
         return children
-    return kind(children)
+    if is_nested(like):
+        return kind(children)
+    return spec_of_composite(like)._from_components(*children)
 
 
 @export("nest.flatten", "contrib.framework.nest.flatten")
@@ -95,37 +123,25 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     Raises:
       TypeError: If a mapping's keys cannot be sorted.
     """
-    return list(_leaves(structure, expand_composites))
+    return list(_leaves(structure, nesting_test(expand_composites)))
 
 
-def _leaves(structure: Any, composites: bool = False) -> Iterator[Any]:
-    if is_nested(structure):
-        for child in _children(structure):
-            yield from _leaves(child, composites)
-        return
-    spec = _spec(structure) if composites else None
-    if spec is None:
+def _leaves(structure: Any, is_nested: Callable[[Any], bool] = is_nested) -> Iterator[Any]:
+    if not is_nested(structure):
         yield structure
-    else:
-        yield from _leaves(_components(structure, spec), True)
+        return
+    for child in _children(structure):
+        yield from _leaves(child, is_nested)
 
 
-def _spec(leaf: Any) -> Any:
-    """The spec of a composite tensor, or the spec of one itself; None of any other leaf."""
-    if isinstance(leaf, type):
+def spec_of_composite(value: Any) -> Any:
+    """The spec of a composite tensor, or the spec of one itself; None of any other value."""
+    if isinstance(value, type):
         return None
-    spec = getattr(leaf, "_type_spec", None)
-    if spec is None and hasattr(leaf, "_component_specs") and leaf._component_specs is not leaf:
-        return leaf
+    spec = getattr(value, "_type_spec", None)
+    if spec is None and hasattr(value, "_component_specs") and value._component_specs is not value:
+        return value
     return spec
-
-
-def _components(leaf: Any, spec: Any) -> Any:
-    return spec._component_specs if spec is leaf else spec._to_components(leaf)
-
-
-def _is_nested_or_composite(structure: Any) -> bool:
-    return is_nested(structure) or _spec(structure) is not None
 
 
 @export("nest.pack_sequence_as", "contrib.framework.nest.pack_sequence_as")
@@ -141,32 +157,29 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
       The structure with the new leaves.
 
     Raises:
-      TypeError: If `flat_sequence` is not a list or a tuple.
+      TypeError: If `flat_sequence` is not a sequence.
       ValueError: If the number of values is not the number of leaves.
     """
-    if not isinstance(flat_sequence, (list, tuple)):
+    if not is_nested(flat_sequence) or isinstance(flat_sequence, Mapping):
         raise TypeError("flat_sequence must be a sequence")
-    if not is_nested(structure) and not (expand_composites and _is_nested_or_composite(structure)):
+    enters = nesting_test(expand_composites)
+    if not enters(structure):
         if len(flat_sequence) != 1:
             raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
         return flat_sequence[0]
-    count = sum(1 for _ in _leaves(structure, expand_composites))
+    count = sum(1 for _ in _leaves(structure, enters))
     if count != len(flat_sequence):
         raise ValueError(
             f"Could not pack sequence. Structure had {count} elements, but flat_sequence had "
-            f"{len(flat_sequence)} elements. Structure: {structure}, flat_sequence: {flat_sequence}."
+            f"{len(flat_sequence)} elements.  Structure: {structure}, flat_sequence: {flat_sequence}."
         )
-    leaves = iter(flat_sequence)
-    return _pack(structure, leaves, expand_composites)
+    return _pack(structure, iter(flat_sequence), enters)
 
 
-def _pack(structure: Any, leaves: Iterator[Any], composites: bool = False) -> Any:
-    if is_nested(structure):
-        return _rebuild(structure, [_pack(child, leaves, composites) for child in _children(structure)])
-    spec = _spec(structure) if composites else None
-    if spec is None:
+def _pack(structure: Any, leaves: Iterator[Any], is_nested: Callable[[Any], bool]) -> Any:
+    if not is_nested(structure):
         return next(leaves)
-    return spec._from_components(_pack(_components(structure, spec), leaves, True))
+    return _rebuild(structure, [_pack(child, leaves, is_nested) for child in _children(structure)])
 
 
 @export("nest.assert_same_structure", "contrib.framework.nest.assert_same_structure")
@@ -185,7 +198,7 @@ def assert_same_structure(
       ValueError: If the structures differ.
       TypeError: If the structures agree, but the types of their containers do not.
     """
-    found = difference(nest1, nest2, check_types, _is_nested_or_composite if expand_composites else is_nested)
+    found = difference(nest1, nest2, check_types, nesting_test(expand_composites))
     if found is not None:
         raise found
 
@@ -228,26 +241,20 @@ def _first_difference(
         )
     if not is_nested(nest1):
         return None
-    specs = _spec(nest1), _spec(nest2)
-    if None not in specs and (type(nest1) is type(nest2) or not check_types):
-        return _difference_of_specs(*specs)
-    are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
-    if check_types and type(nest1) is not type(nest2) and not are_mappings:
-        same_fields = (
-            getattr(nest1, "_fields", None) == getattr(nest2, "_fields", ())
-            and type(nest1).__name__ == type(nest2).__name__
+    if check_types and not _of_one_kind(nest1, nest2):
+        return TypeError, (
+            f"The two namedtuples don't have the same sequence type. First structure {_typed(nest1)} has "
+            f"type {type(nest1).__name__}, while second structure {_typed(nest2)} has type "
+            f"{type(nest2).__name__}"
         )
-        if not same_fields:
-            return TypeError, (
-                f"The two namedtuples don't have the same sequence type. First structure {_typed(nest1)} has "
-                f"type {type(nest1).__name__}, while second structure {_typed(nest2)} has type "
-                f"{type(nest2).__name__}"
-            )
-    if are_mappings and set(nest1) != set(nest2):
+    both_are_mappings = isinstance(nest1, Mapping) and isinstance(nest2, Mapping)
+    if check_types and both_are_mappings and set(nest1) != set(nest2):
         return ValueError, (
             "The two dictionaries don't have the same set of keys. First structure has keys "
             f"{_typed(list(nest1))}, while second structure has keys {_typed(list(nest2))}"
         )
+    if difference_of_specs := incompatibility(nest1, nest2):
+        return ValueError, difference_of_specs
     first, second = _children(nest1), _children(nest2)
     if len(first) != len(second):
         return ValueError, (
@@ -259,12 +266,49 @@ def _first_difference(
     return next((each for each in found if each is not None), None)
 
 
-def _difference_of_specs(first: Any, second: Any) -> tuple[type[ValueError], str] | None:
+def _of_one_kind(first: Any, second: Any) -> bool:
+    """Whether two containers count as of the same type: lists do, and mappings, alike named tuples, and a
+    composite tensor and a spec.
+    """
+    if type(first) is type(second) or any(
+        isinstance(first, kind) and isinstance(second, kind) for kind in (list, Mapping)
+    ):
+        return True
+    return are_alike_named_tuples(first, second) or are_composite_and_spec(first, second)
+
+
+def are_alike_named_tuples(first: Any, second: Any) -> bool:
+    """Whether two values are named tuples whose types have the same name and fields."""
+    fields = getattr(first, "_fields", None)
+    return (
+        fields is not None
+        and fields == getattr(second, "_fields", None)
+        and type(first).__name__ == type(second).__name__
+    )
+
+
+def are_composite_and_spec(first: Any, second: Any) -> bool:
+    """Whether one of two values is a composite tensor, and the other one the spec of one."""
+    if is_nested(first) or is_nested(second):
+        return False
+    specs = spec_of_composite(first), spec_of_composite(second)
+    return None not in specs and (specs[0] is first) != (specs[1] is second)
+
+
+def incompatibility(first: Any, second: Any) -> str:
+    """What keeps two parts of structures from being composite tensors of one spec, nothing if both are
+    containers.
+    """
+    if is_nested(first) and is_nested(second):
+        return ""
+    specs = [each if is_nested(each) else spec_of_composite(each) for each in (first, second)]
     try:
-        first.most_specific_compatible_type(second)
-    except ValueError:
-        return ValueError, f"Incompatible CompositeTensor TypeSpecs: {first} vs. {second}"
-    return None
+        if not any(is_nested(spec) for spec in specs):
+            specs[0].most_specific_compatible_type(specs[1])
+            return ""
+    except (TypeError, ValueError):
+        pass
+    return f"Incompatible CompositeTensor TypeSpecs: {_typed(specs[0])} vs. {_typed(specs[1])}"
 
 
 def _typed(value: Any) -> str:
@@ -339,7 +383,7 @@ def get_traverse_shallow_structure(
       traverse_fn: Called with each part of the structure, from the outside in. It returns whether to go into
         the part. For a container it may return a container of booleans, one for each child.
       structure: The structure.
-      expand_composites: Has no effect: composite tensors are leaves.
+      expand_composites: Whether sparse and ragged tensors, and specs of them, count as their components.
 
     Returns:
       The upper part of the structure, with a boolean for each leaf and each part that was not entered.
@@ -348,23 +392,24 @@ def get_traverse_shallow_structure(
       TypeError: If `traverse_fn` returns anything else.
       ValueError: If it returns the wrong number of booleans.
     """
+    enters = nesting_test(expand_composites)
     answer = traverse_fn(structure)
-    if not is_nested(structure):
+    if not enters(structure):
         if not isinstance(answer, bool):
             raise TypeError(f"traverse_fn returned structure: {answer} for non-structure: {structure}")
         return answer
     if answer is False:
         return False
     parts = _children(structure)
-    deeper = [True] * len(parts) if answer is True else _answers_by_part(answer, structure)
+    deeper = [True] * len(parts) if answer is True else _answers_by_part(answer, structure, enters)
     below = [
-        get_traverse_shallow_structure(traverse_fn, part) if goes else False
+        get_traverse_shallow_structure(traverse_fn, part, expand_composites) if goes else False
         for goes, part in zip(deeper, parts, strict=True)
     ]
     return _rebuild(structure, below)
 
 
-def _answers_by_part(answer: Any, structure: Any) -> list[bool]:
+def _answers_by_part(answer: Any, structure: Any, is_nested: Callable[[Any], bool]) -> list[bool]:
     if not is_nested(answer):
         raise TypeError(f"traverse_fn returned a non-bool scalar: {answer} for input: {structure}")
     answers = _children(answer)
@@ -380,7 +425,7 @@ def _answers_by_part(answer: Any, structure: Any) -> list[bool]:
         )
     if not all(isinstance(goes, bool) for goes in answers):
         raise TypeError(
-            f"traverse_fn didn't return a depth=1 structure of bools.  saw: {answer} for structure: "
+            f"traverse_fn didn't return a depth=1 structure of bools.  saw: {answer}  for structure: "
             f"{structure}"
         )
     return answers

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import heapq
 import re
 from collections.abc import Callable, Container, Iterator
@@ -23,6 +24,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import Attr
 from tideflow.graph.shapes import TensorShape, mismatch
+from tideflow.graph.thread_scopes import Controls
 
 NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
 
@@ -87,6 +89,7 @@ class NodeImporter:
         self.neighbours = neighbours  # operations of the graph that nodes may stand with
         self.mapped = mapped or {}
         self.unused = set(self.mapped)
+        self.names: dict[str, str] = {}  # of nodes, and what they are called in the graph
         self.ops: dict[str, Operation] = {}
         self.back_edges: list[tuple[str, int, InputKey]] = []
 
@@ -101,13 +104,17 @@ class NodeImporter:
         self.graph._producer = min(self.graph._producer, versions.producer)
         self.graph._min_consumer = max(self.graph._min_consumer, versions.min_consumer)
         self.graph._bad_consumers.update(versions.bad_consumers)
-        for node in self._ordered(nodes):
+        ordered = self._ordered(nodes)
+        for node in ordered:
+            self.names[node.name] = self._new_name(self.prefix + node.name)
+        for node in ordered:
             self._add(node)
         self._take_devices_of_groups()
         for name, index, (source, output) in self.back_edges:
             self.ops[name]._update_input(index, self._output(name, source, output))
-        if self.unused:
-            unused = sorted(self.unused, key=lambda key: (key[1] < 0, key))
+        unused = [key for key in self.unused if not self._gives(*key)]
+        if unused:
+            unused.sort(key=lambda key: (key[1] < 0, key))
             missing = ", ".join(name if index < 0 else f"{name}:{index}" for name, index in unused)
             raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{missing}]")
 
@@ -166,6 +173,11 @@ class NodeImporter:
             raise ValueError(f"{len(cycle)} nodes in a cycle: {', '.join(cycle[:5])}")
         return order
 
+    def _gives(self, name: str, output: int) -> bool:
+        """Whether the GraphDef has a tensor, or the operation of a control input."""
+        op = self.ops.get(name.removeprefix("^"))
+        return op is not None and output < len(op.outputs)
+
     def _is_mapped(self, text: str) -> bool:
         return input_key(text) in self.mapped
 
@@ -175,7 +187,7 @@ class NodeImporter:
         if not node.op:
             raise ValueError(f"Node '{node.name}' does not specify an operation")
         op_def = self.definition_of(self.graph, node.op)
-        full_name = self._unique(self.prefix + node.name)
+        full_name = self.names[node.name]
         attrs = self._attributes(node, op_def, full_name)
         data = [text for text in node.input if not text.startswith("^")]
         inputs = [self._input(node, i, text) for i, text in enumerate(data)]
@@ -183,47 +195,70 @@ class NodeImporter:
         if any(not text.startswith("^") for text in node.input[len(data) :]):
             raise ValueError(f"Node '{node.name}': Control dependencies must come after regular dependencies")
         controls = [self._control(text) for text in node.input if text.startswith("^")]
-        with self._at_the_top():
+        waits_for = list(dict.fromkeys([*controls, *self._scope_controls()]))
+        with self._at_the_top(waits_for):
             op = op_def.node_from_flat(inputs, attrs, f"{full_name}/")
         self._keep_known_shapes(op)
-        op.control_inputs = list(dict.fromkeys([*op.control_inputs, *controls, *self._scope_controls()]))
-        if node.device:
-            op._device = device_names.merge_names(op._device, device_names.canonical_name(node.device))
-        self.graph._place_by_scopes(op, self.graph._local.devices)  # they see the node's own device
+        taken = {tensor.op for tensor in op.inputs}  # a new operation would not wait for these as well
+        op.control_inputs += [control for control in waits_for if control in taken]
+        for block in self.graph._local.controls:
+            block.seen.add(op)
+        if not _stands_with_others(op):
+            if node.device:
+                op._device = device_names.canonical_name(node.device)
+            self.graph._place_by_scopes(op, self.graph._local.devices)  # they see the node's own device
         self.ops[node.name] = op
 
     def _take_devices_of_groups(self) -> None:
-        """Gives operations the devices that functions of the program chose for those that they stand with."""
-        if not any(self.graph._local.devices):
-            return
-        by_name = {op.name: op for op in self.ops.values()}
-        for op in self.ops.values():
-            groups = op.attrs.get("_class", ())
-            others = [by_name.get(group.removeprefix("loc:@")) for group in groups]
-            device = next((other.device for other in others if other is not None and other.device), None)
-            if device is not None:
-                op._device = device
+        """Gives operations that stand with others the device of the first of these that has one."""
+        for op in filter(_stands_with_others, self.ops.values()):
+            others = [self.graph._by_name.get(group.removeprefix("loc:@")) for group in op.attrs["_class"]]
+            op._device = next((other.device for other in others if other is not None and other.device), "")
 
-    def _unique(self, name: str) -> str:
-        """`name`, with `_1`, `_2` and so on appended if the graph has such an operation."""
+    def _new_name(self, name: str) -> str:
+        """`name`, with `_1`, `_2` and so on if an operation of the graph or a scope of one has it."""
+        used = self.graph._names
         if not self.uniquify:
             if name in self.graph._by_name:
                 raise ValueError(f"Node name '{name}' already exists in the Graph")
-            self.graph._names.setdefault(name.lower(), 1)
+            used.setdefault(name.lower(), 1)
             return name
-        with self._at_the_top():
-            return self.graph.unique_name(name)
+        found, number = name, 0
+        while self._is_taken(found) or number and found in self._own_names:
+            number += 1
+            found = f"{name}_{number}"
+        used.setdefault(found.lower(), 1)
+        return found
+
+    def _is_taken(self, name: str) -> bool:
+        return name in self.graph._by_name or name in self._scopes_of_the_graph
+
+    @functools.cached_property
+    def _own_names(self) -> set[str]:
+        return {self.prefix + node.name for node in self.graph_def.node}
+
+    @functools.cached_property
+    def _scopes_of_the_graph(self) -> set[str]:
+        """The scopes of the operations that the graph had before the import."""
+        scopes: set[str] = set()
+        for name in self.graph._by_name:
+            scope = name.rpartition("/")[0]
+            while scope and scope not in scopes:
+                scopes.add(scope)
+                scope = scope.rpartition("/")[0]
+        return scopes
 
     @contextlib.contextmanager
-    def _at_the_top(self) -> Iterator[None]:
-        """Leaves all scopes: a NodeDef has its full name and its own device."""
+    def _at_the_top(self, controls: list[Operation]) -> Iterator[None]:
+        """Leaves all scopes: a NodeDef has its full name and its own device, and waits for `controls`."""
         local = self.graph._local
-        outer = local.name_stack, local.devices
+        outer = local.name_stack, local.devices, local.controls
         local.name_stack, local.devices = "", ()
+        local.controls = (Controls(controls),) if controls else ()
         try:
             yield
         finally:
-            local.name_stack, local.devices = outer
+            local.name_stack, local.devices, local.controls = outer
 
     def _scope_controls(self) -> list[Operation]:
         """The control inputs of the current blocks. Every imported node gets them, as in TensorFlow."""
@@ -286,10 +321,13 @@ class NodeImporter:
             raise ValueError(
                 f"NodeDef attr '_class' is {groups!r}, not a list of names; NodeDef: {full_name}"
             )
-        return [
-            f"loc:@{self.prefix}{group.removeprefix('loc:@')}" if group.startswith("loc:@") else group
-            for group in groups
-        ]
+        return [self._renamed_group(group) for group in groups]
+
+    def _renamed_group(self, group: str) -> str:
+        if not group.startswith("loc:@"):
+            return group
+        name = group.removeprefix("loc:@")
+        return f"loc:@{self.names.get(name, self.prefix + name)}"
 
     def _input(self, node: NodeDef, index: int, text: str) -> Tensor:
         key = input_key(text)
@@ -375,6 +413,11 @@ class NodeImporter:
                 f"{len(self.ops[name].outputs)} output(s)"
             )
         return self.ops[name].outputs[int(index)]
+
+
+def _stands_with_others(op: Operation) -> bool:
+    """Whether a node is placed by other operations than itself."""
+    return any(group.startswith("loc:@") and group[5:] != op.name for group in op.attrs.get("_class", ()))
 
 
 def _input_types(op_def: Op, attrs: dict[str, Any]) -> list[tuple[DType, bool]]:

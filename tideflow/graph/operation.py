@@ -208,7 +208,8 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The colocation groups of this operation, as `b"loc:@name"`; its own group if it joined none."""
-        return [group.encode() for group in self.attrs.get("_class", [f"loc:@{self.name}"])]
+        groups = [group for group in self.attrs.get("_class", ()) if group.startswith("loc:@")]
+        return [group.encode() for group in groups or [f"loc:@{self.name}"]]
 
     def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> None:
         """Runs this operation and everything that it depends on.
@@ -454,8 +455,8 @@ class Tensor:
         return self
 
     def consumers(self) -> list[Operation]:
-        """The operations that have this tensor as an input."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that have this tensor as an input, once for each input."""
+        return list(self._consumers)
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> Any:
         """Computes the tensor's value.

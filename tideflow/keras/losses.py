@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
+from tideflow.distribute.context import has_strategy
 from tideflow.export import export
 from tideflow.keras.backend import crossentropy
 from tideflow.layers.argument_docs import described, explained
@@ -318,10 +319,21 @@ class Loss:
         scope = "lambda" if self.name == "<lambda>" else self.name
         with tf.name_scope(scope or type(self).__name__):
             losses = self.call(y_true, y_pred)
-            reduction = self.reduction
-            if reduction == Reduction.AUTO:
-                reduction = Reduction.SUM_OVER_BATCH_SIZE
-            return weighted(losses, sample_weight, reduction)
+            return weighted(losses, sample_weight, self._get_reduction())
+
+    def _get_reduction(self) -> str:
+        """The reduction of a call by itself; no mean where replicas have parts of a batch each."""
+        if self.reduction not in (Reduction.AUTO, Reduction.SUM_OVER_BATCH_SIZE):
+            return self.reduction
+        if has_strategy():
+            raise ValueError(
+                "Please use `tf.keras.losses.Reduction.SUM` or `tf.keras.losses.Reduction.NONE` for loss "
+                "reduction when losses are used with `tf.distribute.Strategy` outside of the built-in "
+                "training loops. The mean over the global batch is the sum of the losses of "
+                "`Reduction.NONE`, divided by its size: tf.reduce_sum(loss(labels, predictions)) * "
+                "(1. / global_batch_size)."
+            )
+        return Reduction.SUM_OVER_BATCH_SIZE
 
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Any:
         """Computes the loss of each sample.

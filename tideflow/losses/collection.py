@@ -8,7 +8,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, executing_eagerly, get_collection
 from tideflow.ops.arrays import constants
-from tideflow.ops.math import reductions
+from tideflow.ops.math import adding
 
 
 @export("losses.add_loss")
@@ -62,7 +62,7 @@ def get_regularization_loss(scope: str | None = None, name: str = "total_regular
       The sum as a scalar tensor; 0 if there are none.
     """
     losses = get_regularization_losses(scope)
-    return reductions.add_n(losses, name=name) if losses else constants.constant(0.0)
+    return adding.add_n(losses, name=name) if losses else constants.constant(0.0)
 
 
 @export("losses.get_total_loss")
@@ -85,4 +85,4 @@ def get_total_loss(
     losses = get_losses(scope=scope)
     if add_regularization_losses:
         losses += get_regularization_losses(scope=scope)
-    return reductions.add_n(losses, name=name)
+    return adding.add_n(losses, name=name)

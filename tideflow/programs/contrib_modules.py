@@ -177,15 +177,16 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.estimators",
-        ". inner.contrib.iris_models",
-        "composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
+        ". tideflow.contrib.learn.run_config tideflow.contrib.learn.modes tideflow.contrib.learn.head "
+        "inner.contrib.iris_models",
+        "_sklearn composable_model constants debug dnn dnn_linear_combined dynamic_rnn_estimator estimator "
         "estimator_test_utils head kmeans linear logistic_regressor metric_key model_fn prediction_key "
         "rnn_common run_config state_saving_rnn_estimator svm tensor_signature test_data",
     ),
     (
         "learn",
         "python.learn.learn_io",
-        "tf.contrib.learn.io",
+        "tf.contrib.learn.io inner.contrib.installed_libraries",
         "dask_io data_feeder generator_io graph_io numpy_io pandas_io",
     ),
     ("learn", "python.learn.ops", "tf.contrib.learn.ops", "embeddings_ops losses_ops seq2seq_ops"),
@@ -204,13 +205,19 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ("legacy_seq2seq", _OPS, ". tf.contrib.rnn tideflow.contrib.rnn.wrappers", "seq2seq"),
     ("libsvm", _OPS, ".", "libsvm_ops"),
     ("linear_optimizer", "python", ". tideflow.contrib.learn.linear", "sdca_estimator sdca_optimizer"),
-    ("linear_optimizer", _OPS, ".", "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column"),
+    (
+        "linear_optimizer",
+        _OPS,
+        ". inner.contrib.sharded_tables",
+        "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column",
+    ),
     ("lookup", "", ".", "lookup_ops"),
     ("losses", "python.losses", ".", "loss_ops"),
     (
         "losses",
         "python.metric_learning",
-        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names",
+        "tf.contrib.losses.metric_learning tideflow.contrib.metric_learning inner.train.clustering_names "
+        "inner.contrib.installed_libraries",
         "metric_loss_ops",
     ),
     ("memory_stats", _OPS, ".", "memory_stats_ops"),
@@ -272,6 +279,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ("reduce_slice_ops", _OPS, "tideflow.ops.math.slice_reductions", "reduce_slice_ops"),
     ("resampler", _OPS, ".", "resampler_ops"),
     ("rnn", "ops", ".", ""),
+    ("rnn", "python.kernel_tests", "inner.testing.cell_benchmarks", "benchmarking"),
     ("rnn", "python.tools", "inner.contrib.checkpoint_conversion", "checkpoint_convert"),
     (
         "rnn",
@@ -319,13 +327,13 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tensor_forest",
         "client",
         "tf.contrib.tensor_forest.random_forest tf.contrib.tensor_forest.eval_metrics "
-        "inner.contrib.forest_names",
+        "tideflow.contrib.tensor_forest.eval_metrics inner.contrib.forest_names",
         "eval_metrics random_forest",
     ),
     (
         "tensor_forest",
         "python",
-        "tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
+        ". tf.contrib.tensor_forest.tensor_forest tideflow.contrib.tensor_forest.graphs",
         "tensor_forest",
     ),
     (
@@ -353,9 +361,10 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tpu",
         "python.tpu",
-        ". tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional keras_support tpu tpu_config tpu_estimator "
-        "topology tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        ". tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional keras_support tpu tpu_config "
+        "tpu_estimator topology tpu_context tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     ("tpu", _OPS, ".", "tpu_ops"),
     (
@@ -399,6 +408,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
 
 # Single modules, where they are not what their package is.
 MODULES: dict[str, str] = {
+    "contrib.estimator.python.estimator.early_stopping": "tf.contrib.estimator tf.estimator.experimental "
+    "inner.train.estimator_names",
+    "contrib.keras": "tideflow.contrib.keras",
+    "contrib.keras.api": "",
+    "contrib.keras.api.keras": "tideflow.contrib.keras",
+    "contrib.estimator.python.estimator.dnn_with_layer_annotations": "tideflow.contrib.estimator.annotations",
     "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
     "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
@@ -430,9 +445,13 @@ MODULES: dict[str, str] = {
     "inner.contrib.graph_editor_names",
     "contrib.labeled_tensor.python.ops.nn": "tf.contrib.labeled_tensor.nn",
     "contrib.learn.datasets.mnist": "tideflow.contrib.learn.digits",
-    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets "
+    "contrib.learn.python.learn.io": "tf.contrib.learn.io",
+    "contrib.learn.python.learn.datasets.base": "tf.contrib.learn.datasets.base tf.contrib.learn.datasets "
+    "tideflow.contrib.learn.downloads "
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
+    "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
+    "contrib.learn.python.learn.estimators.composable_model": "inner.contrib.composable_models",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "

@@ -80,6 +80,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
         "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
+    "python.keras.distribute": ("inner.keras.distribution_names", "distributed_training_utils"),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
@@ -93,6 +94,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.keras.mixed_precision.experimental": (
         "tf.keras.mixed_precision.experimental",
         "loss_scale_optimizer policy",
+    ),
+    "python.keras.optimizers": (
+        "tf.keras.optimizers inner.keras.layer_names",
+        "adadelta_v2 adagrad_v2 adam_v2 adamax_v2 ftrl gradient_descent_v2 nadam_v2 optimizer_v2 rmsprop_v2",
     ),
     "python.keras.optimizer_v2": (
         "tf.keras.optimizers tf.keras.optimizers.schedules",
@@ -189,9 +194,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional ops topology tpu tpu_config "
+        "tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
@@ -289,7 +295,7 @@ MODULES: dict[str, str] = {
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
     "inner.keras.standalone_names inner.graph.graph_names inner.graph.default_stacks "
-    "inner.graph.shape_functions",
+    "inner.graph.shape_functions inner.graph.gradient_registry",
     "python.framework.random_seed": "tf.random tf inner.graph.random_names",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -299,13 +305,13 @@ MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "inner.keras.layer_utilities tf.contrib.framework inner.keras.standalone_names",
     "python.lib.io.file_io": "inner.util.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals inner.graph.control_flow_names "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
+    "tideflow.ops.control_flow.contexts",
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
-    "python.ops.custom_gradient": "tf inner.train.variable_names",
+    "python.ops.custom_gradient": "tf inner.train.variable_names inner.graph.gradient_names",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
@@ -320,7 +326,7 @@ MODULES: dict[str, str] = {
     "python.ops.control_flow_util": "inner.graph.control_flow_names tf",
     "python.ops.functional_ops": "tf inner.graph.functional_names",
     "python.ops.gradient_checker": "tf.test",
-    "python.ops.gradient_checker_v2": "inner.testing.gradient_checks",
+    "python.ops.gradient_checker_v2": "tideflow.platform.gradient_checker_v2",
     "python.ops.stateful_random_ops": "tf.random.experimental inner.graph.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
     "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names",
@@ -370,11 +376,12 @@ MODULES: dict[str, str] = {
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train inner.eager.context_names "
-    "inner.util.version_names inner.graph.tensor_utilities",
+    "inner.util.version_names inner.graph.tensor_utilities inner.train.event_files",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers inner.train.program_names",
-    "python.training.device_setter": "tf.train tideflow.cluster.device_setter",
+    "python.training.device_setter": "tf.train tideflow.cluster.device_setter inner.train.program_names",
+    "python.training.session_manager": "tf.train inner.train.program_names",
     "python.training.evaluation": "tideflow.train.evaluation inner.train.program_names",
     "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
@@ -393,11 +400,15 @@ MODULES: dict[str, str] = {
     "python.saved_model.model_utils.mode_keys": "inner.train.model_exports",
     "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
     "inner.train.signature_names",
+    "python.saved_model.builder": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
     "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
+    "python.saved_model.load": "inner.train.object_model_names",
     "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
     "inner.train.signature_names",
     "python.saved_model.signature_constants": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.signature_def_utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "
@@ -460,7 +471,8 @@ MODULES: dict[str, str] = {
     "python.ops.ctc_ops": "tf.nn inner.graph.loss_names",
     "python.ops.state_ops": "tf inner.train.state_names",
     "python.ops.template": "tf inner.train.state_names",
-    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names",
+    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
+    "python.ops.gradients_util": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
     "python.ops.image_ops_impl": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.image_ops": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.check_ops": "tf tf.debugging inner.graph.arithmetic_names",

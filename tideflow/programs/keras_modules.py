@@ -40,7 +40,6 @@ MODULES: dict[str, str] = {
     "python.keras.losses": "tf.keras.losses tideflow.keras.losses inner.keras.small_names",
     "python.keras.initializers": "tf.keras.initializers inner.keras.layer_names",
     "python.keras.constraints": "tf.keras.constraints inner.keras.layer_names",
-    "python.keras.optimizers": "tf.keras.optimizers inner.keras.layer_names",
     "python.keras.metrics": "tf.keras.metrics tideflow.keras.metrics.metric "
     "tideflow.keras.metrics.accuracies tideflow.keras.losses inner.keras.loss_names "
     "inner.keras.layer_names",

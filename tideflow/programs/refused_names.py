@@ -14,11 +14,6 @@ REFUSED = {
         f"contrib.eager.{name}": _CONNECT
         for name in ("connect_to_remote_host", "enable_remote_eager_execution", "set_server_def")
     },
-    **{
-        f"contrib.estimator.DNN{kind}WithLayerAnnotations": f"tf.estimator.DNN{kind} is the same model "
-        "without annotations: add yours with tf.add_to_collection, in a model function around its own."
-        for kind in ("Classifier", "Regressor")
-    },
     "contrib.ffmpeg": "Tideflow calls no ffmpeg: decode WAV files with tf.audio.decode_wav, and others "
     "before the program, or in tf.py_func.",
     "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",

@@ -11,7 +11,7 @@ import sys
 import types
 from collections.abc import Sequence
 
-from tideflow.programs import old_messages
+from tideflow.programs import old_messages, packed_messages
 from tideflow.programs.finder import install
 
 
@@ -22,6 +22,7 @@ def run_script(script: str, arguments: Sequence[str] = ()) -> int:
         source = file.read()
     install()
     old_messages.install()
+    packed_messages.install()
     sys.argv = [script, *arguments]
     sys.path[0] = os.path.dirname(os.path.realpath(path))
     main = types.ModuleType("__main__")
@@ -55,6 +56,7 @@ def run_module(module: str, arguments: Sequence[str] = ()) -> int:
     """Runs a module as the main program, as `python -m` does; the exit status."""
     install()
     old_messages.install()
+    packed_messages.install()
     sys.argv = [module, *arguments]
     sys.path[0] = os.getcwd()
     runpy.run_module(module, run_name="__main__", alter_sys=True)

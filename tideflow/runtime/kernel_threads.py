@@ -7,8 +7,8 @@ each plan measures its own steps, and uses more threads only while that is clear
 
 from __future__ import annotations
 
-import functools
 import os
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -97,12 +97,24 @@ class ThreadChoice:
         self._next_trial = now + max(_TRIAL_INTERVAL, _WINDOWS_BETWEEN * spent)
 
 
-@functools.cache
+class _Started(threading.local):
+    """Whether the threads that share the work of the calling thread's kernels have been started."""
+
+    anywhere = False  # in this process
+    here = False
+
+
+_started = _Started()
+
+
 def start_kernel_threads() -> None:
-    """Starts the threads that share a kernel's work, in the mode that steps run in, since a thread inherits
-    the mode of the thread that starts it. The first step does this, and not the import: a process that only
-    goes on to fork must have no such threads yet.
+    """Starts the threads that share the work of the calling thread's kernels, in the mode that steps run in,
+    since a thread inherits the mode of the thread that starts it. The first step of a thread does this, and
+    not the import: a process that only goes on to fork must have no such threads yet.
     """
+    if _started.here:
+        return
+    _started.here = _Started.anywhere = True
     torch.set_flush_denormal(True)
     torch.ones(1 << 20).add_(1)
     torch.set_flush_denormal(False)
@@ -172,7 +184,7 @@ def sharing_cores(function: Callable[..., Any], choice: ThreadChoice) -> Callabl
 
 def _compute_in_one_thread() -> None:
     """OpenMP's threads do not survive a fork: a kernel of the child would wait for them without end."""
-    if start_kernel_threads.cache_info().currsize:
+    if _Started.anywhere:
         limit_threads(1)
 
 

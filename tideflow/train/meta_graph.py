@@ -96,7 +96,7 @@ def import_without_saver(
 ) -> tuple[str, Any]:
     """The same without a saver; returns the scope that the graph is in, and the elements."""
     message = _as_meta_graph(meta_graph_or_file)
-    if unbound_inputs_col_name in message.collection_def:
+    if unbound_inputs_col_name and unbound_inputs_col_name in message.collection_def:
         _check_bound(message.collection_def[unbound_inputs_col_name], input_map or {})
     graph = graph or get_default_graph()
     scope = graph.unique_name(import_scope or "", mark_as_used=False)

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import tideflow as tf
 from tideflow.contrib.learn import datasets, feeders
 from tideflow.contrib.learn.experiment import Experiment
+from tideflow.programs.inner.contrib import composable_models
 
 learn = tf.contrib.learn
 
@@ -72,10 +74,46 @@ def test_features_are_divided_into_batches():
     ]
 
 
-def test_the_irises_of_scikit_learn():
-    pytest.importorskip("sklearn")
-    iris = datasets.load_dataset("iris")
+def test_irises_and_houses_come_with_the_library():
+    iris, boston = datasets.load_dataset("iris"), datasets.load_dataset("boston")
     assert iris.data.shape == (150, 4) and set(iris.target) == {0, 1, 2}
+    assert boston.data.shape == (506, 13) and boston.target[0] == 24.0
+
+
+def test_files_are_fetched_once(tmp_path, capsys):
+    source, folder = tmp_path / "source.txt", str(tmp_path / "data")
+    source.write_text("words")
+    base = datasets.base
+    for text in ("words", "others"):  # what is there is not fetched again
+        path = base.maybe_download("words.txt", folder, source.as_uri())
+        source.write_text(text)
+        assert pathlib.Path(path).read_text() == "words"
+    assert capsys.readouterr().out == "Successfully downloaded words.txt 5 bytes.\n"
+
+
+def test_functions_are_called_again_when_they_fail():
+    base, calls = datasets.base, []
+
+    def fails_twice():
+        calls.append(None)
+        if len(calls) < 3:
+            raise OSError("once more")
+        return len(calls)
+
+    assert base.retry(initial_delay=1.0, max_delay=2.0)(fails_twice)() == 3
+    with pytest.raises(OSError, match="once more"):
+        calls.clear()
+        base.retry(1.0, 2.0, is_retriable=lambda error: False)(fails_twice)()
+    with pytest.raises(ValueError, match="factor must be >= 1"):
+        base.retry(1.0, 2.0, factor=0.5)
+    with pytest.raises(ValueError, match="jitter must be < 1"):
+        base.retry(1.0, 2.0, jitter=1.0)
+
+
+def test_tables_shrink(tmp_path):
+    (tmp_path / "table.csv").write_text("1,a\n2,b\n3,c\n")
+    datasets.base.shrink_csv(str(tmp_path / "table.csv"), 2)
+    assert (tmp_path / "table_small.csv").read_text().split() == ["1,a", "3,c"]
 
 
 def test_a_set_that_is_not_there_says_where_it_is_looked_for(tmp_path, monkeypatch):
@@ -154,3 +192,58 @@ def test_a_predictor_of_either_kind_of_estimator(tmp_path):
         tf.contrib.predictor.from_estimator(old, receiver)
     with pytest.raises(TypeError, match="from_estimator"):
         tf.contrib.predictor.from_contrib_estimator(core, old_inputs)
+
+
+def _composed(model, head, columns, tmp_path):
+    """An estimator of a part of a model."""
+
+    def model_fn(features, labels, mode):
+        logits = model.build_model(features, columns, is_training=mode == learn.ModeKeys.TRAIN)
+
+        def train(loss):
+            with tf.control_dependencies(model.get_train_step(loss)):
+                return tf.train.get_global_step().assign_add(1).op
+
+        return head.create_model_fn_ops(features, mode, labels, train, logits=logits)
+
+    return learn.Estimator(model_fn, str(tmp_path))
+
+
+def _languages():
+    language = tf.SparseTensor(values=["english"], indices=[[0, 0]], dense_shape=[1, 1])
+    return {"age": tf.constant([[1.0]]), "language": language}, tf.constant([[1]])
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_linear_parts_of_models_learn(joint, tmp_path):
+    layers = tf.contrib.layers
+    columns = [layers.sparse_column_with_hash_bucket("language", 100)]
+    if not joint:
+        columns.append(layers.real_valued_column("age"))
+    model = composable_models.LinearComposableModel(1, _joint_weights=joint, gradient_clip_norm=5.0)
+    estimator = _composed(model, learn.multi_class_head(2), columns, tmp_path)
+    assert model.get_scope_name() == "linear"
+    losses = []
+    for steps in (1, 100):
+        estimator.fit(input_fn=_languages, steps=steps)
+        losses.append(estimator.evaluate(input_fn=_languages, steps=1)["loss"])
+    assert losses[1] < losses[0] / 2
+    weights = model.get_weights(str(tmp_path))
+    assert joint or sorted(weights) == ["linear/age/weight", "linear/language/weights"]
+    assert model.get_bias(str(tmp_path)).shape == (1,)
+
+
+def test_layers_of_models_learn(tmp_path):
+    iris = datasets.load_iris()
+    features = {"measures": iris.data.astype(np.float32)}
+    input_fn = lambda: ({key: tf.constant(each) for key, each in features.items()}, tf.constant(iris.target))
+    model = composable_models.DNNComposableModel(3, [5, 4], dropout=0.1, optimizer="Adagrad")
+    columns = [tf.contrib.layers.real_valued_column("measures", dimension=4)]
+    estimator = _composed(model, learn.multi_class_head(3), columns, tmp_path)
+    losses = []
+    for steps in (1, 60):
+        estimator.fit(input_fn=input_fn, steps=steps)
+        losses.append(estimator.evaluate(input_fn=input_fn, steps=1)["loss"])
+    assert losses[1] < losses[0]
+    assert [w.shape for w in model.get_weights(str(tmp_path))] == [(4, 5), (5, 4), (4, 3)]
+    assert [b.shape for b in model.get_bias(str(tmp_path))] == [(5,), (4,), (3,)]

@@ -352,3 +352,11 @@ def bfloat16(tf, np, name):
     )
     made = getattr(tf, name)(x, y)
     return [made, run(tf, made)]
+
+
+@cases("equal", "less", "less_equal", "greater", "not_equal")
+def denormals_are_compared_as_zero(tf, np, name):
+    tiny = np.full(1000, 1e-40, np.float32)
+    x = tf.placeholder(tf.float32, [1000])
+    with tf.Session() as session:
+        return session.run(getattr(tf, name)(x, [0.0]), {x: tiny})

@@ -104,3 +104,33 @@ def from_estimator(tf, np):
             raises(twice, {"other": x}),
             raises(make, estimator, receiver, "thrice"),
         ]
+
+
+def annotated(tf, np):
+    """Deep models whose collections tell of features; TensorFlow's do so for its older columns alone."""
+    try:
+        from tensorflow.python.feature_column.feature_column import _numeric_column as column
+    except ImportError:
+        column = tf.feature_column.numeric_column
+    names = "layer_annotations/unprocessed_features", "layer_annotatons/processed_features"
+    seen = []
+
+    class Look(tf.train.SessionRunHook):
+        def begin(self):
+            of = tf.get_default_graph().get_collection
+            values = [value for name in names for value in of(f"{name}/values")]
+            seen.append([[of(f"{name}/keys") for name in names], [(v.type_url, v.value) for v in values]])
+            seen.append(len(of("layer_annotations/feature_columns")))
+
+    columns = [column("x"), column("y", [2])]
+    features = {"x": np.ones([2, 1], "f"), "y": np.ones([2, 2], "f")}
+    labels = {"Classifier": np.array([[0], [1]]), "Regressor": np.array([[0.5], [1.0]], "f")}
+    for kind, label in labels.items():
+        with folder_of_its_own() as folder:
+            make = getattr(tf.contrib.estimator, f"DNN{kind}WithLayerAnnotations")
+            estimator = make([2], columns, folder)
+            estimator.train(
+                lambda label=label: tf.data.Dataset.from_tensors((features, label)), hooks=[Look()]
+            )
+            seen.append([type(estimator).__name__, sorted(estimator.get_variable_names())])
+    return seen

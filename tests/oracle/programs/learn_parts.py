@@ -502,6 +502,8 @@ def sets(tf, np):
         return [
             tuple(datasets.load_iris(path)),
             tuple(datasets.load_boston(path)),
+            tuple(datasets.load_iris()),
+            tuple(datasets.load_boston()),
             raises(datasets.load_dataset, "none"),
             raises(datasets.make_dataset, "none"),
         ]

@@ -19,7 +19,7 @@ from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, indexing, joining, shapes, stitching, tiling
-from tideflow.ops.math import binary, checks, reductions, unary
+from tideflow.ops.math import adding, binary, checks, reductions, unary
 from tideflow.ops.nn import softmax
 
 
@@ -139,7 +139,7 @@ class Mixture(Distribution):
     def _mean(self) -> Tensor:
         with control_dependencies(self._assertions):
             means = [component.mean() for component in self.components]
-            return reductions.add_n([s * mean for s, mean in zip(self._shares(), means, strict=True)])
+            return adding.add_n([s * mean for s, mean in zip(self._shares(), means, strict=True)])
 
     def _variance(self) -> Tensor:
         with control_dependencies(self._assertions):
@@ -218,7 +218,7 @@ class Mixture(Distribution):
         with self._name_scope(name, [self.cat.logits]), control_dependencies(self._assertions):
             entropies = [component.entropy() for component in self.components]
             shares = joining.unstack(softmax.softmax(self.cat.logits), num=self.num_components, axis=-1)
-            return reductions.add_n([s * entropy for s, entropy in zip(shares, entropies, strict=True)])
+            return adding.add_n([s * entropy for s, entropy in zip(shares, entropies, strict=True)])
 
 
 def _check_components(cat: Any, components: Any) -> None:

@@ -23,5 +23,10 @@ for _shown in (
 ):
     expose(_shown, f"contrib.estimator.{_shown.__name__}")
 load_when_asked_for(
+    "tideflow.contrib.estimator.annotations",
+    "contrib.estimator.DNNClassifierWithLayerAnnotations",
+    "contrib.estimator.DNNRegressorWithLayerAnnotations",
+)
+load_when_asked_for(
     "tideflow.contrib.estimator.rnn", "contrib.estimator.RNNClassifier", "contrib.estimator.RNNEstimator"
 )

@@ -19,7 +19,7 @@ from tideflow.ops.linalg.contraction import trace
 from tideflow.ops.linalg.factorization import masked_matmul_op, wals_partial_op
 from tideflow.ops.linalg.matmul import matmul
 from tideflow.ops.linalg.solvers import matrix_solve
-from tideflow.ops.math import binary, casting, checks, reductions, unary
+from tideflow.ops.math import adding, binary, casting, checks, reductions, unary
 from tideflow.ops.random.distributions import random_normal
 from tideflow.ops.sparse import construction, with_dense
 from tideflow.ops.state.reference_variables import assign
@@ -128,7 +128,7 @@ class _Side:
             with colocate_with(part):
                 products.append(matmul(part, part, transpose_a=True))
         with colocate_with(self.gramian):
-            return assign(self.gramian, reductions.add_n(products)).op
+            return assign(self.gramian, adding.add_n(products)).op
 
     def updated(self, places: Tensor, values: Tensor) -> Operation:
         """The operation that sets the factors of some rows."""

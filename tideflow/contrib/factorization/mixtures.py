@@ -17,7 +17,7 @@ from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.linalg.decompositions import cholesky
 from tideflow.ops.linalg.matmul import matmul
 from tideflow.ops.linalg.solvers import matrix_triangular_solve
-from tideflow.ops.math import binary, casting, checks, positions, reductions, unary
+from tideflow.ops.math import adding, binary, casting, checks, positions, reductions, unary
 from tideflow.ops.random.distributions import random_uniform
 from tideflow.ops.state.reference_variables import assign
 from tideflow.variables.base import Variable
@@ -37,11 +37,12 @@ def _covariance(points: Tensor, diagonal: bool) -> Tensor:
     centered = points - reductions.reduce_mean(points, 0, keepdims=True)
     if diagonal:
         return reductions.reduce_sum(unary.square(centered), 0, keepdims=True) / (count - 1)
-    return matmul(centered, centered, transpose_a=True) / (count - 1)
+    exact = casting.cast(centered, dtypes.float64)  # sums of many products lose digits in float32
+    return casting.cast(matmul(exact, exact, transpose_a=True), dtypes.float32) / (count - 1)
 
 
 def _random_points(data: list[Any], count: int, seed: int) -> Tensor:
-    total = reductions.add_n([shapes.shape(points)[0] for points in data])
+    total = adding.add_n([shapes.shape(points)[0] for points in data])
     with control_dependencies([checks.assert_less_equal(count, total)]):
         limit = casting.cast(total, dtypes.int64)
         places = random_uniform([count], minval=0, maxval=limit, seed=seed, dtype=dtypes.int64)
@@ -137,7 +138,7 @@ class GmmAlgorithm:
         """The updates of what is fitted, from the share of each distribution in each point."""
         pairs = list(zip(self._shares, data, strict=True))
         with control_dependencies(self._shares):
-            counts = reductions.add_n([reductions.reduce_sum(share, 0) for share in self._shares])
+            counts = adding.add_n([reductions.reduce_sum(share, 0) for share in self._shares])
             train = []
             if "w" in self._params:
                 each = counts / len(data)
@@ -146,9 +147,9 @@ class GmmAlgorithm:
             moved = constants.no_operation()
             if "m" in self._params:
                 sums = [shapes.expand_dims(matmul(s, p, transpose_a=True), 1) for s, p in pairs]
-                moved = self._means.assign(reductions.add_n(sums) / divisor)
+                moved = self._means.assign(adding.add_n(sums) / divisor)
             if "c" in self._params:
-                squares = reductions.add_n([self._second_moments(s, p) for s, p in pairs]) / divisor
+                squares = adding.add_n([self._second_moments(s, p) for s, p in pairs]) / divisor
                 with control_dependencies([moved]):
                     means = self._means.value()
                     covs = squares - matmul(means, means, transpose_a=True) + self._least

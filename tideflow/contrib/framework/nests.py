@@ -7,7 +7,6 @@ from typing import Any
 
 from tideflow.export import export, expose
 from tideflow.graph import nest
-from tideflow.graph.composite import IndexedSlices, SparseTensor
 
 expose(nest.is_nested, "contrib.framework.nest.is_nested")
 
@@ -15,19 +14,6 @@ SHALLOW_TREE_HAS_INVALID_KEYS = (
     "The shallow_tree's keys are not a subset of the input_tree's keys. The shallow_tree has the following "
     "keys that are not in the input_tree: {}."
 )
-
-
-@export("contrib.framework.nest.is_sequence_or_composite")
-def is_sequence_or_composite(o: Any) -> bool:
-    """Whether a value is a container, or a tensor made of several.
-
-    Args:
-      o: Any value.
-
-    Returns:
-      Whether it is.
-    """
-    return nest.is_nested(o) or isinstance(o, (SparseTensor, IndexedSlices))
 
 
 @export("contrib.framework.nest.assert_shallow_structure")
@@ -51,39 +37,67 @@ def assert_shallow_structure(
       TypeError: If containers are of other types, or one of them is none.
       ValueError: If containers have other lengths or keys.
     """
-    if not nest.is_nested(shallow_tree):
+    enters = nest.nesting_test(expand_composites)
+    if not enters(shallow_tree):
         return
-    if not nest.is_nested(input_tree):
+    if not enters(input_tree):
         raise TypeError(
             "If shallow structure is a sequence, input must also be a sequence. Input has type: "
             f"{type(input_tree)}."
         )
-    both_are_dicts = isinstance(shallow_tree, Mapping) and isinstance(input_tree, Mapping)
-    if check_types and type(shallow_tree) is not type(input_tree) and not both_are_dicts:
-        raise TypeError(
-            "The two structures don't have the same sequence type. Input structure has type "
-            f"{type(input_tree)}, while shallow structure has type {type(shallow_tree)}."
-        )
-    if check_subtrees_length and len(shallow_tree) != len(input_tree):
-        raise ValueError(
-            "The two structures don't have the same sequence length. Input structure has length "
-            f"{len(input_tree)}, while shallow structure has length {len(shallow_tree)}."
-        )
-    if both_are_dicts and set(shallow_tree) - set(input_tree):
-        raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(set(shallow_tree) - set(input_tree))))
-    inputs = dict(nest.keyed_children(input_tree))
-    for key, child in nest.keyed_children(shallow_tree):
-        assert_shallow_structure(child, inputs[key], check_types, expand_composites, check_subtrees_length)
+    if check_types and not _begins_like(input_tree, shallow_tree):
+        raise TypeError(_other_types(input_tree, shallow_tree))
+    if nest.is_nested(shallow_tree) and nest.is_nested(input_tree):
+        _check_members(shallow_tree, input_tree, check_subtrees_length)
+    elif nest.is_nested(shallow_tree) or nest.is_nested(input_tree):
+        raise TypeError(_other_types(input_tree, shallow_tree))
+    elif difference := nest.incompatibility(shallow_tree, input_tree):
+        raise ValueError(difference)
+    parts = zip(nest.keyed_children(shallow_tree), nest.keyed_children(input_tree), strict=False)
+    for (_, child), (_, part) in parts:
+        assert_shallow_structure(child, part, check_types, expand_composites, check_subtrees_length)
 
 
-def _up_to(shallow: Any, structure: Any, path: tuple = ()) -> Iterator[tuple[tuple, Any]]:
+def _begins_like(structure: Any, shallow: Any) -> bool:
+    """Whether a container counts as of the type of a shallow one."""
+    if isinstance(structure, type(shallow)):
+        return True
+    return (
+        (isinstance(structure, Mapping) and isinstance(shallow, Mapping))
+        or nest.are_alike_named_tuples(shallow, structure)
+        or nest.are_composite_and_spec(shallow, structure)
+    )
+
+
+def _other_types(structure: Any, shallow: Any) -> str:
+    return (
+        "The two structures don't have the same sequence type. Input structure has type "
+        f"{type(structure)}, while shallow structure has type {type(shallow)}."
+    )
+
+
+def _check_members(shallow: Any, structure: Any, same_number: bool) -> None:
+    """Refuses a container that lacks members of a shallow one, or has more where both must have as many."""
+    sizes = f"Input structure has length {len(structure)}, while shallow structure has length {len(shallow)}."
+    if same_number and len(structure) != len(shallow):
+        raise ValueError(f"The two structures don't have the same sequence length. {sizes}")
+    if len(structure) < len(shallow):
+        raise ValueError(f"The input_tree has fewer elements than the shallow_tree. {sizes}")
+    both_are_mappings = isinstance(shallow, Mapping) and isinstance(structure, Mapping)
+    if both_are_mappings and (absent := set(shallow) - set(structure)):
+        raise ValueError(SHALLOW_TREE_HAS_INVALID_KEYS.format(sorted(absent)))
+
+
+def _up_to(
+    shallow: Any, structure: Any, is_nested: Callable[[Any], bool], path: tuple = ()
+) -> Iterator[tuple[tuple, Any]]:
     """The parts of `structure` where `shallow` has leaves, each with its path."""
-    if not nest.is_nested(shallow):
+    if not is_nested(shallow):
         yield path, structure
         return
     parts = dict(nest.keyed_children(structure))
     for key, child in nest.keyed_children(shallow):
-        yield from _up_to(child, parts[key], (*path, key))
+        yield from _up_to(child, parts[key], is_nested, (*path, key))
 
 
 @export("contrib.framework.nest.flatten_with_tuple_paths_up_to")
@@ -107,7 +121,7 @@ def flatten_with_tuple_paths_up_to(
       A list of pairs of path and part.
     """
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
-    return list(_up_to(shallow_tree, input_tree))
+    return list(_up_to(shallow_tree, input_tree, nest.nesting_test(expand_composites)))
 
 
 @export("contrib.framework.nest.flatten_up_to")
@@ -147,7 +161,7 @@ def flatten_with_tuple_paths(structure: Any, expand_composites: bool = False) ->
     Returns:
       A list of pairs of path, a tuple of keys, and leaf.
     """
-    return list(_up_to(structure, structure))
+    return list(_up_to(structure, structure, nest.nesting_test(expand_composites)))
 
 
 @export("contrib.framework.nest.yield_flat_paths")
@@ -161,7 +175,7 @@ def yield_flat_paths(nest: Any, expand_composites: bool = False) -> Iterator[tup
     Returns:
       An iterator of paths, tuples of keys.
     """
-    for path, _ in _up_to(nest, nest):
+    for path, _ in flatten_with_tuple_paths(nest, expand_composites):
         yield path
 
 
@@ -179,7 +193,8 @@ def flatten_with_joined_string_paths(
     Returns:
       A list of pairs of path and leaf.
     """
-    return [(separator.join(map(str, path)), leaf) for path, leaf in _up_to(structure, structure)]
+    leaves = flatten_with_tuple_paths(structure, expand_composites)
+    return [(separator.join(map(str, path)), leaf) for path, leaf in leaves]
 
 
 @export("contrib.framework.nest.map_structure_up_to")
@@ -202,7 +217,13 @@ def map_structure_up_to(shallow_tree: Any, func: Callable, *inputs: Any, **kwarg
 
 @export("contrib.framework.nest.map_structure_with_tuple_paths_up_to")
 def map_structure_with_tuple_paths_up_to(
-    shallow_tree: Any, func: Callable, *inputs: Any, check_types: bool = True, expand_composites: bool = False
+    shallow_tree: Any,
+    func: Callable,
+    *inputs: Any,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+    **kwargs: Any,
 ) -> Any:
     """Applies a function to the parts that stand where a shallow structure has leaves, and their path.
 
@@ -212,16 +233,18 @@ def map_structure_with_tuple_paths_up_to(
       inputs: The structures.
       check_types: Whether the containers must be of the same types.
       expand_composites: Whether sparse and ragged tensors count as structures of their components.
+      check_subtrees_length: Whether containers must have the same number of items.
+      kwargs: Further arguments of the function.
 
     Returns:
       The results, in the shallow structure.
     """
     if not inputs:
         raise ValueError("Cannot map over no sequences")
-    flat = [flatten_up_to(shallow_tree, each, check_types) for each in inputs]
-    paths = yield_flat_paths(shallow_tree)
-    results = [func(path, *parts) for path, parts in zip(paths, zip(*flat))]
-    return nest.pack_sequence_as(shallow_tree, results)
+    options = check_types, expand_composites, check_subtrees_length
+    flat = [flatten_with_tuple_paths_up_to(shallow_tree, each, *options) for each in inputs]
+    results = [func(parts[0][0], *(part for _, part in parts), **kwargs) for parts in zip(*flat, strict=True)]
+    return nest.pack_sequence_as(shallow_tree, results, expand_composites)
 
 
 @export("contrib.framework.nest.map_structure_with_tuple_paths")
@@ -230,14 +253,13 @@ def map_structure_with_tuple_paths(func: Callable, *structure: Any, **kwargs: An
 
     Args:
       func: A function of the path, a tuple of keys, and a leaf of each structure.
-      structure: Structures that differ in their leaves only.
-      kwargs: `check_types` and `expand_composites`, as of `tf.nest.map_structure`.
+      structure: Structures that begin as the first one is.
+      kwargs: `check_types`, `check_subtrees_length` and `expand_composites`, as of `flatten_up_to`, and
+        further arguments of the function.
 
     Returns:
       The results, in the structure of the first.
     """
-    for other in structure[1:]:
-        nest.assert_same_structure(structure[0], other, **kwargs)
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
 
 
@@ -247,15 +269,18 @@ def map_structure_with_paths(func: Callable, *structure: Any, **kwargs: Any) -> 
 
     Args:
       func: A function of the path as text and a leaf of each structure.
-      structure: Structures that differ in their leaves only.
-      kwargs: `check_types` and `expand_composites`, as of `tf.nest.map_structure`.
+      structure: Structures that begin as the first one is.
+      kwargs: `check_types`, `check_subtrees_length` and `expand_composites`, as of `flatten_up_to`, and
+        further arguments of the function.
 
     Returns:
       The results, in the structure of the first.
     """
-    return map_structure_with_tuple_paths(
-        lambda path, *leaves: func("/".join(map(str, path)), *leaves), *structure, **kwargs
-    )
+
+    def with_joined_path(path: tuple, *leaves: Any, **further: Any) -> Any:
+        return func("/".join(map(str, path)), *leaves, **further)
+
+    return map_structure_with_tuple_paths_up_to(structure[0], with_joined_path, *structure, **kwargs)
 
 
 @export("contrib.framework.nest.flatten_dict_items")

@@ -16,7 +16,7 @@ from tideflow.graph.scopes import control_dependencies, name_scope
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.ops.arrays import constants, shapes, sorting
 from tideflow.ops.control_flow import debugging, python_functions
-from tideflow.ops.math import binary, checks, confusion, reductions
+from tideflow.ops.math import adding, binary, checks, confusion, reductions
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -88,7 +88,7 @@ def reduce_sum_n(tensors: Sequence[Any], name: str | None = None) -> Tensor:
         raise ValueError("No tensors provided.")
     with name_scope(name, "reduce_sum_n", tensors) as scope:
         sums = [reductions.reduce_sum(t, name=f"{t.op.name}/sum") for t in map(convert_to_tensor, tensors)]
-        return sums[0] if len(sums) == 1 else reductions.add_n(sums, name=scope)
+        return sums[0] if len(sums) == 1 else adding.add_n(sums, name=scope)
 
 
 @export("contrib.framework.with_shape")

@@ -11,7 +11,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, get_collection, name_scope
 from tideflow.ops.arrays import constants
-from tideflow.ops.math import binary, reductions, unary
+from tideflow.ops.math import adding, binary, reductions, unary
 from tideflow.ops.nn import normalization
 from tideflow.platform import logging
 
@@ -127,7 +127,7 @@ def sum_regularizer(
         with name_scope(scope, "sum_regularizer", [weights]) as full_name:
             penalties = [regularizer(weights) for regularizer in regularizers]
             penalties = [penalty for penalty in penalties if penalty is not None]
-            return reductions.add_n(penalties, name=full_name) if penalties else None
+            return adding.add_n(penalties, name=full_name) if penalties else None
 
     return regularize
 
@@ -158,6 +158,6 @@ def apply_regularization(regularizer: Regularizer, weights_list: Sequence[Any] |
                     "regularizer must return a scalar Tensor instead of a Tensor with rank "
                     f"{penalty.shape.ndims}."
                 )
-        total = reductions.add_n(penalties, name=scope)
+        total = adding.add_n(penalties, name=scope)
         add_to_collection(GraphKeys.REGULARIZATION_LOSSES, total)
         return total

@@ -22,7 +22,7 @@ from tideflow.graph.scopes import control_dependencies, get_default_graph
 from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import grouping
-from tideflow.ops.math import reductions
+from tideflow.ops.math import adding, reductions
 from tideflow.variables.base import Variable
 from tideflow.variables.variable_scope import get_variable_scope, variable_scope
 
@@ -35,7 +35,7 @@ def _after(first: Sequence[Tensor | None], tensors: Sequence[Tensor]) -> list[Te
     known = [tensor for tensor in first if tensor is not None and tensor.dtype.is_floating]
     if not known:
         return list(tensors)
-    total = reductions.add_n([reductions.reduce_sum(shapes.reshape(tensor, [-1])[:1]) for tensor in known])
+    total = adding.add_n([reductions.reduce_sum(shapes.reshape(tensor, [-1])[:1]) for tensor in known])
     zero = constants.stop_gradient(total * np.finfo(total.dtype.as_numpy_dtype).tiny)
     return [
         tensor + zero if tensor.dtype == total.dtype else constants.identity(tensor) for tensor in tensors
@@ -47,7 +47,7 @@ def _sums(*lists: Sequence[Any]) -> list[Any]:
     found = []
     for grads in zip(*lists):
         there = [grad for grad in grads if grad is not None]
-        found.append(reductions.add_n(there) if there else None)
+        found.append(adding.add_n(there) if there else None)
     return found
 
 

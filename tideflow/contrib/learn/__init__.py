@@ -6,6 +6,7 @@ from tideflow.contrib.learn import (  # noqa: F401
     combined,
     datasets,
     dnn,
+    downloads,
     estimator,
     experiment,
     exports,

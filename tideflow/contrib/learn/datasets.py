@@ -17,18 +17,9 @@ _SCIKIT = (None, "Use scikits.learn.datasets.")
 _SYNTHETIC = "Consider using synthetic datasets from scikits.learn."
 
 
-def _of_scikit(loader: str, target_dtype: Any) -> Dataset:
-    """A set of data that scikit-learn comes with, if it is installed and still has it."""
-    try:
-        import sklearn.datasets  # loaded when asked for: it need not be installed
-
-        found = getattr(sklearn.datasets, loader)()
-    except ImportError as error:
-        raise FileNotFoundError(
-            f"{loader} reads the data that scikit-learn comes with, and it has none: {error}. Give the path "
-            "of a table of comma-separated values as data_path."
-        ) from error
-    return Dataset(data=found.data.astype(np.float64), target=found.target.astype(target_dtype))
+def _table_beside(name: str) -> str:
+    """The path of a table that comes with this library."""
+    return os.path.join(os.path.dirname(__file__), "data", f"{name}.txt")
 
 
 @export("contrib.learn.datasets.load_iris", "contrib.learn.datasets.base.load_iris")
@@ -37,18 +28,14 @@ def load_iris(data_path: str | None = None) -> Dataset:
     """Loads the measures of 150 irises of three species.
 
     Args:
-      data_path: A table whose first line says how many rows and features it has; that of scikit-learn,
-        which must be installed then, if None.
+      data_path: A table whose first line says how many rows and features it has; the one that comes with
+        this library if None.
 
     Returns:
       The four measures as `data`, and the species as `target`.
-
-    Raises:
-      FileNotFoundError: If there is no path and no scikit-learn.
     """
-    if data_path is None:
-        return _of_scikit("load_iris", np.int64)
-    return load_csv_with_header(data_path, target_dtype=np.int64, features_dtype=np.float64)
+    path = data_path or _table_beside("iris")
+    return load_csv_with_header(path, target_dtype=np.int64, features_dtype=np.float64)
 
 
 @export("contrib.learn.datasets.load_boston", "contrib.learn.datasets.base.load_boston")
@@ -57,18 +44,14 @@ def load_boston(data_path: str | None = None) -> Dataset:
     """Loads the prices of houses in 506 districts of Boston.
 
     Args:
-      data_path: A table whose first line says how many rows and features it has; that of a scikit-learn
-        before 1.2, which must be installed then, if None.
+      data_path: A table whose first line says how many rows and features it has; the one that comes with
+        this library if None.
 
     Returns:
       The thirteen features as `data`, and the prices as `target`.
-
-    Raises:
-      FileNotFoundError: If there is no path and no such scikit-learn.
     """
-    if data_path is None:
-        return _of_scikit("load_boston", np.float64)
-    return load_csv_with_header(data_path, target_dtype=np.float64, features_dtype=np.float64)
+    path = data_path or _table_beside("boston")
+    return load_csv_with_header(path, target_dtype=np.float64, features_dtype=np.float64)
 
 
 def _load_dbpedia(size: str) -> Datasets:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tideflow.export import export
+from tideflow.platform.deprecation import deprecated
 from tideflow.platform.gfile import GFile
 
 if TYPE_CHECKING:
@@ -68,3 +69,18 @@ def load_csv_without_header(
     """
     with GFile(filename) as file:
         return _divided(list(csv.reader(file)), target_dtype, features_dtype, target_column)
+
+
+@export("contrib.learn.datasets.base.shrink_csv")
+@deprecated(None, "Use tf.data instead.")
+def shrink_csv(filename: str, ratio: int) -> None:
+    """Writes some of a table's rows to a file whose name has `_small` before the suffix.
+
+    Args:
+      filename: The file of the table.
+      ratio: Each row whose number is a multiple of this is taken.
+    """
+    with GFile(filename) as whole, GFile(filename.replace(".", "_small."), "w") as small:
+        csv.writer(small).writerows(
+            row for number, row in enumerate(csv.reader(whole)) if number % ratio == 0
+        )

@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
 from tideflow.ops.arrays import shapes
-from tideflow.ops.math import casting, reductions
+from tideflow.ops.math import adding, casting, reductions
 from tideflow.ops.nn import softmax
 from tideflow.variables import variable_scope as scopes
 
@@ -53,9 +53,9 @@ def sequence_loss_by_example(
             else:
                 loss = softmax_loss_function(labels=labels, logits=scores)
             losses.append(loss * weight)
-        total = reductions.add_n(losses)
+        total = adding.add_n(losses)
         if average_across_timesteps:
-            total /= reductions.add_n(weights) + 1e-12  # an example whose weights are all zero
+            total /= adding.add_n(weights) + 1e-12  # an example whose weights are all zero
         return total
 
 

@@ -22,7 +22,7 @@ from tideflow.nn.pools import pool
 from tideflow.ops.arrays import indexing, ranking, shapes, slicing
 from tideflow.ops.arrays.constants import no_operation
 from tideflow.ops.control_flow.conditionals import cond
-from tideflow.ops.math import binary, casting, powers, reductions, unary
+from tideflow.ops.math import adding, binary, casting, powers, unary
 from tideflow.ops.state.reference_variables import assign
 from tideflow.platform import logging
 from tideflow.summary.functions import scalar
@@ -185,9 +185,7 @@ class Pruning:
             ordered, _ = ranking.top_k(shapes.reshape(sizes, [-1]), k=shapes.size(sizes))
             smallest = indexing.gather(ordered, casting.cast(kept, dtypes.int32) - 1)
             decay = self._spec.threshold_decay
-            smoothed = reductions.add_n(
-                [binary.multiply(smallest, 1 - decay), binary.multiply(threshold, decay)]
-            )
+            smoothed = adding.add_n([binary.multiply(smallest, 1 - decay), binary.multiply(threshold, decay)])
             return smoothed, casting.cast(binary.greater_equal(sizes, smoothed), dtypes.float32)
 
     def _updated_by_blocks(self, weights: Any, threshold: Any) -> tuple[Tensor, Tensor]:

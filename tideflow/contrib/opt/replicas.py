@@ -23,7 +23,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.ops.arrays import constants, creation
 from tideflow.ops.control_flow import conditionals, grouping
-from tideflow.ops.math import binary, reductions
+from tideflow.ops.math import adding, binary
 from tideflow.ops.nn import normalization
 from tideflow.ops.state import reference_variables
 from tideflow.queues.accumulators import ConditionalAccumulator
@@ -367,7 +367,7 @@ class ElasticAverageOptimizer(Optimizer):
         trained = var_list or trainable_variables()
         copies = [self._local_map[variable] for variable in trained]
         away = [binary.subtract(*pair) for pair in zip(trainable_variables(), copies)]
-        distance = self._rho * reductions.add_n([normalization.l2_loss(difference) for difference in away])
+        distance = self._rho * adding.add_n([normalization.l2_loss(difference) for difference in away])
         return self._opt.compute_gradients(
             loss + distance,
             trained,

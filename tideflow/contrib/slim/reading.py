@@ -11,7 +11,7 @@ from tideflow.graph import dtypes
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import GraphKeys, get_collection, name_scope
 from tideflow.graph.stacks import replaced
-from tideflow.ops.math import casting, reductions
+from tideflow.ops.math import adding, casting
 from tideflow.platform import gfile
 from tideflow.queues.base import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
 from tideflow.queues.readers import ReaderBase
@@ -90,11 +90,11 @@ class ParallelReader(ReaderBase):
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records all readers have read."""
-        return reductions.add_n([reader.num_records_produced() for reader in self._readers], name=name)
+        return adding.add_n([reader.num_records_produced() for reader in self._readers], name=name)
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
         """How many files all readers have read to the end."""
-        return reductions.add_n([reader.num_work_units_completed() for reader in self._readers], name=name)
+        return adding.add_n([reader.num_work_units_completed() for reader in self._readers], name=name)
 
 
 @export("contrib.slim.parallel_reader.parallel_read")

@@ -22,11 +22,14 @@ def _one_hot(targets: Tensor, probabilities: Tensor) -> Tensor:
     return tf.one_hot(classes, tf.shape(probabilities)[1])
 
 
-def _top_5(probabilities: Tensor, targets: Tensor) -> Any:
-    classes = tf.cast(targets, tf.int32)
-    if classes.shape.ndims > 1:
-        classes = tf.squeeze(classes, axis=[1])
-    return tf.metrics.mean(tf.nn.in_top_k(probabilities, classes, 5))
+def _top_k_generator(k: int) -> Callable:
+    def _top_k(probabilities: Tensor, targets: Tensor) -> Any:
+        classes = tf.cast(targets, tf.int32)
+        if classes.shape.ndims > 1:
+            classes = tf.squeeze(classes, axis=[1])
+        return tf.metrics.mean(tf.nn.in_top_k(probabilities, classes, k))
+
+    return _top_k
 
 
 def _r2(probabilities: Tensor, targets: Tensor, weights: Any = None) -> Any:
@@ -66,11 +69,12 @@ def _of_class_1(metric: str, **options: Any) -> Callable:
     return found
 
 
+_accuracy = _of_classes("accuracy")
 _METRICS: dict[str, tuple[Callable, str]] = {
     "auc": (_of_class_1("auc"), PROBABILITIES),
     "sigmoid_entropy": (_sigmoid_entropy, PROBABILITIES),
     "softmax_entropy": (_softmax_entropy, PROBABILITIES),
-    "accuracy": (_of_classes("accuracy"), CLASSES),
+    "accuracy": (_accuracy, CLASSES),
     "r2": (_r2, SCORES),
     "predictions": (lambda predictions, unused_targets, **unused_kwargs: predictions, CLASSES),
     "classification_log_loss": (_log_loss, PROBABILITIES),
@@ -81,7 +85,7 @@ _METRICS: dict[str, tuple[Callable, str]] = {
     ),
     "recall": (_of_classes("recall"), CLASSES),
     "recall_at_thresholds": (_of_class_1("recall_at_thresholds", thresholds=_THRESHOLDS), PROBABILITIES),
-    "top_5": (_top_5, PROBABILITIES),
+    "top_5": (_top_k_generator(5), PROBABILITIES),
 }
 
 

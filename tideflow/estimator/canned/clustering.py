@@ -14,7 +14,7 @@ from tideflow.nn.functions import l2_normalize
 from tideflow.ops.arrays import constants, creation, distinct, indexing, joining, shapes
 from tideflow.ops.control_flow import conditionals, grouping, while_loops
 from tideflow.ops.linalg.matmul import matmul
-from tideflow.ops.math import binary, casting, checks, clustering, reductions, segments, unary
+from tideflow.ops.math import adding, binary, casting, checks, clustering, reductions, segments, unary
 from tideflow.ops.random.distributions import random_uniform
 from tideflow.ops.state.reference_variables import assign, assign_sub
 from tideflow.ops.state.variable_rows import scatter_add
@@ -160,10 +160,10 @@ class KMeans:
 
     def _moved_to_means(self, inputs: Any, nearest: Any, count: Tensor, centers: Any) -> Tensor:
         """All centers at the means of the points that are nearest to them."""
-        sums = reductions.add_n(
+        sums = adding.add_n(
             [segments.unsorted_segment_sum(p, n, count) for p, n in zip(inputs, nearest, strict=True)]
         )
-        counts = reductions.add_n(
+        counts = adding.add_n(
             [
                 segments.unsorted_segment_sum(creation.ones([shapes.shape(p)[0], 1]), n, count)
                 for p, n in zip(inputs, nearest, strict=True)
@@ -216,7 +216,7 @@ class _Choice:
         self._inputs = kmeans._inputs
         self._num_selected = shapes.shape(state.centers)[0]
         self._num_remaining = count - self._num_selected
-        self._num_points = reductions.add_n([shapes.shape(points)[0] for points in self._inputs])
+        self._num_points = adding.add_n([shapes.shape(points)[0] for points in self._inputs])
 
     def op(self) -> Tensor:
         """The operation that chooses centers; it does nothing once there are all."""

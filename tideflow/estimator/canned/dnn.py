@@ -49,13 +49,28 @@ def dnn_logit_fn_builder(
     Raises:
       ValueError: If `units` is not a number.
     """
+    return _logit_fn(
+        units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
+    )
+
+
+def _logit_fn(
+    units: int,
+    hidden_units: Sequence[int],
+    feature_columns: Iterable[Any],
+    activation_fn: Callable | None,
+    dropout: float | None,
+    input_layer_partitioner: Any,
+    batch_norm: bool,
+    input_layer: Callable[..., Tensor] = dense_features,
+) -> Callable[..., Tensor]:
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
 
     def dnn_logit_fn(features: dict[str, Any], mode: str) -> Tensor:
         is_training = mode == ModeKeys.TRAIN
         with tf.variable_scope("input_from_feature_columns", partitioner=input_layer_partitioner):
-            net = dense_features(features, feature_columns)
+            net = input_layer(features, feature_columns)
         for number, size in enumerate(hidden_units):
             with tf.variable_scope(f"hiddenlayer_{number}", use_resource=True) as scope:
                 net = _dense(net, size, activation_fn, scope)
@@ -91,12 +106,13 @@ def dnn_model_fn(
     input_layer_partitioner: Any = None,
     config: RunConfig | None = None,
     batch_norm: bool = False,
+    input_layer: Callable[..., Tensor] = dense_features,
 ) -> EstimatorSpec:
     """The model function of deep models."""
     optimizer = optimizer_of(optimizer, _LEARNING_RATE)
     check_features(features)
     with tf.variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner_of(config)):
-        logit_fn = dnn_logit_fn_builder(
+        logit_fn = _logit_fn(
             head.logits_dimension,
             hidden_units,
             feature_columns,
@@ -104,6 +120,7 @@ def dnn_model_fn(
             dropout,
             input_layer_partitioner or partitioner_of(config, 64 << 20),
             batch_norm,
+            input_layer,
         )
         return head.create_estimator_spec(
             features=features,

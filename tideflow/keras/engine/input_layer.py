@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
+from tideflow.distribute.context import get_strategy
 from tideflow.export import export
+from tideflow.keras.backend.arrays import placeholder
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer
-from tideflow.layers.keras_graph import get_graph
 from tideflow.layers.nodes import static_shape
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ class InputLayer(Layer):
       input_tensor: A tensor that is the input; a new placeholder if None.
       sparse: Whether the input is sparse.
       name: The name of the layer.
-      ragged: Whether the input is ragged, which this version does not feed.
+      ragged: Whether the input is ragged.
       **kwargs: `batch_input_shape`, the shape with the batch.
     """
 
@@ -41,6 +42,7 @@ class InputLayer(Layer):
         ragged: bool = False,
         **kwargs: Any,
     ):
+        batch_size = _of_replica(batch_size)
         if "batch_input_shape" in kwargs:
             whole = kwargs.pop("batch_input_shape")
             if input_shape is not None and whole is not None:
@@ -51,8 +53,8 @@ class InputLayer(Layer):
             batch_size, input_shape = whole[0], tuple(whole[1:])
         if kwargs:
             raise ValueError("Unrecognized keyword arguments:", kwargs.keys())
-        if ragged:
-            raise ValueError("A ragged input is fed through tf.ragged.placeholder, given as `input_tensor`.")
+        if ragged and sparse:
+            raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
         if not name:
             name = f"input_{keras_state.get_uid('input')}"
         if dtype is None:
@@ -71,9 +73,7 @@ class InputLayer(Layer):
                 None if input_shape is None else (batch_size, *tuple(tf.TensorShape(input_shape).as_list()))
             )
             self._batch_input_shape = whole
-            with get_graph().as_default():
-                kind = tf.sparse_placeholder if sparse else tf.placeholder
-                input_tensor = kind(dtype, whole, name=name)
+            input_tensor = placeholder(whole, dtype=dtype, sparse=sparse, ragged=ragged, name=name)
         else:
             self._batch_input_shape = static_shape(input_tensor)
         input_tensor._keras_mask = None
@@ -88,6 +88,20 @@ class InputLayer(Layer):
             "ragged": self.ragged,
             "name": self.name,
         }
+
+
+def _of_replica(batch_size: int | None) -> int | None:
+    """The size of a replica's part of a batch, in the scope of a strategy."""
+    strategy = get_strategy()
+    replicas = strategy.num_replicas_in_sync
+    if batch_size is None or replicas == 1 or not strategy.extended._global_batch_size:
+        return batch_size
+    if batch_size % replicas:
+        raise ValueError(
+            f"The `batch_size` argument value {batch_size} cannot be divisible by number of replicas "
+            f"{replicas}"
+        )
+    return batch_size // replicas
 
 
 @export("keras.Input", "keras.layers.Input")
@@ -110,7 +124,7 @@ def Input(
       dtype: The type of the elements; the default of Keras if None.
       sparse: Whether the input is sparse.
       tensor: A tensor that is the input; a new placeholder if None.
-      ragged: Whether the input is ragged, which this version does not feed.
+      ragged: Whether the input is ragged.
       **kwargs: `batch_shape`, the shape with the batch.
 
     Returns:

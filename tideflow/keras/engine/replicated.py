@@ -11,20 +11,64 @@ import tideflow as tf
 from tideflow.distribute.reductions import ReduceOp
 from tideflow.distribute.values import regroup, select
 from tideflow.keras.backend.functions import function
+from tideflow.keras.callbacks.schedules import LearningRateScheduler, ReduceLROnPlateau
 from tideflow.keras.engine import loops, steps
+from tideflow.keras.optimizers.optimizer import Optimizer
 from tideflow.layers.keras_graph import step_in_graph
+
+
+def check_compile(
+    model: Any,
+    run_eagerly: bool | None,
+    sample_weight_mode: Any,
+    target_tensors: Any,
+    weighted_metrics: Any,
+) -> None:
+    """Refuses what TensorFlow's older loops do not train under a strategy.
+
+    Raises:
+      NotImplementedError: If time steps or metrics are weighted.
+      ValueError: If the true values are tensors, steps run operation by operation, or, in a graph, the model
+        does not know its inputs yet.
+    """
+    if sample_weight_mode:
+        raise NotImplementedError("sample_weight_mode is not supported with tf.distribute.Strategy.")
+    if weighted_metrics:
+        raise NotImplementedError("weighted_metrics is not supported with tf.distribute.Strategy.")
+    if target_tensors:
+        raise ValueError("target_tensors is not supported with tf.distribute.Strategy.")
+    if run_eagerly:
+        raise ValueError(
+            "We currently do not support enabling `run_eagerly` with distribution strategy. Compile the "
+            "model without `experimental_run_tf_function=False`."
+        )
+    if not tf.executing_eagerly() and not (model.built and model.inputs and model.outputs):
+        raise ValueError(
+            "We currently do not support distribution strategy with a `Sequential` model that is created "
+            "without `input_shape`/`input_dim` set in its first layer or a subclassed model. Say the shape "
+            "of the inputs, or enable eager execution."
+        )
+
+
+def check_callbacks(callbacks: Any, optimizer: Any) -> None:
+    """ValueError for callbacks that set the learning rate of an optimizer which is not Keras's."""
+    given = callbacks if isinstance(callbacks, (list, tuple)) else [callbacks]
+    for callback in given:
+        sets_rate = isinstance(callback, (LearningRateScheduler, ReduceLROnPlateau))
+        if sets_rate and not isinstance(optimizer, Optimizer):
+            raise ValueError(
+                f"You must specify a Keras Optimizer V2 when using {callback} callback with "
+                "DistributionStrategy."
+            )
 
 
 def prepare(model: Any) -> None:
     """Prepares for training a model that is being compiled in the scope of a strategy.
 
     Raises:
-      ValueError: If the strategy cannot train it: variables were made outside its scope, or the true values
-        are tensors.
+      ValueError: If the strategy cannot train it, because variables were made outside its scope.
     """
     strategy = model._strategy
-    if model._target_tensors is not None:
-        raise ValueError("target_tensors is not supported with tf.distribute.Strategy.")
     if not model.run_eagerly and not tf.executing_eagerly():
         target = strategy.extended._session_target()
         if target:

@@ -10,8 +10,8 @@ from tideflow.distribute.context import get_strategy, has_strategy, in_cross_rep
 from tideflow.export import export
 from tideflow.keras import optimizers
 from tideflow.keras.backend.functions import function
-from tideflow.keras.engine import compiling, data, loops, replicated, steps
-from tideflow.keras.engine.feeding import Fed, check_batch_size, is_generator
+from tideflow.keras.engine import compiling, data, dataset_checks, loops, replicated, steps
+from tideflow.keras.engine.feeding import Fed
 from tideflow.keras.engine.network import Network
 from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from tideflow.keras.optimizers.optimizer import Optimizer
@@ -80,8 +80,8 @@ class Model(Fed, Network):
                 "distribution strategy scope."
             )
         self._run_eagerly = kwargs.pop("run_eagerly", None)
-        for word in ("cloning", "experimental_run_tf_function"):  # how TensorFlow trains, not what
-            kwargs.pop(word, None)
+        kwargs.pop("cloning", None)  # how TensorFlow trains, not what
+        as_function = kwargs.pop("experimental_run_tf_function", True) and tf.executing_eagerly()
         self._function_kwargs = kwargs
         self.optimizer = self._scaled(optimizers.get(optimizer))
         self.loss = loss or {}
@@ -101,6 +101,11 @@ class Model(Fed, Network):
         if self.run_eagerly and target_tensors is not None:
             raise ValueError("target_tensors argument is not supported when running a model eagerly.")
         if self._strategy is not None:
+            older = sample_weight_mode is not None or not isinstance(self.optimizer, optimizers.Optimizer)
+            if older or target_tensors is not None or not as_function:  # TensorFlow's older loops train these
+                replicated.check_compile(
+                    self, self._run_eagerly, sample_weight_mode, target_tensors, weighted_metrics
+                )
             replicated.prepare(self)
         self._is_compiled = True
         self._endpoints = []
@@ -363,7 +368,17 @@ class Model(Fed, Network):
             validation = loops.from_arrays(held, batch_size or 32, shuffle=True)
         else:
             source = self._source(
-                x, y, sample_weight, class_weight, batch_size, steps_per_epoch, shuffle, True, epochs, **queue
+                x,
+                y,
+                sample_weight,
+                class_weight,
+                batch_size,
+                steps_per_epoch,
+                shuffle,
+                True,
+                epochs,
+                "steps_per_epoch",
+                **queue,
             )
         return self._fit(source, validation, epochs, initial_epoch, verbose, callbacks, validation_freq)
 
@@ -376,11 +391,8 @@ class Model(Fed, Network):
                 "When using data tensors as input to a model, you should specify the `steps_per_epoch` "
                 "argument. This model has inputs to be fed: pass their data as `x`."
             )
-        if is_generator(x) and split:
-            raise ValueError(
-                "If your data is in the form of a Python generator, you cannot use `validation_split`."
-            )
-        check_batch_size(x, batch_size)
+        dataset_checks.check_split(x, split)
+        dataset_checks.check_batch_size(x, batch_size)
         if steps is not None and validation_data is None and not split:
             raise ValueError("`validation_steps` should not be specified if `validation_data` is None.")
 
@@ -397,7 +409,8 @@ class Model(Fed, Network):
                 )
             x, y, weight = (*given, None)[:3]
             return self._source(x, y, weight, None, batch_size, steps, True, True)
-        return self._source(given, None, None, None, batch_size, steps, False, True, **queue)
+        named = {"steps_name": "validation_steps", **queue}
+        return self._source(given, None, None, None, None, steps, False, True, **named)
 
     def _fit(
         self,
@@ -409,6 +422,8 @@ class Model(Fed, Network):
         callbacks: Any,
         validation_freq: Any,
     ) -> Any:
+        if self._strategy is not None:
+            replicated.check_callbacks(callbacks, self.optimizer)
         train = self._current_function(loops.TRAIN)
         test = self._current_function(loops.TEST)
         together = loops.callback_list(
@@ -472,7 +487,7 @@ class Model(Fed, Network):
           The loss, or a list of the loss and the metrics, in the order of `metrics_names`.
         """
         self._require_compiled()
-        check_batch_size(x, batch_size)
+        dataset_checks.check_batch_size(x, batch_size)
         queue = {
             "max_queue_size": max_queue_size,
             "workers": workers,
@@ -513,7 +528,7 @@ class Model(Fed, Network):
         Returns:
           An array, or a list of arrays, one for each output.
         """
-        check_batch_size(x, batch_size)
+        dataset_checks.check_batch_size(x, batch_size)
         queue = {
             "max_queue_size": max_queue_size,
             "workers": workers,
@@ -628,6 +643,9 @@ class Model(Fed, Network):
         Returns:
           The history.
         """
+        dataset_checks.check_steps(generator, steps_per_epoch, "steps_per_epoch")
+        if dataset_checks.is_generator(validation_data):
+            dataset_checks.check_steps(validation_data, validation_steps, "validation_steps")
         return self.fit(
             generator,
             epochs=epochs,
@@ -669,6 +687,7 @@ class Model(Fed, Network):
         Returns:
           The loss, or a list of the loss and the metrics.
         """
+        dataset_checks.check_steps(generator, steps, "steps")
         return self.evaluate(
             generator,
             steps=steps,
@@ -703,6 +722,7 @@ class Model(Fed, Network):
         Returns:
           An array, or a list of arrays.
         """
+        dataset_checks.check_steps(generator, steps, "steps")
         return self.predict(
             generator,
             steps=steps,

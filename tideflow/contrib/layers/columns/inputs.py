@@ -15,7 +15,7 @@ from tideflow.graph.nest import map_structure
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays import joining, shapes
 from tideflow.ops.linalg.matmul import matmul
-from tideflow.ops.math.reductions import add_n
+from tideflow.ops.math.adding import add_n
 from tideflow.ops.nn.activations import bias_add
 from tideflow.ops.sparse.parts import sparse_concat
 from tideflow.variables.initializers import Zeros

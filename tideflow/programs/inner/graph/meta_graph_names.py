@@ -261,4 +261,4 @@ def copy_scoped_meta_graph(
 def _variables(graph: Graph, scope: str | None) -> dict[str, Any]:
     prefix = f"{scope}/" if scope and not scope.endswith("/") else scope or ""
     found = graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=prefix)
-    return {variable.name.partition(":")[0].removeprefix(prefix): variable for variable in found}
+    return {variable.name.removeprefix(prefix): variable for variable in found}

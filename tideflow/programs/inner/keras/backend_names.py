@@ -13,6 +13,7 @@ from tideflow.keras.backend import functions, neural
 from tideflow.layers import keras_graph, keras_session, keras_state
 from tideflow.layers.nodes import is_keras_tensor as _has_history
 from tideflow.layers.shapes import check_data_format, check_padding
+from tideflow.programs.inner.keras.distribution_names import is_tpu_strategy as is_tpu_strategy
 
 py_all, py_any, py_sum, py_slice = builtins.all, builtins.any, builtins.sum, builtins.slice
 

@@ -8,14 +8,14 @@ import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tideflow.keras.engine import feeding
+from tideflow.keras.engine import dataset_checks
 from tideflow.keras.layers import core
 from tideflow.keras.utils import data_utils
 from tideflow.layers.base import snake_case
 from tideflow.variables import custom_objects
 
 _GLOBAL_CUSTOM_OBJECTS = custom_objects.get_custom_objects()
-is_generator_or_sequence = feeding.is_generator
+is_generator_or_sequence = dataset_checks.is_generator
 to_snake_case = snake_case
 terminate_keras_multiprocessing_pools = data_utils.terminate_keras_multiprocessing_pools
 
