@@ -194,9 +194,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional ops topology tpu tpu_config "
+        "tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
@@ -295,7 +296,7 @@ MODULES: dict[str, str] = {
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
     "inner.keras.standalone_names inner.graph.graph_names inner.graph.default_stacks "
-    "inner.graph.shape_functions",
+    "inner.graph.shape_functions inner.graph.gradient_registry",
     "python.framework.random_seed": "tf.random tf inner.graph.random_names",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -311,7 +312,7 @@ MODULES: dict[str, str] = {
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
-    "python.ops.custom_gradient": "tf inner.train.variable_names",
+    "python.ops.custom_gradient": "tf inner.train.variable_names inner.graph.gradient_names",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
@@ -378,11 +379,12 @@ MODULES: dict[str, str] = {
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train inner.eager.context_names "
-    "inner.util.version_names inner.graph.tensor_utilities",
+    "inner.util.version_names inner.graph.tensor_utilities inner.train.event_files",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers inner.train.program_names",
-    "python.training.device_setter": "tf.train tideflow.cluster.device_setter",
+    "python.training.device_setter": "tf.train tideflow.cluster.device_setter inner.train.program_names",
+    "python.training.session_manager": "tf.train inner.train.program_names",
     "python.training.evaluation": "tideflow.train.evaluation inner.train.program_names",
     "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
@@ -472,7 +474,8 @@ MODULES: dict[str, str] = {
     "python.ops.ctc_ops": "tf.nn inner.graph.loss_names",
     "python.ops.state_ops": "tf inner.train.state_names",
     "python.ops.template": "tf inner.train.state_names",
-    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names",
+    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
+    "python.ops.gradients_util": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
     "python.ops.image_ops_impl": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.image_ops": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.check_ops": "tf tf.debugging inner.graph.arithmetic_names",
