@@ -105,6 +105,7 @@ class Graph(InnerNames):
         self._function_gradients: dict[str, str] = {}  # the function that computes a function's gradient
         self._function_bodies: dict[tuple[str, str], FunctionBody] = {}  # by name and attribute values
         self._function_calls: dict[str, Op] = {}  # the op types that call functions by name
+        self._python_functions: list[Any] = []  # what its nodes call; it lives as long as the graph
         self._container = ""
         self._takes_internal_ops = False  # True of a part of a step that another task of the cluster sent
         self._last_seeds: dict[str, int] = {}
