@@ -172,7 +172,7 @@ class _PythonFunctions:
 
     def size(self) -> int:
         """How many there are."""
-        return len(python_functions._functions)
+        return python_functions.registered_count()
 
 
 _py_funcs = _PythonFunctions()
