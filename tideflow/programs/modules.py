@@ -232,10 +232,6 @@ _CALLED = {
     "logging": "python.platform.tf_logging",
     "tf_variables": "python.ops.variables",
     "vs": "python.ops.variable_scope",
-    **{
-        f"{name}_v2": f"python.keras.optimizer_v2.{name}"
-        for name in "adadelta adagrad adam adamax gradient_descent nadam rmsprop".split()
-    },
 }
 
 
