@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.contrib.tpu.streaming import StreamingFilesDataset
 
 
 def _train(optimizer):
@@ -130,3 +131,29 @@ def test_models_stay_where_they_are(tmp_path):
     receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"x": tf.ones([1])})
     path = tf.contrib.tpu.export_estimator_savedmodel(estimator, str(tmp_path / "out"), receiver)
     assert tf.saved_model.loader.maybe_saved_model_directory(path)
+
+
+def test_streamed_files_are_read_several_at_a_time(tmp_path):
+    for number in range(3):
+        (tmp_path / f"part{number}.txt").write_text(f"{number}a\n{number}b\n")
+    pattern = str(tmp_path / "part*.txt")
+    with tf.Graph().as_default(), tf.Session() as session:
+        lines = StreamingFilesDataset(pattern, filetype="text", num_epochs=2)
+        mapped = StreamingFilesDataset(
+            tf.data.Dataset.list_files(pattern, shuffle=False),
+            filetype=lambda path: tf.data.TextLineDataset(path).take(1),
+            num_epochs=1,
+            filename_shuffle_buffer_size=False,
+            sloppy=False,
+        )
+        elements = [tf.data.make_one_shot_iterator(each).get_next() for each in (lines, mapped)]
+        assert sorted(session.run(elements[0]) for _ in range(12)) == sorted(
+            2 * [b"0a", b"0b", b"1a", b"1b", b"2a", b"2b"]
+        )
+        assert [session.run(elements[1]) for _ in range(3)] == [b"0a", b"1a", b"2a"]
+    with pytest.raises(ValueError, match="Unexpected filetype: tables"):
+        StreamingFilesDataset(pattern, filetype="tables")
+    with pytest.raises(ValueError, match="filetype should be a string or a callable"):
+        StreamingFilesDataset(pattern, filetype=3)
+    with pytest.raises(ValueError, match="files was not a string or a dataset"):
+        StreamingFilesDataset(files=3)

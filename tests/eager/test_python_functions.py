@@ -26,9 +26,12 @@ def test_a_graph_calls_eager_python_and_differentiates_it():
 
 def test_results_are_checked_and_errors_kept():
     with tf.Graph().as_default(), tf.Session() as session:
-        two = tf.py_function(lambda x: [x, x], [1.0], tf.float32)
-        with pytest.raises(tf.errors.InvalidArgumentError, match="returned 2 values, 1 were promised"):
-            session.run(two)
+        none = tf.py_function(lambda x: None, [1.0], tf.float32)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="returns 0 values, but expects to see 1"):
+            session.run(none)
+        variable = tf.py_function(lambda: tf.Variable(1.0, use_resource=True), [], tf.float32)
+        with pytest.raises(tf.errors.UnknownError, match="Attempting to return a variable"):
+            session.run(variable)
         with pytest.raises(tf.errors.UnimplementedError):
             session.run(tf.py_function(_unimplemented, [1.0], tf.float32))
 
@@ -44,7 +47,9 @@ def test_eagerly_it_is_the_function_itself(eagerly):
         y = tf.py_function(lambda v: v * v, [x], tf.float32)
     assert float(tape.gradient(y, x)) == 6.0
     assert tf.py_function(lambda: None, [], []) == []
-    known = len(python_functions._functions)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="returns 1 values, but expects to see 2 values"):
+        tf.py_function(lambda v: v, [x], [tf.float32, tf.float32])
+    known = python_functions.registered_count()
     doubled = tf.py_func(lambda v: v * 2, [x], tf.float32)
-    assert (float(doubled), len(python_functions._functions)) == (6.0, known)
-    assert tf.py_func(lambda v: np.float32(1), [x], [tf.float32])[0].numpy() == 1.0
+    assert (float(doubled), python_functions.registered_count()) == (6.0, known)
+    assert tf.py_func(lambda v: np.float32(1), [x], [tf.float32]).numpy() == 1.0

@@ -212,6 +212,9 @@ def test_kernel_labels_and_original_operations(graph):
     assert labelled.get_attr("_kernel") == b"special"
     with graph._original_op(labelled):
         assert tf.identity(1.0).op._original_op is labelled
+    x = tf.constant(2.0)
+    square = tf.square(x)
+    assert tf.gradients(square, x)[0].op._original_op is square.op
     assert graph._nodes_by_name[labelled.name] is labelled
 
 
@@ -245,3 +248,30 @@ def test_a_notebook_shows_the_commonest_types():
         ).split():
             getattr(tf.math, function)(x)
     assert "<p>and 12 more types</p>" in graph._repr_html_()
+
+
+def test_consumers_are_told_once_for_each_input(graph):
+    x = tf.constant(1.0)
+    both = tf.add(x, x)
+    assert x.consumers() == [both.op, both.op]
+
+
+def test_a_device_scope_that_ends_before_one_inside_of_it(graph):
+    outer = graph.device("/cpu:0")
+    outer.__enter__()
+    with graph.device("/cpu:1"), pytest.raises(RuntimeError, match="without proper scope nesting"):
+        outer.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("kind", ["operation", "variable", "sparse"])
+def test_a_name_scope_enters_the_graph_of_its_values(graph, kind):
+    made = {
+        "operation": lambda: tf.no_op(),
+        "variable": lambda: tf.Variable(1.0),
+        "sparse": lambda: tf.SparseTensor([[0]], [1.0], [2]),
+    }[kind]
+    with tf.Graph().as_default() as other:
+        value = made()
+    with tf.name_scope("s", values=[value]):
+        assert tf.get_default_graph() is other
+    assert tf.get_default_graph() is graph

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
+from tideflow.platform.gradient_checker_v2 import compute_gradient, max_error
 
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -139,6 +141,39 @@ def test_a_wrong_gradient_is_found():
     with tf.Graph().as_default(), tf.Session():
         x = tf.constant([1.0, 2.0])
         assert tf.test.compute_gradient_error(x, [2], wrong(x), [2], np.float32([1, 2])) > 0.5
+
+
+@pytest.mark.parametrize("eagerly", [False, True])
+def test_jacobians_of_functions_count_complex_numbers_twice(eagerly):
+    with eager_mode() if eagerly else tf.Graph().as_default():
+        graph, numeric = compute_gradient(tf.conj, [np.array([1 + 2j])])
+        np.testing.assert_allclose(graph[0], [[1, 0], [0, -1]])
+        np.testing.assert_allclose(numeric[0], graph[0], atol=1e-6)
+        pair = compute_gradient(lambda x, y: tf.stack([x * y, y, x]), [np.float32(2), np.float32(3)])
+        assert [x.shape for x in pair[0]] == [(1, 3), (1, 3)] and max_error(*pair) < 1e-2
+        assert compute_gradient(lambda x: tf.gather(x, [1, 1]), [np.ones(2, np.float32)])[0][0].sum() == 2
+
+
+def test_jacobians_of_functions_use_the_session_that_there_is():
+    with tf.Graph().as_default(), tf.Session() as session:
+        v = tf.Variable(2.0)
+        session.run(v.initializer)
+        assert compute_gradient(lambda x: x * v, [np.float32(1)])[0][0].tolist() == [[2.0]]
+
+
+def test_gradients_of_nothing_must_be_nothing():
+    @tf.custom_gradient
+    def wrong(x):
+        return tf.zeros([0]), lambda dy: tf.ones_like(x)
+
+    with tf.Graph().as_default(), tf.Session():
+        with pytest.raises(ValueError, match="Empty tensor with nonzero gradients"):
+            compute_gradient(wrong, [np.ones(2, np.float32)])
+        with pytest.raises(ValueError, match="`x` must be a list of Tensors"):
+            compute_gradient(wrong, np.ones(2, np.float32))
+        x = tf.ones([2])
+        with pytest.raises(ValueError, match="Empty tensor with nonzero gradients"):
+            tf.test.compute_gradient(x, [2], wrong(x), [0])
 
 
 def test_stubs_are_put_back():

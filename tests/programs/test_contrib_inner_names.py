@@ -25,6 +25,7 @@ from tideflow.programs.inner.contrib import (
     sampling_steps,
     scikit_names,
     sequence_names,
+    sharded_tables,
     sparse_ids,
 )
 from tideflow.programs.inner.testing import cell_benchmarks, distribution_combinations, strategy_combinations
@@ -77,6 +78,8 @@ def value(fetches, feeds=None):
         ("quantization.python.array_ops", "quantized_concat"),
         ("rnn.python.kernel_tests.benchmarking", "seconds_per_run"),
         ("tensor_forest.client.eval_metrics", "_accuracy"),
+        ("linear_optimizer.python.ops.sharded_mutable_dense_hashtable", "ShardedMutableDenseHashTable"),
+        ("tpu.python.tpu.datasets", "StreamingFilesDataset"),
         ("learn.python.learn.datasets.base", "maybe_download"),
         ("learn.python.learn.estimators._sklearn", "NotFittedError"),
     ],
@@ -110,6 +113,28 @@ def test_forests_count_targets_among_the_first_predictions():
     with tf.Session() as session:
         session.run(tf.local_variables_initializer())
         np.testing.assert_allclose(session.run(updates), [1 / 3, 2 / 3, 1.0], rtol=1e-6)
+
+
+def test_keys_are_shared_between_tables():
+    make = sharded_tables.ShardedMutableDenseHashTable
+    for shards in (1, 3):
+        table = make(tf.int64, tf.float32, [-1.0, 0.0], empty_key=0, deleted_key=-2, num_shards=shards)
+        keys = tf.constant([11, 12, 14], tf.int64)
+        insert = table.insert(keys, tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+        found = table.lookup(tf.constant([14, 15, 11], tf.int64))
+        assert len(table.table_shards) == shards and found.shape.as_list() == [3, 2]
+        with tf.Session() as session:
+            session.run(insert)
+            np.testing.assert_array_equal(session.run(found), [[5.0, 6.0], [-1.0, 0.0], [1.0, 2.0]])
+            assert session.run(table.size()) == 3
+            exported, _ = session.run(table.export_sharded())
+            assert sorted(key for part in exported for key in part if key > 0) == [11, 12, 14]
+    with pytest.raises(TypeError, match="Signature mismatch"):
+        table.lookup(tf.constant([1]))
+    with pytest.raises(ValueError, match="Key shape must be fully defined"):
+        table.lookup(tf.placeholder(tf.int64, [None]))
+    with pytest.raises(ValueError, match="Expected a vector or matrix for keys"):
+        table.lookup(tf.constant(1, tf.int64))
 
 
 def test_choices_are_those_of_all_keys():

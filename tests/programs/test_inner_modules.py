@@ -11,6 +11,7 @@ import pytest
 import tideflow as tf
 from tideflow.feature_column.base import DenseColumn
 from tideflow.graph.shape_inference_proto import CppShapeInferenceResult
+from tideflow.platform import decorators
 from tideflow.programs import old_messages, packed_messages
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.eager import monitoring
@@ -306,3 +307,38 @@ def test_data_of_handles_are_on_the_wire_as_tensorflow_has_them():
 def test_types_have_names_by_number():
     assert dtype_names._TYPE_TO_STRING[1] == "float32" and dtype_names._TYPE_TO_STRING[103] == "int32_ref"
     assert dtype_names._STRING_TO_TF["bool"] is dtype_names._INTERN_TABLE[10] is tf.bool
+
+
+def _decorated(function, argspec=None):
+    return decorators.make_decorator(function, lambda *args: function(*args), "noted", "", argspec)
+
+
+def test_questions_are_asked_of_what_decorators_stand_around():
+    def inner(a, b=2):
+        return a
+
+    plain = decorators.TFDecorator("noted", inner)
+    assert inspection.getfullargspec(plain).args == ["a", "b"]
+    assert inspection.isfunction(plain) and inspection.getsource(plain) == inspection.getsource(inner)
+    assert inspection.isclass(decorators.TFDecorator("noted", dict))
+    other = inspection.ArgSpec(["x", "y"], None, None, (1,))
+    changed = _decorated(_decorated(inner), other)
+    assert inspection.getargspec(changed) == other
+    assert inspection.getfullargspec(changed).defaults == (1,)
+    assert inspection.getcallargs(changed, 5) == {"x": 5, "y": 1}
+    assert inspection.getcallargs(_decorated(inner), b=3, a=1) == {"a": 1, "b": 3}
+
+
+def test_what_critical_sections_are_collected_under():
+    module = Facade("tensorflow.python.ops.critical_section_ops")
+    with tf.Graph().as_default() as graph:
+        section = module.CriticalSection()
+        section.execute(lambda: tf.constant(1.0))
+        assert graph.get_collection(module.CRITICAL_SECTIONS) == [section]
+        assert len(graph.get_collection(module.CRITICAL_SECTION_EXECUTIONS)) == 1
+
+
+def test_sizes_by_the_inner_name():
+    arrays = Facade("tensorflow.python.ops.array_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(arrays.size_internal([[1, 2]], optimize=False)) == 2

@@ -5,10 +5,12 @@ import io
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import tideflow as tf
+from tideflow.programs.finder import Facade
 from tideflow.programs.inner.data import device_iterators, option_names, sparse_elements
-from tideflow.programs.inner.tools import inference_graphs, saved_model_commands
+from tideflow.programs.inner.tools import graph_tools, inference_graphs, saved_model_commands
 from tideflow.programs.inner.train import (
     checkpoint_names,
     cluster_tasks,
@@ -234,3 +236,26 @@ def test_nests_expand_composite_tensors():
     other = tf.SparseTensor([[0]], [1.0], [3])
     with pytest.raises(ValueError, match="Incompatible CompositeTensor TypeSpecs"):
         tf.nest.assert_same_structure([sparse], [other], expand_composites=True)
+
+
+def test_files_of_graphs_lose_what_is_not_used(tmp_path, capsys):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.add(tf.identity(x, name="given"), 1.0, name="out")
+        tf.no_op(name="unused")
+    before, after = str(tmp_path / "before.pb"), str(tmp_path / "after.pbtxt")
+    tf.io.write_graph(graph, str(tmp_path), "before.pb", as_text=False)
+    kind = tf.float32.as_datatype_enum
+    assert graph_tools.strip_unused_from_files(before, True, after, False, "given", "out", kind) is None
+    left = text_format.Parse((tmp_path / "after.pbtxt").read_text(), tf.GraphDef())
+    kinds = {"given": "Placeholder", "out/y": "Const", "out": "Add"}
+    assert {node.name: node.op for node in left.node} == kinds
+    assert graph_tools.strip_unused_from_files("/nowhere", True, after, True, "x", "out", kind) == -1
+    assert graph_tools.strip_unused_from_files(before, True, after, True, "x", "", kind) == -1
+    assert "3 ops in the final graph" in capsys.readouterr().out
+
+
+def test_models_are_loaded_as_objects_by_the_module_of_that_name():
+    load, builder = (Facade(f"tensorflow.python.saved_model.{name}") for name in ("load", "builder"))
+    assert load.load is tf.saved_model.load_v2
+    assert builder._SavedModelBuilder is tf.saved_model.Builder

@@ -26,6 +26,7 @@ ATTRS['text'], ATTRS['texts'] = b'a', ['b', 'c']
 assert ATTRS['text'].decode('utf-8') == 'a' and [t.decode('utf8') for t in ATTRS['texts']] == ['b', 'c']
 assert issubclass(dict, Mapping) and isinstance([], collections.Sequence)
 assert inspect.getargspec(lambda a, *b, c=1, **d: 0).keywords == "d"
+assert np.reshape([1, 2], newshape=(2, 1)).shape == np.reshape([1, 2], (2, 1)).shape == (2, 1)
 assert np.string_ is np.bytes_ and np.in1d([1, 2], [2]).tolist() == [False, True]
 assert np.array([1, 2], copy=False).tolist() == [1, 2] and np.array(HELD, copy=False) is HELD
 assert np.asscalar(np.ones(1)) == 1 and np.zeros(2, np.float).dtype == np.float64

@@ -137,6 +137,11 @@ def test_a_step_may_be_fed_ragged_values_of_any_rows():
             assert session.run(doubled, {x: value}).to_list() == [[2 * v for v in row] for row in rows]
 
 
+def test_values_of_bytes_are_of_numpys_own_type():
+    value = tf.ragged.constant_value([[b"ab", b"c"], []], dtype=bytes)
+    assert value.values.dtype.kind == "S" and value.to_list() == [[b"ab", b"c"], []]
+
+
 def test_public_functions_keep_their_names_and_arguments():
     import inspect
 

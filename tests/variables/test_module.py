@@ -58,3 +58,15 @@ def test_layers_are_modules():
     assert isinstance(layer, tf.Module) and layer.submodules == ()
     assert layer.input_mask is None and layer.get_output_mask_at(0) is None
     assert [v.op.name for v in layer.variables] == ["dense/kernel", "dense/bias"]
+
+
+def test_values_of_further_kinds_are_found_with_their_paths():
+    model = tf.Module("m")
+    model.rates = {"b": [0.5], "a": 2.0}
+    model.inner = tf.Module("n")
+    model.inner.rate = 3.0
+    found = model._flatten(predicate=lambda value: isinstance(value, float), with_path=True)
+    assert list(found) == [(("rates", "a"), 2.0), (("rates", "b", 0), 0.5), (("inner", "rate"), 3.0)]
+    assert 3.0 not in list(model._flatten(recursive=False))
+    backwards = model._flatten(predicate=lambda value: isinstance(value, float), attribute_traversal_key=len)
+    assert list(backwards) == [2.0, 0.5, 3.0]

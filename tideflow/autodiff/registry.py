@@ -36,7 +36,7 @@ class RegisterGradient:
         self._op_type = op_type
 
     def __call__(self, function: F) -> F:
-        _register(self._op_type, function)
+        register_gradient(self._op_type, function)
         return function
 
 
@@ -53,14 +53,51 @@ def not_differentiable_type(op_type: str) -> None:
     """
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")
-    _register(op_type, None)
+    register_gradient(op_type, None)
 
 
-def _register(name: str, function: GradientFunction | None) -> None:
-    op = definitions().get(name)
-    if name in _registered or op is not None and op.gradient_function not in (None, undefined_gradient):
+def register_gradient(name: str, function: GradientFunction | None) -> None:
+    """Registers a gradient function under a name; None: operations of that type have no gradient.
+
+    Raises KeyError if there is a gradient function for the name.
+    """
+    if name in _registered or _of_op_type(name) not in (None, undefined_gradient):
         raise KeyError(f"Registering two gradient with name '{name}'!")
     _registered[name] = function
+
+
+def replace_gradient(name: str, function: GradientFunction | None) -> None:
+    """Registers a gradient function under a name, whatever is there; an op type may get its own one back."""
+    own = _of_op_type(name)
+    if function is (None if own is not_differentiable else own) and own is not None:
+        _registered.pop(name, None)
+    else:
+        _registered[name] = function
+
+
+def forget_gradient(name: str) -> None:
+    """Takes away what a program registered under a name. An op type has its own gradient again.
+
+    Raises KeyError if no program registered anything under the name.
+    """
+    del _registered[name]
+
+
+def registered_gradients() -> dict[str, GradientFunction | None]:
+    """The gradient functions by name, those of op types and of programs; None: there is no gradient."""
+    own = {name: _of_op_type(name) for name in definitions()}
+    found = {
+        name: None if function is not_differentiable else function
+        for name, function in own.items()
+        if function not in (None, undefined_gradient)
+    }
+    return {**found, **_registered}
+
+
+def _of_op_type(name: str) -> GradientFunction | None:
+    """The gradient that stands with an op type; None where there is no such op type, or no such gradient."""
+    op = definitions().get(name)
+    return None if op is None else op.gradient_function
 
 
 def has_own_gradient(op: Op) -> bool:

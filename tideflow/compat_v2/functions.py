@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import tideflow as tf
 from tideflow.feature_column.shared import shared_embeddings
 from tideflow.image.resizing import resized, resized_with_pad
 from tideflow.keras.layers.feature_layers import NamedDenseFeatures
+from tideflow.platform.gradient_checker_v2 import compute_gradient
 from tideflow.variables.second_form import Variable
 
 if TYPE_CHECKING:
@@ -222,47 +223,6 @@ def _reduction(dense: str, sparse: str) -> Callable[..., Any]:
     reduce.__name__ = reduce.__qualname__ = dense
     reduce.__doc__ = getattr(tf.sparse, dense).__doc__
     return reduce
-
-
-def compute_gradient(
-    f: Callable[..., Any], x: Sequence[TensorLike], delta: float = 0.001
-) -> tuple[list[Any], list[Any]]:
-    """Computes the Jacobians of a function by a tape, and numerically.
-
-    Args:
-      f: A function of the tensors.
-      x: The values of its arguments.
-      delta: The difference for numeric differentiation.
-
-    Returns:
-      The Jacobians by the tape and the numeric ones: for each argument a matrix with a row for each element
-      of the argument and a column for each element of the result.
-    """
-    arrays = [np.array(tf.convert_to_tensor(each)) for each in x]
-    with tf.GradientTape() as tape:
-        tensors = [tf.constant(array) for array in arrays]
-        tape.watch(tensors)
-        y = tf.reshape(f(*tensors), [-1])
-    found = tape.jacobian(y, tensors)
-    size = y.shape.as_list()[0]
-    taped = [
-        np.zeros([array.size, size]) if jacobian is None else jacobian.numpy().reshape([size, array.size]).T
-        for jacobian, array in zip(found, arrays, strict=True)
-    ]
-    return taped, [_numeric(f, arrays, number, delta) for number in range(len(arrays))]
-
-
-def _numeric(f: Callable[..., Any], arrays: list[Any], number: int, delta: float) -> Any:
-    """The Jacobian with respect to one argument, by differences."""
-    rows = []
-    for place in range(arrays[number].size):
-        moved = []
-        for step in (delta, -delta):
-            changed = [array.copy() for array in arrays]
-            changed[number].flat[place] += step
-            moved.append(np.array(f(*map(tf.constant, changed))).ravel())
-        rows.append((moved[0] - moved[1]) / (2 * delta))
-    return np.stack(rows)
 
 
 def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: str | None = None) -> Any:

@@ -13,7 +13,14 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import executing_eagerly
-from tideflow.ops.control_flow.python_functions import called, eager_py_func, is_smooth
+from tideflow.ops.control_flow.python_functions import (
+    as_many,
+    called,
+    eager_py_func,
+    is_smooth,
+    new_token,
+    refuse_variable,
+)
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike
@@ -54,10 +61,11 @@ def _tensors(values: Sequence[Any], types: list[dtypes.DType]) -> list[Any]:
 
 
 def _converted(result: Any, wanted: list[dtypes.DType]) -> list[Any]:
-    results = [] if result is None else list(result) if isinstance(result, (list, tuple)) else [result]
-    if len(results) != len(wanted):
-        raise ValueError(f"The function returned {len(results)} values, {len(wanted)} were promised.")
-    return [convert_to_tensor(value, dtype) for value, dtype in zip(results, wanted, strict=True)]
+    """What a function returned as tensors of the types that it promised, as far as there are both."""
+    results = [] if result is None else result if isinstance(result, (list, tuple)) else [result]
+    for value in results:
+        refuse_variable(value)
+    return [convert_to_tensor(value, dtype) for value, dtype in zip(results, wanted)]
 
 
 @export("py_function", "contrib.eager.py_func")
@@ -85,7 +93,8 @@ def py_function(
     single = not isinstance(Tout, (list, tuple))
     wanted = [dtypes.as_dtype(dtype) for dtype in ([Tout] if single else Tout)]  # type: ignore[union-attr]
     if executing_eagerly():
-        results = called(lambda *tensors: _converted(func(*tensors), wanted), [*map(convert_to_tensor, inp)])
+        returned = called(lambda *tensors: _converted(func(*tensors), wanted), [*map(convert_to_tensor, inp)])
+        results = as_many(returned, len(wanted), new_token())
     else:
         taped = _TapedFunction(func)
         node = eager_py_func(taped.forward, taped.backward, list(inp), wanted, name)

@@ -259,11 +259,16 @@ def _stop_variable() -> Any:
 class _StopOnPredicateHook(SessionRunHook):
     """The chief's: asks a function, stops, and tells the others."""
 
-    def __init__(self, should_stop_fn: Callable[[], bool], secs: float | None, steps: int | None):
+    def __init__(
+        self,
+        should_stop_fn: Callable[[], bool],
+        run_every_secs: float | None = 60,
+        run_every_steps: int | None = None,
+    ):
         if not callable(should_stop_fn):
             raise TypeError("`should_stop_fn` must be callable.")
         self._should_stop_fn = should_stop_fn
-        self._timer = SecondOrStepTimer(every_secs=secs, every_steps=steps)
+        self._timer = SecondOrStepTimer(every_secs=run_every_secs, every_steps=run_every_steps)
 
     def begin(self) -> None:
         self._global_step = get_global_step()

@@ -105,6 +105,7 @@ class Graph(InnerNames):
         self._function_gradients: dict[str, str] = {}  # the function that computes a function's gradient
         self._function_bodies: dict[tuple[str, str], FunctionBody] = {}  # by name and attribute values
         self._function_calls: dict[str, Op] = {}  # the op types that call functions by name
+        self._python_functions: list[Any] = []  # what its nodes call; it lives as long as the graph
         self._container = ""
         self._takes_internal_ops = False  # True of a part of a step that another task of the cluster sent
         self._last_seeds: dict[str, int] = {}
@@ -271,12 +272,16 @@ class Graph(InnerNames):
 
         Raises:
           ValueError: If the name is not a device name.
+          RuntimeError: If the block ends before a block inside of it.
         """
         local, entry = self._local, device_name_or_function
         if entry is not None and not callable(entry):
             entry = device_names.merge_device(entry)
-        with local.block(devices=(*local.devices, entry)):
+        devices = (*local.devices, entry)
+        with local.block(devices=devices):
             yield
+            if len(local.devices) > len(devices):
+                raise RuntimeError("Exiting device scope without proper scope nesting.")
 
     @contextlib.contextmanager
     def colocate_with(self, op: GraphElementLike | None, ignore_existing: bool = False) -> Iterator[None]:

@@ -455,8 +455,8 @@ class Tensor:
         return self
 
     def consumers(self) -> list[Operation]:
-        """The operations that have this tensor as an input."""
-        return list(dict.fromkeys(self._consumers))
+        """The operations that have this tensor as an input, once for each input."""
+        return list(self._consumers)
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> Any:
         """Computes the tensor's value.

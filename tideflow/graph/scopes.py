@@ -189,18 +189,26 @@ def graph_of(values: Sequence[Any]) -> Graph:
     default = get_default_graph()
     if default.building_function:
         return default  # the function captures tensors of other graphs
-    first: Tensor | None = None
+    first: Any = None
     for value in values:
         if isinstance(value, Tensor):
             if value.is_eager or first is value:
                 continue
             if first is None:
                 first = value
-            elif value.op.graph is not first.op.graph:
+            elif value.op.graph is not first.graph:
                 raise ValueError(f"{value} must be from the same graph as {first}.")
         elif first is None and isinstance(value, (list, tuple)):
             first = next((item for item in value if isinstance(item, Tensor) and not item.is_eager), None)
-    return default if first is None else first.op.graph
+        elif first is None and _is_in_a_graph(value):
+            first = value
+    return default if first is None else first.graph
+
+
+def _is_in_a_graph(value: Any) -> bool:
+    """Whether a value is an operation, a variable or a composite tensor of a graph."""
+    graph = getattr(value, "graph", None)
+    return isinstance(graph, Graph) and not graph.is_eager
 
 
 @export("op_scope")

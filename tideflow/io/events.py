@@ -20,16 +20,21 @@ VERSION = "brain.Event:2"
 
 
 class EventFile:
-    """An event file in a directory. The first event makes the file; the first after `close` makes another."""
+    """An event file in a directory. The first event makes the file; the first after `close` makes another.
 
-    def __init__(self, directory: str, suffix: str = "") -> None:
-        self._directory, self._suffix = directory, suffix
+    `path` is that of the file made last.
+    """
+
+    def __init__(self, directory: str, suffix: str = "", stem: str = "events") -> None:
+        self._directory, self._suffix, self._stem = directory, suffix, stem
         self._records: TFRecordWriter | None = None
+        self.path = ""
 
     def open(self) -> TFRecordWriter:
         """Makes the file if there is none, with a first event that has its version."""
         if self._records is None:
-            self._records = TFRecordWriter(_new_file(self._directory, self._suffix))
+            self.path = _new_file(self._directory, self._stem, self._suffix)
+            self._records = TFRecordWriter(self.path)
             self.write(Event(wall_time=time.time(), file_version=VERSION))
         return self._records
 
@@ -58,9 +63,9 @@ class EventFile:
                 records.close()
 
 
-def _new_file(directory: str, suffix: str) -> str:
+def _new_file(directory: str, stem: str, suffix: str) -> str:
     """Makes an empty file with a new name; returns its path. Of two in the same second, one has a number."""
-    stem = os.path.join(directory, f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}")
+    stem = os.path.join(directory, f"{stem}.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}")
     path, number = stem + suffix, 0
     while not _made(path):
         number += 1
@@ -73,7 +78,7 @@ def _made(path: str) -> bool:
     try:
         with as_tensorflow_errors(path):
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            sync_folder(os.path.dirname(path))
+            sync_folder(os.path.dirname(path) or os.curdir)
     except AlreadyExistsError:
         return False
     return True

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tideflow.graph import nest
-from tideflow.graph.composite import IndexedSlices, SparseTensor
+from tideflow.graph.composite import is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
@@ -26,7 +26,7 @@ def as_tensors(inputs: Any, dtype: DTypeLike | None) -> Any:
 
 def _is_given_as_it_is(x: Any) -> bool:
     """Whether a value is no Python value or array: in eager mode, composites of tensors have no `op`."""
-    return isinstance(x, (SparseTensor, IndexedSlices)) or hasattr(x, "op")
+    return is_composite(x) or hasattr(x, "op")
 
 
 class KerasHistory(NamedTuple):
@@ -143,7 +143,7 @@ def masks_of(inputs: Any) -> Any:
 
 def behind(items: list[Any], inputs: Any) -> list[Any]:
     """Of tensors and operations, those that are computed from the inputs."""
-    sources = {tensor.op for tensor in nest.flatten(inputs)}
+    sources = {tensor.op for tensor in nest.flatten(inputs, expand_composites=True)}
     return [item for item in items if _is_behind(item, sources)]
 
 

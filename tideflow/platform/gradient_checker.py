@@ -122,7 +122,7 @@ def _random(shape: Any, dtype: dtypes.DType) -> np.ndarray:
     return value
 
 
-def _reals(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
+def reals(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     """The elements one after the other, real and imaginary parts apart; shares memory where it can."""
     return array.reshape(-1).view(dtype.real_dtype.as_numpy_dtype)
 
@@ -139,10 +139,12 @@ def _by_gradient(x: Tensor, x_value: np.ndarray, y: Tensor, y_shape: Any, feeds:
     dy = np.zeros(y_shape, y.dtype.as_numpy_dtype)
     session = get_default_session()
     columns = [
-        _reals(session.run(dx, {**feeds, x: x_value, fed: chosen}), x.dtype).copy()
-        for chosen in _each_bumped(dy, y.dtype, 1)
+        reals(session.run(dx, {**feeds, x: x_value, fed: chosen}), x.dtype).copy()
+        for chosen in each_bumped(dy, y.dtype, 1)
     ]
-    return _stacked(columns, len(_reals(x_value, x.dtype)), x.dtype).T
+    if not columns:
+        check_empty(session.run(dx, {**feeds, x: x_value, fed: dy}), x_value)
+    return stacked(columns, len(reals(x_value, x.dtype)), x.dtype).T
 
 
 def _by_steps(
@@ -150,19 +152,27 @@ def _by_steps(
 ) -> np.ndarray:
     """Row by row: how y changes with one element of x."""
     value_of: Callable = lambda at: get_default_session().run(y, {**feeds, x: at})
-    ahead, behind = _each_bumped(x_value, x.dtype, delta), _each_bumped(x_value, x.dtype, -delta)
+    ahead, behind = each_bumped(x_value, x.dtype, delta), each_bumped(x_value, x.dtype, -delta)
     scale = np.asarray(2 * delta, y.dtype.real_dtype.as_numpy_dtype)
-    rows = [_reals((value_of(a) - value_of(b)) / scale, y.dtype) for a, b in zip(ahead, behind, strict=True)]
-    return _stacked(rows, len(_reals(np.zeros(y_shape, y.dtype.as_numpy_dtype), y.dtype)), x.dtype)
+    rows = [reals((value_of(a) - value_of(b)) / scale, y.dtype) for a, b in zip(ahead, behind, strict=True)]
+    return stacked(rows, len(reals(np.zeros(y_shape, y.dtype.as_numpy_dtype), y.dtype)), x.dtype)
 
 
-def _each_bumped(value: np.ndarray, dtype: dtypes.DType, amount: float) -> Any:
+def check_empty(gradient: np.ndarray, x_value: np.ndarray) -> None:
+    """Raises ValueError unless the gradient of a result without elements is nothing but zeros."""
+    if gradient.shape != x_value.shape:
+        raise ValueError(f"Empty gradient has wrong shape: expected {x_value.shape}, got {gradient.shape}")
+    if np.any(gradient):
+        raise ValueError("Empty tensor with nonzero gradients")
+
+
+def each_bumped(value: np.ndarray, dtype: dtypes.DType, amount: float) -> Any:
     """The array with `amount` added to one real number of it, for each."""
-    for i in range(len(_reals(value, dtype))):
+    for i in range(len(reals(value, dtype))):
         bumped = value.copy()
-        _reals(bumped, dtype)[i] += amount
+        reals(bumped, dtype)[i] += amount
         yield bumped
 
 
-def _stacked(rows: list[np.ndarray], width: int, dtype: dtypes.DType) -> np.ndarray:
+def stacked(rows: list[np.ndarray], width: int, dtype: dtypes.DType) -> np.ndarray:
     return np.array(rows, dtype.real_dtype.as_numpy_dtype).reshape(len(rows), width)

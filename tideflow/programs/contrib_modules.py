@@ -205,7 +205,12 @@ _ROWS: list[tuple[str, str, str, str]] = [
     ("legacy_seq2seq", _OPS, ". tf.contrib.rnn tideflow.contrib.rnn.wrappers", "seq2seq"),
     ("libsvm", _OPS, ".", "libsvm_ops"),
     ("linear_optimizer", "python", ". tideflow.contrib.learn.linear", "sdca_estimator sdca_optimizer"),
-    ("linear_optimizer", _OPS, ".", "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column"),
+    (
+        "linear_optimizer",
+        _OPS,
+        ". inner.contrib.sharded_tables",
+        "sdca_ops sharded_mutable_dense_hashtable sparse_feature_column",
+    ),
     ("lookup", "", ".", "lookup_ops"),
     ("losses", "python.losses", ".", "loss_ops"),
     (
@@ -356,9 +361,10 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "tpu",
         "python.tpu",
-        ". tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional keras_support tpu tpu_config tpu_estimator "
-        "topology tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        ". tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional keras_support tpu tpu_config "
+        "tpu_estimator topology tpu_context tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     ("tpu", _OPS, ".", "tpu_ops"),
     (
@@ -402,12 +408,18 @@ _ROWS: list[tuple[str, str, str, str]] = [
 
 # Single modules, where they are not what their package is.
 MODULES: dict[str, str] = {
+    "contrib.estimator.python.estimator.early_stopping": "tf.contrib.estimator tf.estimator.experimental "
+    "inner.train.estimator_names",
+    "contrib.keras": "tideflow.contrib.keras",
+    "contrib.keras.api": "",
+    "contrib.keras.api.keras": "tideflow.contrib.keras",
     "contrib.estimator.python.estimator.dnn_with_layer_annotations": "tideflow.contrib.estimator.annotations",
     "contrib.rnn.python.ops.rnn_cell": "tf.contrib.rnn tf.nn.rnn_cell tideflow.contrib.rnn.normalized "
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
     "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
     "tideflow.contrib.layers.columns.base tideflow.contrib.layers.columns.vectors "
-    "tideflow.contrib.layers.columns.categories tideflow.contrib.layers.columns.numbers",
+    "tideflow.contrib.layers.columns.categories tideflow.contrib.layers.columns.numbers "
+    "inner.contrib.column_kinds",
     "contrib.layers.python.layers.summaries": "tf.contrib.layers tf.contrib.layers.summaries "
     "tideflow.contrib.layers.summaries",
     "contrib.layers.python.layers.target_column": "tf.contrib.layers tf.contrib.slim "
@@ -440,6 +452,7 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.learn.tables tideflow.contrib.learn.digits tideflow.contrib.learn.datasets",
     "contrib.learn.python.learn.datasets.mnist": "tideflow.contrib.learn.digits",
     "contrib.learn.python.learn.estimators._sklearn": "inner.contrib.scikit_names",
+    "contrib.learn.python.learn.estimators.composable_model": "inner.contrib.composable_models",
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "

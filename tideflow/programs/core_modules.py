@@ -194,9 +194,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "sync_replicas_optimizer training training_ops training_util warm_starting_util",
     ),
     "python.tpu": (
-        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology",
-        "async_checkpoint bfloat16 device_assignment functional ops topology tpu tpu_config tpu_context "
-        "tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
+        "tf.contrib.tpu tf.tpu tf.estimator.tpu tideflow.contrib.tpu.replicas tideflow.contrib.tpu.topology "
+        "tideflow.contrib.tpu.streaming",
+        "async_checkpoint bfloat16 datasets device_assignment functional ops topology tpu tpu_config "
+        "tpu_context tpu_estimator tpu_feed tpu_function tpu_optimizer tpu_sharding training_loop",
     ),
     "python.tpu.ops": ("tf.contrib.tpu tf.tpu", "tpu_ops"),
     "python.training.experimental": (
@@ -237,7 +238,8 @@ MODULES: dict[str, str] = {
     "python.client.session": "tf tideflow.session.fetches tideflow.session.session inner.graph.session_names",
     "python.client.timeline": "tideflow.session.timeline",
     "python.framework.errors": "tf.errors tideflow.graph.errors",
-    "python.ops.array_ops": "tf inner.graph.operation_names inner.graph.second_forms",
+    "python.ops.array_ops": "inner.graph.operation_names tf inner.graph.second_forms",
+    "python.ops.clustering_ops": "tf.contrib.factorization gen",
     "python.ops.collective_ops": "tideflow.ops.distributed.collectives",
     "python.ops.nccl_ops": "tideflow.ops.distributed.nccl",
     "python.framework.errors_impl": "tf.errors tideflow.graph.errors inner.graph.error_names",
@@ -254,7 +256,7 @@ MODULES: dict[str, str] = {
     "python.framework.device": "tf tideflow.graph.device",
     "python.framework.function": "tideflow.functions.defun inner.graph.function_names tf",
     "python.framework.graph_to_function_def": "inner.graph.function_names",
-    "python.ops.sparse_ops": "tf tf.sparse inner.graph.second_forms",
+    "python.ops.sparse_ops": "inner.graph.sparse_names tf tf.sparse inner.graph.second_forms",
     "python.framework.meta_graph": "inner.graph.meta_graph_names tf.train",
     "python.framework.common_shapes": "inner.graph.shape_functions tf",
     "python.framework.function_def_to_graph": "inner.graph.function_names",
@@ -294,7 +296,7 @@ MODULES: dict[str, str] = {
     "python.framework.ops": "tideflow.graph.scopes tideflow.graph.convert tideflow.graph.operation "
     "tideflow.autodiff.registry tideflow.graph.composite tideflow.profiler.flops tf "
     "inner.keras.standalone_names inner.graph.graph_names inner.graph.default_stacks "
-    "inner.graph.shape_functions",
+    "inner.graph.shape_functions inner.graph.gradient_registry",
     "python.framework.random_seed": "tf.random tf inner.graph.random_names",
     "python.framework.smart_cond": "tf.contrib.framework",
     "python.framework.tensor_shape": "tf tideflow.graph.shapes",
@@ -304,13 +306,13 @@ MODULES: dict[str, str] = {
     "python.layers.base": "tf.layers tf.layers.experimental tideflow.layers.base",
     "python.layers.utils": "inner.keras.layer_utilities tf.contrib.framework inner.keras.standalone_names",
     "python.lib.io.file_io": "inner.util.file_names",
-    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals "
+    "python.ops.control_flow_ops": "tf tideflow.ops.control_flow.conditionals inner.graph.control_flow_names "
     "tideflow.ops.control_flow.switches tideflow.ops.control_flow.grouping "
-    "tideflow.ops.control_flow.contexts inner.graph.control_flow_names",
+    "tideflow.ops.control_flow.contexts",
     "python.ops.confusion_matrix": "tideflow.compat.v2.math tf tideflow.ops.math.confusion",
     "python.ops.data_flow_ops": "tf tideflow.queues.base tideflow.queues.barriers tideflow.queues.staging "
     "tideflow.queues.record_input",
-    "python.ops.custom_gradient": "tf inner.train.variable_names",
+    "python.ops.custom_gradient": "tf inner.train.variable_names inner.graph.gradient_names",
     "python.ops.distributions.bijector": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.bijector_impl": "tf.contrib.distributions.bijectors",
     "python.ops.distributions.identity_bijector": "tf.contrib.distributions.bijectors",
@@ -325,10 +327,11 @@ MODULES: dict[str, str] = {
     "python.ops.control_flow_util": "inner.graph.control_flow_names tf",
     "python.ops.functional_ops": "tf inner.graph.functional_names",
     "python.ops.gradient_checker": "tf.test",
-    "python.ops.gradient_checker_v2": "inner.testing.gradient_checks",
+    "python.ops.gradient_checker_v2": "tideflow.platform.gradient_checker_v2",
     "python.ops.stateful_random_ops": "tf.random.experimental inner.graph.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
-    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names",
+    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names "
+    "inner.graph.initializer_names",
     "python.ops.inplace_ops": "inner.graph.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.parsing_ops": "inner.graph.plain_second_forms tf.io tf",
@@ -348,6 +351,7 @@ MODULES: dict[str, str] = {
     "python.ops.rnn": "tf.nn tideflow.rnn.loops inner.graph.recurrent_names",
     "python.ops.op_selector": "tideflow.contrib.graph_editor.select tideflow.contrib.graph_editor.util",
     "python.ops.ragged.ragged_config": "inner.graph.ragged_utilities",
+    "python.ops.ragged.ragged_string_ops": "inner.graph.string_names tf.ragged tf.strings tf",
     "python.ops.ragged.ragged_util": "inner.graph.ragged_utilities",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",
     "python.ops.rnn_cell_wrapper_impl": "tf.nn.rnn_cell",
@@ -375,11 +379,12 @@ MODULES: dict[str, str] = {
     "python.profiler.profiler": "tf.profiler",
     "python.profiler.tfprof_logger": "tf.profiler tideflow.profiler.options",
     "python.pywrap_tensorflow": "tf.pywrap_tensorflow tf.train inner.eager.context_names "
-    "inner.util.version_names inner.graph.tensor_utilities",
+    "inner.util.version_names inner.graph.tensor_utilities inner.train.event_files",
     "python.ops.resources": "tideflow.train.resource_registry",
     "python.training.basic_session_run_hooks": "tf.train tideflow.train.step_hooks "
     "tideflow.train.hook_timers inner.train.program_names",
-    "python.training.device_setter": "tf.train tideflow.cluster.device_setter",
+    "python.training.device_setter": "tf.train tideflow.cluster.device_setter inner.train.program_names",
+    "python.training.session_manager": "tf.train inner.train.program_names",
     "python.training.evaluation": "tideflow.train.evaluation inner.train.program_names",
     "python.training.moving_averages": "tf.train tideflow.train.moving_averages",
     "python.training.optimizer": "tf.train tideflow.train.optimizer",
@@ -398,11 +403,15 @@ MODULES: dict[str, str] = {
     "python.saved_model.model_utils.mode_keys": "inner.train.model_exports",
     "python.saved_model.constants": "tf.saved_model tideflow.saved_model.constants "
     "inner.train.signature_names",
+    "python.saved_model.builder": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
     "python.saved_model.builder_impl": "tf.saved_model tf.saved_model.builder inner.train.signature_names",
+    "python.saved_model.load": "inner.train.object_model_names",
     "python.saved_model.loader_impl": "tf.saved_model tideflow.saved_model.loader "
     "inner.train.signature_names",
     "python.saved_model.signature_constants": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.signature_def_utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "
@@ -462,10 +471,12 @@ MODULES: dict[str, str] = {
     "python.kernel_tests.random.util": "inner.testing.random_testing",
     "python.kernel_tests.signal.test_util": "inner.testing.random_testing",
     "python.ops.spectral_ops_test_util": "inner.testing.random_testing",
+    "python.ops.critical_section_ops": "tf inner.graph.control_flow_names",
     "python.ops.ctc_ops": "tf.nn inner.graph.loss_names",
     "python.ops.state_ops": "tf inner.train.state_names",
     "python.ops.template": "tf inner.train.state_names",
-    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names",
+    "python.ops.gradients_impl": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
+    "python.ops.gradients_util": "tf inner.graph.arithmetic_names inner.graph.gradient_names",
     "python.ops.image_ops_impl": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.image_ops": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.check_ops": "tf tf.debugging inner.graph.arithmetic_names",
@@ -510,7 +521,7 @@ MODULES: dict[str, str] = {
     "python.util.tf_stack": "inner.util.small_utilities",
     "python.util.function_utils": "inner.util.utilities",
     "python.util.lazy_loader": "inner.util.utilities",
-    "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers",
+    "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers inner.graph.initializer_names",
     "python.util.tf_contextlib": "contextlib",
     "python.util.tf_decorator": "tideflow.platform.decorators",
     "python.util.tf_export": "inner.util.export_marks",

@@ -80,6 +80,8 @@ MODULES: dict[str, str] = {
     "python.feature_column.dense_features": "tf.keras.layers",
     "python.feature_column.dense_features_v2": "tideflow.compat.v2.keras.layers",
     "python.feature_column.feature_column": "tf.feature_column inner.train.column_names",
+    "python.feature_column.feature_column_lib": "tf.feature_column inner.train.column_names tf.keras.layers "
+    "tf.keras.experimental",
     "python.feature_column.feature_column_v2": "tf.feature_column inner.train.column_names",
     "python.feature_column.sequence_feature_column": "tf.feature_column tf.keras.experimental "
     "tf.contrib.feature_column inner.train.column_names",

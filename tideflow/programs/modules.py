@@ -31,6 +31,9 @@ from tideflow.programs.specification import is_in_tensorflow, op_attributes, op_
 _OF_OPS = ("python.ops.", "python.training.training_ops")
 
 
+_OLD_KERAS = re.compile(r"^contrib\.keras\.(api\.keras\.)?")  # tf.keras's parts under their older names
+
+
 @functools.cache
 def places(module: str) -> tuple[str, ...] | None:
     """Where the names of a module are looked up; None where TensorFlow, or Tideflow, has no such module."""
@@ -60,7 +63,7 @@ def _listed(module: str) -> tuple[str, ...] | None:
     if re.fullmatch(r"core\.(framework|protobuf|util)\.\w+_pb2", module):
         message = f"tensorboard.compat.proto.{name}"
         return (message,) if _importable(message) else None
-    public = module.removeprefix("python.")
+    public = _OLD_KERAS.sub("keras.", module.removeprefix("python."))
     return (f"tf.{public}",) if namespace.is_namespace(public) else None
 
 
@@ -225,6 +228,7 @@ def module_named(module: str, name: str) -> str | None:
 # The packages whose modules TensorFlow's other modules import, the likelier first, and what they call some.
 _IMPORTED = "python.framework python.ops python.util python.eager python.platform python.training"
 _CALLED = {
+    "learning_rate_schedule": "python.keras.optimizer_v2.learning_rate_schedule",
     "logging": "python.platform.tf_logging",
     "tf_variables": "python.ops.variables",
     "vs": "python.ops.variable_scope",

@@ -230,11 +230,28 @@ def _take_kinds_of_numbers() -> None:
     np.issubdtype = issubdtype
 
 
+def _reshape_to_new_shapes() -> None:
+    """Gives `np.reshape(a, newshape=(2, 2))` its old name of the argument, which is `shape` now."""
+    known = np.reshape
+    if "newshape" in inspect.signature(known).parameters or hasattr(known, "_old"):
+        return
+
+    @functools.wraps(known)
+    def reshape(a: Any, *args: Any, **options: Any) -> Any:
+        if "newshape" in options:
+            options["shape"] = options.pop("newshape")
+        return known(a, *args, **options)
+
+    reshape._old = known  # type: ignore[attr-defined]
+    np.reshape = reshape
+
+
 def restore() -> None:
     """Puts the old names back where this Python and this NumPy lack them."""
     old_arrays.restore()
     _allow_needless_copies()
     _take_kinds_of_numbers()
+    _reshape_to_new_shapes()
     for name in (*_RENAMED, *_MENDED):
         if name in sys.modules:
             _make_old(sys.modules[name])

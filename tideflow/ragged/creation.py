@@ -82,7 +82,8 @@ def constant_value(
       The RaggedTensorValue, or an array if there is no ragged dimension.
     """
     splits_dtype = splits_type(row_splits_dtype).as_numpy_dtype
-    dtype = dtypes.as_dtype(dtype).as_numpy_dtype if dtype is not None else None
+    if dtype is not None and dtype not in (bytes, str):  # those are NumPy's alone
+        dtype = dtypes.as_dtype(dtype).as_numpy_dtype
     nested, values, inner = _taken_apart(pylist, ragged_rank, inner_shape)
     if not nested:
         return np.array(pylist, dtype)

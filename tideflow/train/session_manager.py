@@ -117,7 +117,7 @@ class SessionManager:
                 raise RuntimeError(
                     f"Init operations did not make model ready for local_init.  {tried}, error: {why_not}"
                 )
-            ready, why_not = _readiness(sess, self._ready_op, "Model not ready")
+            ready, why_not = readiness(sess, self._ready_op, "Model not ready")
             if not ready:
                 raise RuntimeError(
                     f"Init operations did not make model ready.  {tried}, "
@@ -181,7 +181,7 @@ class SessionManager:
                     "Restoring model from %s did not make model ready for local init: %s", source, why_not
                 )
                 return sess, False
-            ready, why_not = _readiness(sess, self._ready_op, "Model not ready")
+            ready, why_not = readiness(sess, self._ready_op, "Model not ready")
             if not ready:
                 logging.info("Restoring model from %s did not make model ready: %s", source, why_not)
                 return sess, False
@@ -212,7 +212,7 @@ class SessionManager:
                 ready, why_not_local = self._try_run_local_init_op(sess)
                 why_not = None
                 if ready:
-                    ready, why_not = _readiness(sess, self._ready_op, "Model not ready")
+                    ready, why_not = readiness(sess, self._ready_op, "Model not ready")
                 if ready:
                     return sess
             _close_quietly(sess)
@@ -278,7 +278,7 @@ class SessionManager:
         """Runs `local_init_op`, if there is one and the model is ready for it."""
         if self._local_init_op is None:
             return True, None
-        ready, why_not = _readiness(sess, self._ready_for_local_init_op, "Model not ready for local init")
+        ready, why_not = readiness(sess, self._ready_for_local_init_op, "Model not ready for local init")
         if ready:
             logging.info("Running local_init_op.")
             sess.run(self._local_init_op, options=self._local_init_run_options)
@@ -286,7 +286,7 @@ class SessionManager:
         return ready, why_not
 
 
-def _readiness(sess: Session, op: Any, complaint: str) -> Readiness:
+def readiness(sess: Session, op: Any, complaint: str) -> Readiness:
     """Whether an op that lists what is not initialized lists nothing, and what it says otherwise."""
     if op is None:
         return True, None

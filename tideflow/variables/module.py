@@ -64,7 +64,7 @@ class Module(AutoTrackable):
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of this module and its submodules."""
-        return tuple(_found(self, lambda value: isinstance(value, Variable)))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Variable)))
 
     @property
     def trainable_variables(self) -> tuple[Variable, ...]:
@@ -74,7 +74,29 @@ class Module(AutoTrackable):
     @property
     def submodules(self) -> tuple[Module, ...]:
         """All modules within this one, at any depth."""
-        return tuple(_found(self, lambda value: isinstance(value, Module)))
+        return tuple(self._flatten(predicate=lambda value: isinstance(value, Module)))
+
+    def _flatten(
+        self,
+        recursive: bool = True,
+        predicate: Callable[[Any], Any] | None = None,
+        attribute_traversal_key: Callable[[str], Any] | None = None,
+        with_path: bool = False,
+    ) -> Iterator[Any]:
+        """What is nested in the attributes: a module's own values before those of the modules within it.
+
+        Subclasses find values of further kinds by it.
+
+        Args:
+          recursive: Whether modules within this one are looked into.
+          predicate: Which values are wanted; None for all.
+          attribute_traversal_key: The key by which attributes are sorted, as for `sorted`.
+          with_path: Whether values come with their paths, and as often as there are paths to them.
+
+        Returns:
+          An iterator of values, or of pairs of path and value.
+        """
+        return _Search(recursive, predicate, attribute_traversal_key, with_path).within(self, ())
 
     @classmethod
     def with_name_scope(cls, method: Callable) -> Callable:
@@ -95,32 +117,42 @@ class Module(AutoTrackable):
         return in_scope
 
 
-def _found(root: Module, wanted: Callable[[Any], bool]) -> Iterator[Any]:
-    """What is wanted among the attributes: a module's own before those of the modules within it,
-    each once.
-    """
-    seen: set[int] = {id(root)}
+class _Search:
+    """One search among the attributes of modules."""
 
-    def among(module: Module) -> Iterator[Any]:
+    def __init__(
+        self,
+        recursive: bool,
+        predicate: Callable[[Any], Any] | None,
+        key: Callable[[str], Any] | None,
+        with_path: bool,
+    ) -> None:
+        self._recursive = recursive
+        self._predicate = predicate
+        self._key = key
+        self._with_path = with_path
+        self._seen: set[int] = set()
+
+    def within(self, module: Module, path: tuple[Any, ...]) -> Iterator[Any]:
+        self._seen.add(id(module))
         inner = []
-        for name in sorted(vars(module).keys() - module._untracked - module._TF_MODULE_IGNORED_PROPERTIES):
-            for value in _leaves(vars(module)[name]):
-                if id(value) in seen:
+        names = vars(module).keys() - module._untracked - module._TF_MODULE_IGNORED_PROPERTIES
+        for name in sorted(names, key=self._key):
+            for place, value in _leaves(vars(module)[name]):
+                if not self._with_path and id(value) in self._seen:
                     continue
-                if wanted(value):
-                    seen.add(id(value))
-                    yield value
-                if isinstance(value, Module):
-                    seen.add(id(value))
-                    inner.append(value)
-        for module in inner:
-            yield from among(module)
-
-    yield from among(root)
+                self._seen.add(id(value))
+                there = (*path, name, *place)
+                if self._predicate is None or self._predicate(value):
+                    yield (there, value) if self._with_path else value
+                if self._recursive and isinstance(value, Module):
+                    inner.append((there, value))
+        for there, module in inner:
+            yield from self.within(module, there)
 
 
-def _leaves(value: Any) -> list[Any]:
+def _leaves(value: Any) -> list[tuple[tuple[Any, ...], Any]]:
     try:
-        return nest.flatten(value)
+        return list(nest.leaves_with_paths(value))
     except TypeError:  # a dict whose keys have no order
-        return list(value.values())
+        return [((key,), each) for key, each in value.items()]

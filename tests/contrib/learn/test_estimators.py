@@ -10,6 +10,8 @@ import pytest
 import tideflow as tf
 from tideflow.contrib.learn import datasets, feeders
 from tideflow.contrib.learn.experiment import Experiment
+from tideflow.programs.inner.contrib import composable_models
+from tideflow.train.resource_registry import register_resource
 
 learn = tf.contrib.learn
 
@@ -191,3 +193,69 @@ def test_a_predictor_of_either_kind_of_estimator(tmp_path):
         tf.contrib.predictor.from_estimator(old, receiver)
     with pytest.raises(TypeError, match="from_estimator"):
         tf.contrib.predictor.from_contrib_estimator(core, old_inputs)
+
+
+def _composed(model, head, columns, tmp_path):
+    """An estimator of a part of a model."""
+
+    def model_fn(features, labels, mode):
+        logits = model.build_model(features, columns, is_training=mode == learn.ModeKeys.TRAIN)
+
+        def train(loss):
+            with tf.control_dependencies(model.get_train_step(loss)):
+                return tf.train.get_global_step().assign_add(1).op
+
+        return head.create_model_fn_ops(features, mode, labels, train, logits=logits)
+
+    return learn.Estimator(model_fn, str(tmp_path))
+
+
+def _languages():
+    language = tf.SparseTensor(values=["english"], indices=[[0, 0]], dense_shape=[1, 1])
+    return {"age": tf.constant([[1.0]]), "language": language}, tf.constant([[1]])
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_linear_parts_of_models_learn(joint, tmp_path):
+    layers = tf.contrib.layers
+    columns = [layers.sparse_column_with_hash_bucket("language", 100)]
+    if not joint:
+        columns.append(layers.real_valued_column("age"))
+    model = composable_models.LinearComposableModel(1, _joint_weights=joint, gradient_clip_norm=5.0)
+    estimator = _composed(model, learn.multi_class_head(2), columns, tmp_path)
+    assert model.get_scope_name() == "linear"
+    losses = []
+    for steps in (1, 100):
+        estimator.fit(input_fn=_languages, steps=steps)
+        losses.append(estimator.evaluate(input_fn=_languages, steps=1)["loss"])
+    assert losses[1] < losses[0] / 2
+    weights = model.get_weights(str(tmp_path))
+    assert joint or sorted(weights) == ["linear/age/weight", "linear/language/weights"]
+    assert model.get_bias(str(tmp_path)).shape == (1,)
+
+
+def test_layers_of_models_learn(tmp_path):
+    iris = datasets.load_iris()
+    features = {"measures": iris.data.astype(np.float32)}
+    input_fn = lambda: ({key: tf.constant(each) for key, each in features.items()}, tf.constant(iris.target))
+    model = composable_models.DNNComposableModel(3, [5, 4], dropout=0.1, optimizer="Adagrad")
+    columns = [tf.contrib.layers.real_valued_column("measures", dimension=4)]
+    estimator = _composed(model, learn.multi_class_head(3), columns, tmp_path)
+    losses = []
+    for steps in (1, 60):
+        estimator.fit(input_fn=input_fn, steps=steps)
+        losses.append(estimator.evaluate(input_fn=input_fn, steps=1)["loss"])
+    assert losses[1] < losses[0]
+    assert [w.shape for w in model.get_weights(str(tmp_path))] == [(4, 5), (5, 4), (4, 3)]
+    assert [b.shape for b in model.get_bias(str(tmp_path))] == [(5,), (4,), (3,)]
+
+
+def test_feeds_are_run_after_resources_are_made():
+    with tf.Graph().as_default():
+        is_made = tf.Variable(False, collections=[])
+        handle = tf.constant("handle")
+        register_resource(handle, tf.assign(is_made, True).op, tf.is_variable_initialized(is_made))
+        given = tf.placeholder(tf.float32, [])
+        fetched = {"twice": 2.0 * given, "made": is_made.value()}
+        results = list(learn.graph_actions.run_feeds_iter(fetched, [{given: 1.0}, {given: 2.0}]))
+        assert [result["twice"] for result in results] == [2.0, 4.0] and results[0]["made"]

@@ -94,6 +94,32 @@ def test_stack_of_python_values_is_a_constant():
     assert tf.stack([tf.zeros([4]).shape[0], 2]).op.type == "Pack"
 
 
+def test_values_of_unknown_shape_have_that_of_the_others():
+    late = tf.placeholder(tf.int32)
+    assert tf.reshape(tf.placeholder(tf.float32), [late, 37]).shape.as_list() == [None, 37]
+    assert tf.pad(tf.zeros([4, 4]), [[1, 2], late]).shape.as_list() == [7, None]
+    assert tf.tile(tf.zeros([1, 1]), [late, 7]).shape.as_list() == [None, 7]
+    assert tf.stack([late, late]).shape.ndims is None
+
+
+def test_a_roll_by_what_is_fed_is_checked_in_the_step():
+    late = tf.placeholder(tf.int32)
+    x = [[1, 2], [3, 4]]
+    rolled, along = tf.roll(x, late, [0, 1]), tf.roll(x, 1, late)
+    with tf.Session() as session:
+        assert session.run(rolled, {late: [1, 1]}).tolist() == [[4, 3], [2, 1]]
+        assert session.run(along, {late: 0}).tolist() == [[3, 4], [1, 2]]
+        for fetch, fed, words in (
+            (rolled, [1], "shift and axis must have the same size"),
+            (rolled, [[1, 1]], "shift must be a scalar or a 1-D vector"),
+            (along, [[0]], "axis must be a scalar or a 1-D vector"),
+        ):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(fetch, {late: fed})
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 1 and 2"):
+        tf.roll(x, [1], [0, 1])
+
+
 def test_stack_checks_its_axis():
     with pytest.raises(ValueError, match=r"axis = 2 not in \[-2, 2\)"):
         tf.stack([tf.zeros([2]), tf.zeros([2])], 2)
@@ -176,3 +202,11 @@ def test_repeat_is_numpys(sizes, axis, data):
     expected = np.repeat(x, repeats, axis)
     assert made.shape == expected.shape
     assert made.tolist() == expected.tolist()
+
+
+def test_a_part_that_is_none_is_named_by_its_place():
+    numbers = tf.placeholder_with_default([[0, 1], [5, 0]], [2, 2])
+    parts = tf.dynamic_partition(tf.zeros([2, 2]), numbers, 2)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"partitions\[1,0\] = 5 is not in \[0, 2\)"):
+            session.run(parts)

@@ -244,6 +244,15 @@ def test_sparse_gradients_through_a_cond(pred, use_resource):
     assert run(dense, {pred: False}).tolist() == [[2.0], [2.0], [2.0]]
 
 
+@pytest.mark.parametrize("use_resource", [False, True])
+def test_rows_read_in_both_branches_have_a_sparse_gradient(pred, use_resource):
+    v = tf.Variable([[1.0], [2.0], [3.0]], use_resource=use_resource)
+    (grad,) = tf.gradients(tf.cond(pred, lambda: tf.gather(v, [0, 2]), lambda: tf.gather(v, [1])), v)
+    assert isinstance(grad, tf.IndexedSlices)
+    assert run(tf.convert_to_tensor(grad), {pred: True}).tolist() == [[1.0], [0.0], [1.0]]
+    assert run(tf.convert_to_tensor(grad), {pred: False}).tolist() == [[0.0], [1.0], [0.0]]
+
+
 def test_merges_without_a_cond_pass_the_gradient_on(pred):
     switch = tf.raw_ops.Switch(data=tf.constant(3.0), pred=pred)
     x = switch.output_true

@@ -3,6 +3,7 @@
 import pytest
 
 import tideflow as tf
+from tideflow.ops.control_flow.grouping import with_dependencies
 
 
 @pytest.fixture(autouse=True)
@@ -76,3 +77,31 @@ def test_mistakes_with_tuples():
             tf.tuple(nothing)
     with pytest.raises(TypeError, match="Control input"):
         tf.tuple([tf.constant(1.0)], control_inputs=[3])
+
+
+def test_groups_of_values_made_of_several_tensors():
+    sparse = tf.SparseTensor([[0]], [1.0], [2])
+    rows = tf.IndexedSlices(tf.constant([1.0]), tf.constant([3]), tf.constant([9]))
+    step = tf.group(sparse, rows)
+    parts = [sparse.indices, sparse.values, sparse.dense_shape, rows.values, rows.indices, rows.dense_shape]
+    assert set(step.control_inputs) == {part.op for part in parts}
+
+
+@pytest.mark.parametrize("value", [3, [1, 2], "text"])
+def test_plain_values_wait_too(value):
+    v = tf.Variable(0)
+    waiting = with_dependencies([v.assign_add(1)], value)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        found = session.run(waiting)
+        assert (found.tolist() if isinstance(value, list) else found) == (
+            value.encode() if isinstance(value, str) else value
+        )
+        assert session.run(v) == 1
+
+
+def test_a_reference_that_waits_is_one():
+    v = tf.Variable(1, use_resource=False)
+    waiting = with_dependencies([tf.no_op()], tf.assign(v, 5))
+    assert waiting.op.type == "RefIdentity" and waiting.dtype._is_ref_dtype
+    assert run([waiting, tf.assign(waiting, 7)])[1] == 7

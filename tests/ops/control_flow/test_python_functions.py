@@ -1,17 +1,26 @@
 """Python functions of arrays as ops."""
 
+import gc
 import threading
 
 import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
+from tideflow.ops.control_flow import python_functions
 
 
 @pytest.fixture(autouse=True)
 def graph():
     with tf.Graph().as_default() as g:
         yield g
+
+
+@pytest.fixture
+def eagerly(graph):
+    with eager_mode():
+        yield
 
 
 def run(fetches, feeds=None):
@@ -99,6 +108,8 @@ def test_what_a_function_raises_is_mapped(raised, kind):
     [
         (lambda: np.float64(1), tf.float32, "double, but expects float"),
         (lambda: np.int64([1]), tf.int32, "int64, but expects int32"),
+        (lambda: 1, tf.float32, "0-th value returned by pyfunc_[0-9]+ is int64, but expects float"),
+        (lambda: "x", tf.float32, "is string, but expects float"),
         (lambda: None, tf.float32, "returns 0 values, but expects to see 1"),
         (lambda: (1.0, 2.0), tf.float32, "returns 2 values, but expects to see 1"),
         (lambda: np.float32(1), [tf.float32, tf.float32], "returns 1 values, but expects to see 2"),
@@ -107,6 +118,49 @@ def test_what_a_function_raises_is_mapped(raised, kind):
 def test_what_a_function_returns_must_fit(function, types, message):
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=message):
         session.run(tf.py_func(function, [], types))
+
+
+def test_the_error_of_a_step_has_the_lines_of_the_function():
+    def innermost():
+        raise ValueError("no such thing")
+
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as info:
+        session.run(tf.py_func(lambda: innermost(), [], tf.float32))
+    said = info.value.message
+    assert said.startswith("ValueError: no such thing\nTraceback (most recent call last):\n")
+    assert "in innermost" in said and 'raise ValueError("no such thing")' in said
+
+
+def test_arrays_of_fields_are_refused():
+    made = tf.py_func(lambda: np.zeros(1, [("x", np.float32)]), [], tf.float32)
+    with tf.Session() as session, pytest.raises(tf.errors.InternalError, match="Unsupported numpy data type"):
+        session.run(made)
+
+
+def test_a_function_of_its_own_graph_goes_with_it():
+    gc.collect()
+    before = python_functions.registered_count()
+
+    def make():
+        with tf.Graph().as_default():
+            x = tf.constant([1.0])
+            tf.py_func(lambda y: y + x.shape[0].value, [x], tf.float32)
+            tf.py_function(lambda y: y + x.shape[0].value, [x], tf.float32)
+
+    make()
+    gc.collect()
+    assert python_functions.registered_count() == before
+
+
+def test_no_results_of_a_stateless_function_are_an_empty_list():
+    assert tf.py_func(lambda: None, [], [], stateful=False) == []
+
+
+def test_eagerly_it_is_the_function_and_its_errors_are_its_own(eagerly):
+    assert tf.py_func(lambda x: x + 1, [tf.constant([1.0])], tf.int32).numpy().tolist() == [2.0]
+    assert tf.py_func(lambda: None, [], []) is None
+    with pytest.raises(ZeroDivisionError):
+        tf.py_func(lambda: 1 / 0, [], tf.float32)
 
 
 def test_a_function_cannot_change_what_it_is_given():
@@ -136,8 +190,8 @@ def test_an_array_that_a_function_keeps_does_not_become_state():
 
 
 def test_state_is_said_by_the_op_type():
-    assert tf.py_func(lambda: 1.0, [], tf.float32).op.type == "PyFunc"
-    stateless = tf.py_func(lambda: 1.0, [], tf.float32, stateful=False)
+    assert tf.py_func(lambda: 1.0, [], tf.float64).op.type == "PyFunc"
+    stateless = tf.py_func(lambda: 1.0, [], tf.float64, stateful=False)
     assert stateless.op.type == "PyFuncStateless" and run(stateless) == 1.0
     assert tf.numpy_function(lambda: 1.0, [], tf.float32).op.type == "PyFunc"
 

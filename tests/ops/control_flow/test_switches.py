@@ -3,6 +3,8 @@
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
+from tideflow.ops.control_flow import switches
 
 raw = tf.raw_ops
 REFERENCES = {"value": "", "reference": "Ref"}
@@ -86,3 +88,40 @@ def test_a_trigger_runs_after_what_it_waits_for(session):
     with tf.control_dependencies([trigger]):
         after = tf.constant(2.0)
     assert session.run(after, {pred: True}) == 2.0
+
+
+def composites():
+    rows = tf.IndexedSlices(tf.constant([1.0]), tf.constant([2]), tf.constant([3]))
+    return {"sparse tensor": tf.SparseTensor([[1]], [1.0], [3]), "sparse rows": rows}
+
+
+@pytest.mark.parametrize("kind", composites())
+def test_values_of_several_tensors_pass_as_one(session, kind):
+    pred, value = tf.placeholder(tf.bool, []), composites()[kind]
+    merged, index = switches.merge(list(switches.switch(value, pred)))
+    left = switches.exit(switches.next_iteration(switches.enter(value, "loop")))
+    for choice in (False, True):
+        results = session.run([value, merged, left, index], {pred: choice})
+        assert results[3] == int(choice)
+        for result in results[:3]:
+            assert type(result) is type(results[0])
+            assert [part.tolist() for part in result] == [part.tolist() for part in results[0]]
+
+
+def test_what_cannot_meet(session):
+    sparse, rows = composites().values()
+    with pytest.raises(TypeError, match="don't have the same nested structure"):
+        switches.merge([sparse, rows])
+    with pytest.raises(ValueError, match="don't have the same nested structure"):
+        switches.merge([rows, tf.IndexedSlices(rows.values, rows.indices)])
+    with pytest.raises(TypeError, match="not supported"):
+        switches.merge([sparse, tf.constant(1.0)])
+
+
+def test_at_once_the_other_side_is_empty():
+    with eager_mode():
+        sides = switches.switch(tf.constant([1, 2]), False)
+        assert [side.numpy().tolist() for side in sides] == [[1, 2], []]
+        assert switches.merge([tf.constant(4)])[0].numpy() == 4
+        with pytest.raises(tf.errors.InternalError, match="more than one valid input"):
+            switches.merge([tf.constant(1), tf.constant(2)])

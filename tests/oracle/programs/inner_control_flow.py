@@ -116,3 +116,64 @@ def variables_are_pickled(tf, np):
         v = _inner(tf, "ops.resource_variable_ops").ResourceVariable([1.0, 2.0], dtype=tf.float16, name="v")
         again = pickle.loads(pickle.dumps(v))
         return [again.name, again.dtype.name, again.trainable, again.numpy()]
+
+
+def primitives_of_composite_values(tf, np):
+    inner = _inner(tf, "ops.control_flow_ops")
+    sparse = tf.SparseTensor([[1]], [2.0], [3])
+    rows = tf.IndexedSlices(tf.constant([[1.0]]), tf.constant([0]), tf.constant([4, 1]))
+    found = []
+    for value in (sparse, rows):
+        same = inner._Identity(value)
+        inside = inner._Enter(value, "frame", is_constant=True, use_input_shape=False)
+        entered = inner.exit(inner._NextIteration(inner._Enter(value, "other")))
+        sides = inner.switch(value, True, name="either")
+        merged, index = inner.merge(sides, name="both")
+        found += [same, inner.exit(inside), entered, merged, index]
+        found.append(inner.with_dependencies([tf.no_op()], same).values)
+    mixed, _ = inner.merge([inner.switch(rows, False)[0], tf.zeros([4, 1])])
+    names = [each.values.op.name for each in (sides[0], merged, inside, mixed)]
+    bad = [[sparse, tf.zeros([3])], [sparse, rows], [tf.IndexedSlices(rows.values, rows.indices), rows]]
+    with tf.Session() as session:
+        return [session.run(found), names, [raises(inner.merge, each) for each in bad]]
+
+
+def primitives_of_plain_values(tf, np):
+    inner = _inner(tf, "ops.control_flow_ops")
+    first = tf.constant(1)
+    waiting = [inner.with_dependencies([first], each) for each in (3, [1, 2], "text", np.ones(2))]
+    made = [inner._Identity([1, 2]), inner.switch([1.0], False, dtype=tf.float64)[0], *waiting]
+    with tf.Session() as session:
+        return [each.dtype.name for each in made] + session.run(made)
+
+
+def sides_at_once(tf, np):
+    inner = _inner(tf, "ops.control_flow_ops")
+    with _inner(tf, "eager.context").eager_mode():
+        sides = inner.switch([1, 2], True)
+        found = [side.numpy() for side in sides] + [inner.merge([tf.constant(5)])[0].numpy()]
+        return found + [raises(inner.merge, [sides[1], sides[1]])]
+
+
+def branches_of_sparse_rows(tf, np):
+    yes, rows = tf.constant(True), tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    wide = tf.IndexedSlices(rows.values * 2.0, tf.cast(rows.indices, tf.int64))
+    whole = tf.IndexedSlices(rows.values, rows.indices, tf.constant([3]))
+    sparse = tf.SparseTensor([[1]], [2.0], [3])
+    chosen = tf.cond(yes, lambda: wide, lambda: rows)
+    with tf.Session() as session:
+        return [
+            session.run([chosen, tf.cond(yes, lambda: [[1]], lambda: [[2]])]),
+            [raises(tf.cond, yes, lambda x=x: x, lambda: rows) for x in (whole, tf.constant(1.0))],
+            raises(tf.cond, yes, lambda: sparse, lambda: tf.constant(1.0)),
+        ]
+
+
+def gradients_of_rows_read_in_a_branch(tf, np):
+    pred = tf.placeholder(tf.bool, [])
+    v = tf.get_variable("v", [4, 2], initializer=tf.ones_initializer(), use_resource=True)
+    chosen = tf.cond(pred, lambda: tf.gather(v, [1, 2]), lambda: tf.gather(v, [1, 0]) * 2.0)
+    (grad,) = tf.gradients(chosen, v)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        return [session.run([grad, tf.convert_to_tensor(grad)], {pred: way}) for way in (True, False)]

@@ -124,10 +124,7 @@ def imports_beside_what_a_graph_has(tf, np):
     for name in ("", "", "in"):
         made = tf.import_graph_def(_graph_def(tf, text), return_elements=groups, name=name)
         found += [(op.name, op.device, op.colocation_groups()) for op in made]
-    return [
-        found,
-        raises(tf.import_graph_def, _graph_def(tf, text), {"a:0": tf.constant(1), "^b": tf.no_op()}),
-    ]
+    return found
 
 
 def a_loop_imported_into_a_branch(tf, np):
@@ -141,3 +138,47 @@ def a_loop_imported_into_a_branch(tf, np):
     out = tf.cond(pred, imported, lambda: tf.constant(1))
     with tf.Session() as session:
         return [session.run(out, {pred: value}) for value in (True, False)]
+
+
+def scopes_that_end_too_early(tf, np):
+    x = tf.constant(1.0)
+    both = tf.add(x, x, name="both")
+    outer = tf.device("/cpu:0")
+    outer.__enter__()
+    with tf.device("/cpu:1"):
+        refused = raises(outer.__exit__, None, None, None)
+    with tf.Graph().as_default() as other:
+        values = [tf.no_op(), tf.Variable(1.0), tf.SparseTensor([[0]], [1.0], [2])]
+    entered = []
+    for value in values:
+        with tf.name_scope("s", values=[value]):
+            entered.append(tf.get_default_graph() is other)
+    return [[op.name for op in x.consumers()], both, refused, entered]
+
+
+def modules_and_decorators(tf, np):
+    inspect, decorator = _module(tf, "util.tf_inspect"), _module(tf, "util.tf_decorator")
+
+    def inner(a, b=2, *rest, **options):
+        return a
+
+    def outer(*args):
+        return inner(*args)
+
+    model = tf.Module("m")
+    model.rates = {"b": [0.5], "a": 2.0}
+    model.inner = tf.Module("n")
+    model.inner.rate = 3.0
+    spec = inspect.ArgSpec(["x", "y"], None, None, (1,))
+    made = decorator.make_decorator(inner, outer, "noted", "", spec)
+    return [
+        list(model._flatten(predicate=lambda value: isinstance(value, float), with_path=True)),
+        list(model._flatten(recursive=False, predicate=lambda value: isinstance(value, float))),
+        list(inspect.getargspec(inner)),
+        list(inspect.getargspec(made)),
+        list(inspect.getfullargspec(made)),
+        inspect.getcallargs(made, 5),
+        inspect.getcallargs(inner, 5, b=7),
+        [inspect.isfunction(decorator.TFDecorator("n", each)) for each in (inner, tf.Module, 3)],
+        inspect.isclass(decorator.TFDecorator("n", tf.Module)),
+    ]

@@ -37,7 +37,8 @@ def _covariance(points: Tensor, diagonal: bool) -> Tensor:
     centered = points - reductions.reduce_mean(points, 0, keepdims=True)
     if diagonal:
         return reductions.reduce_sum(unary.square(centered), 0, keepdims=True) / (count - 1)
-    return matmul(centered, centered, transpose_a=True) / (count - 1)
+    exact = casting.cast(centered, dtypes.float64)  # sums of many products lose digits in float32
+    return casting.cast(matmul(exact, exact, transpose_a=True), dtypes.float32) / (count - 1)
 
 
 def _random_points(data: list[Any], count: int, seed: int) -> Tensor:

@@ -36,8 +36,8 @@ def _reroute_ts(
     moves = []  # collected before the first edge moves: a tensor may be in several pairs
     for t0, t1 in zip(ts0, ts1):
         if t0 is not t1:
-            moves += [(op, t1, t0) for op in t1.consumers()]
-            moves += [(op, t0, t1) for op in t0.consumers()] if swap else []
+            moves += [(op, t1, t0) for op in dict.fromkeys(t1.consumers())]
+            moves += [(op, t0, t1) for op in dict.fromkeys(t0.consumers())] if swap else []
     inputs = [
         (op, i, new)
         for op, old, new in moves

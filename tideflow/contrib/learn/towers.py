@@ -32,11 +32,19 @@ def partitioner_of(config: Any, min_slice_size: int = _LEAST_SLICE) -> Callable:
 
 
 def linear_logits(
-    features: Mapping[str, Any], columns: Sequence[Any], size: int, joint: bool, scope: Any
+    features: Mapping[str, Any],
+    columns: Sequence[Any],
+    size: int,
+    joint: bool,
+    scope: Any,
+    collection: str = LINEAR,
+    trainable: bool = True,
 ) -> Any:
     """The sum of the columns with a weight for each of their values."""
     if not are_of_contrib(columns):
-        return tf.feature_column.linear_model(features, columns, units=size, weight_collections=[LINEAR])
+        return tf.feature_column.linear_model(
+            features, columns, units=size, weight_collections=[collection], trainable=trainable
+        )
     layers = tf.contrib.layers
     layer = (
         layers.joint_weighted_sum_from_feature_columns if joint else layers.weighted_sum_from_feature_columns
@@ -45,7 +53,8 @@ def linear_logits(
         columns_to_tensors=features,
         feature_columns=columns,
         num_outputs=size,
-        weight_collections=[LINEAR],
+        weight_collections=[collection],
+        trainable=trainable,
         scope=scope,
     )
     return logits
@@ -66,6 +75,8 @@ def dnn_logits(
     mode: str,
     input_partitioner: Callable,
     tag_joint: str,
+    collection: str = DNN,
+    trainable: bool = True,
 ) -> tuple[Any, str]:
     """The logits of layers on columns, and the name of the scope of the columns' variables."""
     layers = tf.contrib.layers
@@ -76,22 +87,33 @@ def dnn_logits(
             net = layers.input_from_feature_columns(
                 columns_to_tensors=features,
                 feature_columns=columns,
-                weight_collections=[DNN],
+                weight_collections=[collection],
+                trainable=trainable,
                 scope=input_scope,
             )
         else:
-            net = tf.feature_column.input_layer(features, columns, weight_collections=[DNN])
+            net = tf.feature_column.input_layer(features, columns, [collection], trainable)
     for number, units in enumerate(hidden_units):
         with tf.variable_scope(f"hiddenlayer_{number}", values=(net,)) as scope:
             net = layers.fully_connected(
-                net, units, activation_fn=activation, variables_collections=[DNN], scope=scope
+                net,
+                units,
+                activation_fn=activation,
+                variables_collections=[collection],
+                trainable=trainable,
+                scope=scope,
             )
             if dropout is not None and mode == ModeKeys.TRAIN:
                 net = layers.dropout(net, keep_prob=1.0 - dropout)
         add_summaries(net, scope.name, tag_joint)
     with tf.variable_scope("logits", values=(net,)) as scope:
         logits = layers.fully_connected(
-            net, size, activation_fn=None, variables_collections=[DNN], scope=scope
+            net,
+            size,
+            activation_fn=None,
+            variables_collections=[collection],
+            trainable=trainable,
+            scope=scope,
         )
     add_summaries(logits, scope.name, tag_joint)
     return logits, input_scope.name

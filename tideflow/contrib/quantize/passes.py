@@ -265,7 +265,7 @@ def RerouteTensor(t0: Tensor, t1: Tensor, can_modify: Iterable[Operation] | None
       The number of inputs that were changed.
     """
     allowed = None if can_modify is None else set(can_modify)
-    consumers = [op for op in t1.consumers() if allowed is None or op in allowed]
+    consumers = [op for op in dict.fromkeys(t1.consumers()) if allowed is None or op in allowed]
     places = [(op, place) for op in consumers for place, x in enumerate(op.inputs) if x is t1]
     for op, place in places:
         op._update_input(place, t0)

@@ -166,8 +166,11 @@ def placeholder(
         with get_graph().as_default():
             return tf.sparse_placeholder(_type(dtype), shape, name=name)
     if ragged:
+        sizes = tuple(tf.TensorShape(shape).as_list())
+        inner = sizes[1:]
+        rank = next((i for i, size in enumerate(inner) if size is not None), len(inner))
         with get_graph().as_default():
-            return tf.ragged.placeholder(_type(dtype), 1, (), name=name)
+            return tf.ragged.placeholder(_type(dtype), rank, inner[rank:], name=name)
     with get_graph().as_default():
         return tf.placeholder(_type(dtype), shape, name=name)
 

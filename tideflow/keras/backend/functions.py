@@ -59,7 +59,7 @@ class GraphFunction:
         Returns:
           The values of the outputs.
         """
-        values = inputs if _is_list_of_arrays(inputs) else nest.flatten(inputs, expand_composites=True)
+        values = inputs if _is_list_of_arrays(inputs) else _flat(inputs)
         values = values[: len(self.inputs)]  # a learning phase that the function does not take may follow
         session = get_session(self.inputs)
         key = (session, tuple(self.fetches), tuple(value is None for value in values))
@@ -96,6 +96,12 @@ def _tensor_or_composite(value: Any) -> Any:
 
 def _is_list_of_arrays(inputs: Any) -> bool:
     return type(inputs) is list and all(type(value) is np.ndarray or type(value) is bool for value in inputs)
+
+
+def _flat(inputs: Any) -> list[Any]:
+    """The values of dense placeholders: of sparse and ragged ones, those of their parts."""
+    leaves = nest.flatten(inputs, expand_composites=True)
+    return [part for leaf in leaves for part in getattr(leaf, "parts", [leaf])]
 
 
 def _fed(value: Any) -> Any:

@@ -8,11 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from tideflow.graph import nest
+from tideflow.keras.engine import composites
 from tideflow.keras.utils.arrays import rows_of_file
 
 
 def as_array(value: Any, shape: Any = None) -> Any:
     """A value as an array with an axis of samples, and one more unless a shape says that there is none."""
+    if isinstance(value, composites.Samples):
+        return value
+    if hasattr(value, "tocsr"):
+        return value.tocsr()  # of which rows can be taken
     alone = shape is not None and len(shape) == 1
     if getattr(value, "is_eager", False):
         value = value.numpy()
@@ -250,8 +256,9 @@ def from_dataset(element: Any, initializer: Any, session: Any, out_of_range: typ
     """The elements of a dataset, as arrays."""
     if initializer is not None:
         session.run(initializer)
+    tensors = nest.flatten(element)
     while True:
         try:
-            yield session.run(element)
+            yield composites.element(element, session.run(tensors))
         except out_of_range:
             return

@@ -11,7 +11,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.keras.backend.arrays import placeholder
-from tideflow.keras.engine import data, dataset_checks, loops, replicated
+from tideflow.keras.engine import composites, data, dataset_checks, loops, replicated
 from tideflow.keras.utils.data_utils import GeneratorEnqueuer, OrderedEnqueuer
 from tideflow.keras.utils.data_utils import Sequence as BatchSequence
 from tideflow.layers import keras_state
@@ -35,6 +35,7 @@ class Fed:
         if self.inputs:
             return
         _refuse_nested_numbers(x)
+        _refuse_composites(x)
         given = {key: x[key] for key in sorted(x)} if isinstance(x, dict) else x
         names = list(given) if isinstance(x, dict) else None
         flat = list(map(data.as_array, nest.flatten(given)))
@@ -60,11 +61,12 @@ class Fed:
         called with them.
         """
         if outputs is None:
-            if any(not tf.is_tensor(leaf) for leaf in nest.flatten(inputs)):
+            if not all(map(composites.is_tensor, nest.flatten(inputs))):
                 self._take_inputs(inputs)
-            else:
-                self._call_to_train(inputs)
-            return
+                return
+            outputs = self._call_to_train(inputs)
+            if self.inputs:  # the call has told them
+                return
         self._nested_inputs = inputs
         flat_in = list(inputs.values()) if isinstance(inputs, dict) else inputs
         flat_in = list(flat_in) if isinstance(flat_in, (list, tuple)) else [flat_in]
@@ -92,6 +94,7 @@ class Fed:
         checks: bool = True,
     ) -> tuple[list[Any], list[Any], list[Any]]:
         """Inputs, targets and weights as lists of arrays, checked against the model."""
+        x = composites.samples(x)
         self._take_inputs(x)
         if training and self._is_compiled and not self._endpoints:
             self._compile_outputs()
@@ -100,6 +103,10 @@ class Fed:
             tuple(t.shape.as_list()) if t.shape.ndims is not None else None for t in self.inputs if _is_fed(t)
         ]
         inputs = data.in_order(x, names, "input", shapes)
+        inputs = [
+            composites.of_matrix(array) if sparse and hasattr(array, "tocoo") else array
+            for array, sparse in zip(inputs, self._sparse_inputs(), strict=True)
+        ]
         if checks and self._is_graph_network:
             data.check_shapes(inputs, names, shapes, "input", batch=batch)
         if not training:
@@ -117,6 +124,10 @@ class Fed:
         data.check_lengths(inputs, targets, [w for w in weights if w is not None])
         data.check_losses(targets, ends)
         return inputs, targets, weights
+
+    def _sparse_inputs(self) -> list[bool]:
+        """Whether each input that is fed is sparse."""
+        return [isinstance(tensor, tf.SparseTensor) for tensor in self.inputs if _is_fed(tensor)]
 
     def _weights_of(
         self, targets: list[Any], ends: list[Any], sample_weight: Any, class_weight: Any
@@ -241,7 +252,8 @@ class Fed:
 
             def eager_batches() -> Iterator[tuple[list[Any], int]]:
                 for value in dataset:
-                    yield self._arrays_of(nest.map_structure(np.asarray, value), training, class_weight)
+                    parts = list(map(composites.value_of, nest.flatten(value)))
+                    yield self._arrays_of(composites.element(value, parts), training, class_weight)
 
             return loops.Source(eager_batches, None, steps, restarts=steps is None)
         initializer, size = None, steps
@@ -301,6 +313,19 @@ def _refuse_nested_numbers(x: Any) -> None:
             "Please provide as model inputs either a single array or a list of arrays. You passed: "
             f"inputs={x}"
         )
+
+
+def _refuse_composites(x: Any) -> None:
+    """The first data tells a model only of dense inputs."""
+    for leaf in nest.flatten(x):
+        if composites.is_composite(leaf) and not hasattr(leaf, "tocoo"):
+            raise ValueError(
+                "All SparseTensor and RaggedTensor inputs must be explicitly declared using a keras.Input() "
+                f"with sparse=True or ragged=True. We found an undeclared input {leaf}. For Sequential "
+                "models, please add a keras.Input() as your first Layer. For subclassed models, please call "
+                "self._set_inputs() on your input set, which you can create using keras.Input() for each "
+                "input to your model."
+            )
 
 
 def _is_fed(tensor: Any) -> bool:

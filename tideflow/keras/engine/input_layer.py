@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import tideflow as tf
 from tideflow.distribute.context import get_strategy
 from tideflow.export import export
+from tideflow.keras.backend.arrays import placeholder
 from tideflow.layers import keras_state
 from tideflow.layers.base import Layer
-from tideflow.layers.keras_graph import get_graph
 from tideflow.layers.nodes import static_shape
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class InputLayer(Layer):
       input_tensor: A tensor that is the input; a new placeholder if None.
       sparse: Whether the input is sparse.
       name: The name of the layer.
-      ragged: Whether the input is ragged, which this version does not feed.
+      ragged: Whether the input is ragged.
       **kwargs: `batch_input_shape`, the shape with the batch.
     """
 
@@ -53,8 +53,8 @@ class InputLayer(Layer):
             batch_size, input_shape = whole[0], tuple(whole[1:])
         if kwargs:
             raise ValueError("Unrecognized keyword arguments:", kwargs.keys())
-        if ragged:
-            raise ValueError("A ragged input is fed through tf.ragged.placeholder, given as `input_tensor`.")
+        if ragged and sparse:
+            raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
         if not name:
             name = f"input_{keras_state.get_uid('input')}"
         if dtype is None:
@@ -73,9 +73,7 @@ class InputLayer(Layer):
                 None if input_shape is None else (batch_size, *tuple(tf.TensorShape(input_shape).as_list()))
             )
             self._batch_input_shape = whole
-            with get_graph().as_default():
-                kind = tf.sparse_placeholder if sparse else tf.placeholder
-                input_tensor = kind(dtype, whole, name=name)
+            input_tensor = placeholder(whole, dtype=dtype, sparse=sparse, ragged=ragged, name=name)
         else:
             self._batch_input_shape = static_shape(input_tensor)
         input_tensor._keras_mask = None
@@ -126,7 +124,7 @@ def Input(
       dtype: The type of the elements; the default of Keras if None.
       sparse: Whether the input is sparse.
       tensor: A tensor that is the input; a new placeholder if None.
-      ragged: Whether the input is ragged, which this version does not feed.
+      ragged: Whether the input is ragged.
       **kwargs: `batch_shape`, the shape with the batch.
 
     Returns:

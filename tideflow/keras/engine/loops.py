@@ -9,6 +9,7 @@ import numpy as np
 
 from tideflow.keras.callbacks.base import BaseLogger, CallbackList, History, ProgbarLogger
 from tideflow.keras.engine import data
+from tideflow.keras.engine.composites import joined
 from tideflow.keras.utils.progbar import Progbar
 from tideflow.platform import logging
 
@@ -263,7 +264,7 @@ def predict(
     callbacks.begin(PREDICT)
     run_batches(model, function, source, PREDICT, callbacks, source.batches(), add)
     callbacks.end(PREDICT)
-    return [np.concatenate(each, axis=0) for each in zip(*parts, strict=True)]
+    return [joined(list(each)) for each in zip(*parts, strict=True)]
 
 
 def _bar(source: Source, verbose: int) -> Progbar | None:

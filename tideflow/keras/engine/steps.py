@@ -9,7 +9,7 @@ from typing import Any
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.graph.scopes import graph_outside
-from tideflow.keras.engine import compiling, loops
+from tideflow.keras.engine import compiling, composites, loops
 from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
 from tideflow.layers import keras_state
 from tideflow.layers.keras_graph import note_update, noted_updates
@@ -31,6 +31,8 @@ class Compiled:
 
     def __call__(self, arrays: list[Any]) -> list[Any]:
         """What the function gives for arrays, as arrays."""
+        if any(isinstance(array, composites.Samples) for array in arrays):
+            return self._of_composites(arrays)
         pairs = zip(arrays, self._batch_sizes, strict=False)
         fits = all(size is None or len(array) == size for array, size in pairs)
         key = fits, *((array.dtype, array.shape[1:], array.ndim) for array in arrays)
@@ -45,7 +47,14 @@ class Compiled:
                 lambda *tensors: self._function(list(tensors)), input_signature=signature, autograph=False
             )
         outputs = self._traced[key](*[tf.constant(array, _type_of(array)) for array in arrays])
-        return [output.numpy() for output in outputs]
+        return list(map(composites.value_of, outputs))
+
+    def _of_composites(self, arrays: list[Any]) -> list[Any]:
+        """The same where some are sparse or ragged: the function is traced for tensors like these."""
+        if None not in self._traced:
+            self._traced[None] = tf.function(lambda *tensors: self._function(list(tensors)), autograph=False)
+        outputs = self._traced[None](*_tensors(arrays))
+        return list(map(composites.value_of, outputs))
 
 
 def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
@@ -63,8 +72,11 @@ def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
 
 def eagerly(function: Callable[[list[Any]], list[Any]], arrays: list[Any]) -> list[Any]:
     """What a function of tensors gives for arrays, operation by operation."""
-    tensors = [tf.constant(array, _type_of(array)) for array in arrays]
-    return [output.numpy() for output in function(tensors)]
+    return list(map(composites.value_of, function(_tensors(arrays))))
+
+
+def _tensors(arrays: list[Any]) -> list[Any]:
+    return [composites.tensor_of(array, _type_of(array)) for array in arrays]
 
 
 def run(model: Any, mode: str, tensors: list[Any]) -> list[Any]:

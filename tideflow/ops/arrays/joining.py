@@ -26,8 +26,10 @@ from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.arguments import are_integers
 from tideflow.ops.helpers.axes import (
     COUNT,
+    as_value,
     brackets,
     common_shape,
+    elements,
     host_rank,
     host_shape,
     merged,
@@ -643,7 +645,18 @@ def _pack_shape(values, *, axis):
     return sizes
 
 
-pack_op.value(moved)
+@pack_op.value
+def _pack_value(op):
+    """What is known of the values. One of unknown shape has that of the others, and unknown elements."""
+    if op.outputs[0].shape.ndims is None:
+        return None
+    shape = op.outputs[0].shape.as_list()
+    del shape[op.attrs["axis"]]
+    if None in shape:
+        return moved(op)
+    values = [elements(value) for value in op.inputs]
+    nothing = np.full(shape, None)
+    return as_value(np.stack([nothing if value is None else value for value in values], op.attrs["axis"]))
 
 
 @pack_op.sizes

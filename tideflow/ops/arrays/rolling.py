@@ -14,11 +14,9 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError, definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import dimension_at_index
+from tideflow.graph.shapes import TensorShape, dimension_at_index
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes, tiling
-from tideflow.ops.helpers.axes import (
-    host_rank,
-)
+from tideflow.ops.helpers.axes import host_rank, host_shape, merged
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import INDICES
 from tideflow.ops.math import binary, reductions, unary
@@ -42,16 +40,19 @@ _UNLIKE_ROLLS = "shift and axis must have the same size"
 def _roll_shape(input, shift, axis):
     if input.ndims == 0:
         raise ShapeError("Shape must be at least rank 1 but is rank 0", "input must be 1-D or higher")
-    for value in (shift, axis):
-        if host_rank(value) > 1:
-            raise ShapeError(f"Shape must be at most rank 1 but is rank {host_rank(value)}")
-    if host_rank(shift) != host_rank(axis):
-        raise ShapeError(
-            f"Shapes must be equal rank, but are {host_rank(shift)} and {host_rank(axis)}", _UNLIKE_ROLLS
-        )
-    if isinstance(shift, list) and len(shift) != len(axis):
-        raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shift)} and {len(axis)}")
+    for name, value in (("shift", shift), ("axis", axis)):
+        _check_flat(name, value)
+    if shift is not None and axis is not None:
+        merged(*(TensorShape(np.shape(np.array(value, object))) for value in (shift, axis)), _UNLIKE_ROLLS)
     return input
+
+
+def _check_flat(name: str, value: Any) -> None:
+    if host_rank(value) > 1:
+        raise ShapeError(
+            f"Shape must be at most rank 1 but is rank {host_rank(value)}",
+            f"{name} must be a scalar or a 1-D vector. Found: {host_shape(value)}",
+        )
 
 
 def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
@@ -59,6 +60,8 @@ def _rolls(shift: Any, axis: Any, rank: int) -> tuple[list[int], list[int]]:
     axes = axis if isinstance(axis, list) else [axis]
     if not rank:
         raise ShapeError("input must be 1-D or higher")
+    for name, value in (("shift", shift), ("axis", axis)):
+        _check_flat(name, value)
     if host_rank(shift) != host_rank(axis) or len(shifts) != len(axes):
         raise ShapeError(f"{_UNLIKE_ROLLS}, but have {len(shifts)} and {len(axes)}")
     for place in axes:

@@ -95,13 +95,14 @@ def cond(
         _check_same(true_result, false_result, true_flat, false_flat)
         if not true_flat:
             raise ValueError("true_fn and false_fn must return at least one result.")
-        merged = [_merge_results(f, t) for f, t in zip(false_flat, true_flat, strict=True)]
+        merged = [switches.merge([f, t])[0] for f, t in zip(false_flat, true_flat, strict=True)]
         if true_context.outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, true_context)
             graph.add_to_collection(GraphKeys.COND_CONTEXT, false_context)
         if not nest.is_nested(true_result):
             return merged[0]
-        return nest.pack_sequence_as(true_result, merged)
+        result = nest.pack_sequence_as(true_result, merged)
+        return result if strict else _unpack_single(result)
 
 
 def _one_of(function: Callable | None, old: Callable | None, name: str, old_name: str) -> Callable:
@@ -152,6 +153,8 @@ def _unpack_single(result: Any) -> Any:
 def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false_flat: list[Any]) -> None:
     try:
         nest.assert_same_structure(true_result, false_result)
+        for t, f in zip(true_flat, false_flat, strict=True):
+            switches.check_same_parts(t, f)
     except (ValueError, TypeError) as error:
         raise type(error)(f"Incompatible return values of true_fn and false_fn: {error}") from None
     for t, f in zip(true_flat, false_flat, strict=True):
@@ -160,13 +163,6 @@ def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false
                 "Outputs of true_fn and false_fn must have the same type: "
                 f"{t.dtype.base_dtype.name}, {f.dtype.base_dtype.name}"
             )
-
-
-def _merge_results(on_false: Any, on_true: Any) -> Any:
-    if not is_composite(on_true):
-        return switches.merge([on_false, on_true])[0]
-    pairs = zip(components(on_false), components(on_true))
-    return from_components(on_true, [switches.merge([f, t])[0] for f, t in pairs])
 
 
 @export("contrib.framework.smart_cond")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import nest
-from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.composite import IndexedSlices, SparseTensor, components
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import (
@@ -18,6 +18,10 @@ from tideflow.graph.scopes import (
     name_scope,
 )
 from tideflow.ops.arrays import constants
+from tideflow.ops.state import references
+
+if TYPE_CHECKING:
+    from tideflow.graph.typing import TensorLike
 
 
 @export("group")
@@ -26,7 +30,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
 
     Args:
       *inputs: Operations and tensors, and lists of them. A variable stands for the operation that holds its
-        state.
+        state, a composite value for its tensors.
       **kwargs: `name`, a name for the operation.
 
     Returns:
@@ -43,7 +47,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
         return None  # type: ignore[return-value]
     with name_scope(name, "group_deps", [x for x in inputs if isinstance(x, Tensor)]) as scope:
         by_device: dict[str, list[Operation]] = {}
-        for item in nest.flatten(inputs):
+        for item in [part for value in nest.flatten(inputs) for part in components(value)]:
             if not hasattr(item, "device") and not hasattr(item, "_as_graph_element"):
                 raise TypeError(
                     f"Expected tf.group() expected Tensor arguments not '{item}' with type '{type(item)}'"
@@ -112,13 +116,15 @@ def _after_gate(gate: Operation, value: Any) -> Any:
 
 @export("with_dependencies")
 def with_dependencies(
-    dependencies: Sequence[Any], output_tensor: Tensor | IndexedSlices, name: str | None = None
+    dependencies: Sequence[Any],
+    output_tensor: TensorLike | IndexedSlices | SparseTensor,
+    name: str | None = None,
 ) -> Any:
     """`output_tensor`, which is there only after `dependencies` have run.
 
     Args:
       dependencies: Operations and tensors.
-      output_tensor: A tensor or IndexedSlices.
+      output_tensor: A tensor, what can be made one, IndexedSlices or a SparseTensor.
       name: A name for the new operation.
 
     Returns:
@@ -126,16 +132,24 @@ def with_dependencies(
     """
     if executing_eagerly():
         return output_tensor
-    parts = [output_tensor.values] if isinstance(output_tensor, IndexedSlices) else [output_tensor]
-    with (
-        name_scope(name, "control_dependency", parts) as scope,
-        colocate_with(parts[0]),
-        control_dependencies(dependencies),
-    ):
-        if isinstance(output_tensor, IndexedSlices):
-            return IndexedSlices(
-                constants.identity(output_tensor.values, name=scope),
-                output_tensor.indices,
-                output_tensor.dense_shape,
-            )
-        return constants.identity(convert_to_tensor(output_tensor), name=scope)
+    with name_scope(name, "control_dependency", [*dependencies, output_tensor]) as scope:
+        output = output_tensor
+        if not hasattr(output, "op"):  # a plain value; a variable is read in its place, after the others
+            output = convert_to_tensor(output)
+        with colocate_with(output), control_dependencies(dependencies):
+            if isinstance(output, IndexedSlices):
+                values = _same(output.values, scope)
+                return IndexedSlices(values, output.indices, output.dense_shape)
+            if isinstance(output, SparseTensor):
+                return SparseTensor(output.indices, _same(output.values, scope), output.dense_shape)
+            return _same(convert_to_tensor(output), scope)
+
+
+def _same(tensor: Tensor, name: str) -> Tensor:
+    """The same value; of a reference, the reference."""
+    made: Tensor
+    if tensor.dtype._is_ref_dtype:
+        made = references.ref_identity_op(tensor, name=name)
+    else:
+        made = constants.identity(tensor, name=name)
+    return made

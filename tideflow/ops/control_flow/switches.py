@@ -8,12 +8,13 @@ step compiler reads this structure from the graph and writes `if` and `while` st
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
 from tideflow.graph import dtypes, errors
-from tideflow.graph.composite import IndexedSlices, components
+from tideflow.graph.composite import IndexedSlices, components, from_components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
@@ -59,10 +60,9 @@ def check_invariant(merged: Tensor, following: Tensor, entering: Tensor | None =
 
 def add_back_edge(merged: Any, value: Any, check_shape: bool = True) -> Any:
     """`value` is what `merged` is in the next iteration."""
-    if isinstance(merged, IndexedSlices):
+    if is_composite(merged):
         pairs = zip(components(merged), components(value), strict=True)
-        parts = [add_back_edge(m, v, check_shape) for m, v in pairs]
-        return IndexedSlices(*parts)
+        return from_components(merged, [add_back_edge(m, v, check_shape) for m, v in pairs])
     following = next_iteration(convert_to_tensor(value))
     if check_shape:
         check_invariant(merged, following)
@@ -96,10 +96,9 @@ def zeros_like_output(op: Operation, index: int) -> Tensor:
         return creation.zeros(size, dtype=tensor.dtype.base_dtype)
 
 
-def _map_parts(value: Any, function: Any) -> Any:
-    if not isinstance(value, IndexedSlices):
-        return function(value)
-    return IndexedSlices(*[function(part) for part in components(value)])
+def map_parts(value: Any, function: Callable[[Tensor], Any]) -> Any:
+    """What a function makes of a tensor, or of each tensor of a composite value."""
+    return from_components(value, [function(part) for part in components(value)])
 
 
 # ------------------------------------------------------------------------------------------------ one of two
@@ -136,9 +135,6 @@ def _switch_gradient(op, grad_false, grad_true):
         sides = switch(grad_false, pred, beside=False)[0], switch(grad_true, pred, beside=False)[1]
         return merge(list(sides))[0], None
     grads = [grad_false, grad_true]
-    if op.inputs[0].dtype.base_dtype is dtypes.resource and grads[context.branch] is not None:
-        # The gradient of a variable is dense here: a handle has no zeros of its own.
-        grads = [None if grad is None else convert_to_tensor(grad) for grad in grads]
     if grads[0] is None or grads[1] is None:
         return None, None
     return merge(grads, name="cond_grad")[0], None
@@ -187,11 +183,14 @@ def switch(data: Any, pred: Any, name: str | None = None, beside: bool = True) -
     """`data` on the side that `pred` chooses: (there when false, there when true); placed with the data
     unless `beside` is false.
     """
-    if isinstance(data, IndexedSlices):
-        values, indices = switch(data.values, pred), switch(data.indices, pred)
-        full = (None, None) if data.dense_shape is None else switch(data.dense_shape, pred)
-        return tuple(IndexedSlices(v, i, s) for v, i, s in zip(values, indices, full, strict=True))
+    if is_composite(data):
+        with name_scope(name, "Switch", [*components(data), pred]):
+            on_false, on_true = zip(*(switch(part, pred, beside=beside) for part in components(data)))
+        return from_components(data, on_false), from_components(data, on_true)
     data = convert_to_tensor(data, name="data")
+    if data.is_eager:
+        nothing = constants.constant([], dtypes.float32)  # as TensorFlow gives for a side that is not taken
+        return (nothing, data) if convert_to_tensor(pred, dtypes.bool) else (data, nothing)
     op = ref_switch_op if data.dtype._is_ref_dtype else switch_op
     with colocate_with(data, ignore_existing=True) if beside else contextlib.nullcontext():
         return tuple(op(data, pred, name=name or "Switch"))
@@ -205,7 +204,10 @@ def _merge_shape(inputs):
 
 
 def _merge_kernel(inputs):
-    raise AssertionError("a Merge is written into the plan, not called")
+    """Eager mode alone calls it, where every input is there: plans have the Merge written out."""
+    if len(inputs) > 1:
+        raise errors.InternalError(None, None, "Merge can not have more than one valid input.")
+    return inputs[0], torch.zeros((), dtype=torch.int32)
 
 
 def _merge_gradient(op, grad, _):
@@ -236,18 +238,41 @@ ref_merge_op.samples(covered_by=_TESTS)
 
 
 def merge(inputs: list[Any], name: str | None = None) -> Any:
-    """Whichever of `inputs` is there, and its position. Where some are sparse rows, all are made to be."""
+    """Whichever of `inputs` is there, and its position. Tensors beside sparse rows become sparse rows."""
     if any(x is None for x in inputs):
         raise ValueError(f"At least one of the merge inputs is None: {inputs}")
-    if any(isinstance(x, IndexedSlices) for x in inputs):
+    if any(map(is_composite, inputs)):
         with name_scope(name, "Merge", inputs):
-            rows = _with_one_index_type([_as_rows(x) for x in inputs])
-            parts = zip(*[components(each) for each in rows], strict=True)
+            values = _of_one_structure(inputs)
+            parts = zip(*map(components, values), strict=True)
             merged = [merge_op(list(members)) for members in parts]
-        return IndexedSlices(*[value for value, _ in merged]), merged[0][1]
+        return from_components(values[0], [value for value, _ in merged]), merged[0][1]
     inputs = [convert_to_tensor(x) for x in inputs]
     refs = all(t.dtype._is_ref_dtype for t in inputs)
     return (ref_merge_op if refs else merge_op)(inputs, name=name)
+
+
+def _of_one_structure(values: list[Any]) -> list[Any]:
+    """Composite values that are made of the same parts; tensors beside sparse rows become such."""
+    if all(isinstance(x, (IndexedSlices, Tensor)) for x in values):
+        values = with_one_index_type([_as_rows(x) for x in values])
+    for value in values:
+        if not is_composite(value):
+            raise TypeError(f"Type {type(value)} not supported")
+        check_same_parts(values[0], value)
+    return values
+
+
+def check_same_parts(first: Any, second: Any) -> None:
+    """Two tensors, or two composite values of one type that are made of as many tensors."""
+    composites = is_composite(first) + is_composite(second)
+    other_type = composites == 2 and type(first) is not type(second)
+    if composites != 1 and not other_type and len(components(first)) == len(components(second)):
+        return
+    raise (TypeError if other_type else ValueError)(
+        f"The two structures don't have the same nested structure. First structure: {first}. Second "
+        f"structure: {second}."
+    )
 
 
 def _as_rows(x: Any) -> IndexedSlices:
@@ -257,7 +282,7 @@ def _as_rows(x: Any) -> IndexedSlices:
     return IndexedSlices(x, creation.range(0, size[0]), size)
 
 
-def _with_one_index_type(rows: list[IndexedSlices]) -> list[IndexedSlices]:
+def with_one_index_type(rows: list[IndexedSlices]) -> list[IndexedSlices]:
     """Rows whose indices have one type: all are int64 where some are."""
     if len({each.indices.dtype for each in rows}) == 1:
         return rows
@@ -285,7 +310,7 @@ def _enter_gradient(op, grad):
         return grad
     if op.attrs["is_constant"]:
         return context.grad_state.accumulated(op, grad)
-    left = _map_parts(grad, exit)
+    left = map_parts(grad, exit)
     context.give(components(left))
     return left
 
@@ -322,6 +347,8 @@ def enter(
     name: str | None = None,
 ) -> Any:
     """`data`, in a frame: in its first iteration, or in all of them."""
+    if is_composite(data):
+        return map_parts(data, lambda part: enter(part, frame_name, is_constant, parallel_iterations))
     op = ref_enter_op if data.dtype._is_ref_dtype else enter_op
     entered = op(
         data,
@@ -342,7 +369,7 @@ def _exit_gradient(op, grad):
         raise TypeError("Second-order gradient for while loops not supported.")
     for part in components(grad):
         context.knows(part)
-    entered = _map_parts(grad, lambda part: context.enter(part, name="b_exit"))
+    entered = map_parts(grad, lambda part: context.enter(part, name="b_exit"))
     context.enters += components(entered)
     return entered
 
@@ -360,8 +387,11 @@ ref_exit_op.gradient(_exit_gradient)
 ref_exit_op.samples(covered_by=_TESTS)
 
 
-def exit(data: Any, name: str | None = None) -> Tensor:
+def exit(data: Any, name: str | None = None) -> Any:
     """`data`, one frame further out."""
+    if is_composite(data):
+        return map_parts(data, exit)
+    data = convert_to_tensor(data)
     return (ref_exit_op if data.dtype._is_ref_dtype else exit_op)(data, name=name)
 
 
@@ -382,8 +412,10 @@ ref_next_iteration_op.gradient(_next_iteration_gradient)
 ref_next_iteration_op.samples(covered_by=_TESTS)
 
 
-def next_iteration(data: Any, name: str | None = None) -> Tensor:
+def next_iteration(data: Any, name: str | None = None) -> Any:
     """`data`, one iteration later."""
+    if is_composite(data):
+        return map_parts(data, next_iteration)
     op = ref_next_iteration_op if data.dtype._is_ref_dtype else next_iteration_op
     return op(data, name=name)
 

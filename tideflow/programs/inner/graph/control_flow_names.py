@@ -6,19 +6,21 @@ import threading
 from typing import Any
 
 from tideflow.functions.func_graph import FuncGraph
-from tideflow.graph.composite import IndexedSlices
+from tideflow.graph.composite import components, is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import contexts, switches
+from tideflow.ops.control_flow import contexts, critical_section, switches
 from tideflow.ops.state import references
 from tideflow.variables.behavior import control_flow_v2_enabled
 
 ControlFlowContext = contexts.Context
 WhileContext = contexts.LoopContext
+CRITICAL_SECTIONS = critical_section.SECTIONS
+CRITICAL_SECTION_EXECUTIONS = critical_section.EXECUTIONS
 ENABLE_CONTROL_FLOW_V2 = False  # conditionals and loops compute the same in both forms
 
 GetOutputContext = contexts.output_context
@@ -150,41 +152,43 @@ def TensorInContext(tensor: Any, ctxt: Any) -> bool:
     return OpInContext(tensor.op, ctxt)
 
 
-# ------------------------------------------------------------------------------------------------ references
+# ------------------------------------------------------------------------------------------------ primitives
 
 
-def _reference(data: Any) -> Tensor:
-    """A tensor, or a variable's reference where it has one."""
-    return convert_to_tensor(data._ref() if hasattr(data, "_ref") else data)
+def _reference(data: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """A tensor, a variable's reference where it has one, or the composite value that `data` is."""
+    if is_composite(data):
+        return data
+    return convert_to_tensor(data._ref() if hasattr(data, "_ref") else data, dtype, name)
 
 
-def _Identity(tensor: Any, name: str | None = None) -> Tensor:
+def _Identity(data: Any, name: str | None = None) -> Any:
     """The same value; of a reference, the reference."""
-    tensor = _reference(tensor)
-    if not tensor.dtype._is_ref_dtype:
-        return constants.identity(tensor, name=name)
-    made: Tensor = references.ref_identity_op(tensor, name=name)
-    return made
+    data = _reference(data)
+    if is_composite(data):
+        return switches.map_parts(data, _Identity)
+    op = references.ref_identity_op if data.dtype._is_ref_dtype else constants.identity
+    return op(data, name=name)
 
 
-def _NextIteration(tensor: Any, name: str | None = None) -> Tensor:
+def _NextIteration(data: Any, name: str | None = None) -> Any:
     """The value, or the reference, one iteration later."""
-    return switches.next_iteration(_reference(tensor), name)
+    return switches.next_iteration(_reference(data), name)
 
 
 def _Enter(
-    tensor: Any,
+    data: Any,
     frame_name: str,
     is_constant: bool = False,
     parallel_iterations: int = 10,
     use_ref: bool = True,
     use_input_shape: bool = True,
     name: str | None = None,
-) -> Tensor:
+) -> Any:
     """The value, or the reference, in a frame.
 
     Args:
-      tensor: A tensor or a variable.
+      data: A tensor, a composite value or a variable.
       frame_name: The name of the frame.
       is_constant: Whether it is there in all iterations, not only in the first.
       parallel_iterations: How many iterations may run at the same time.
@@ -193,17 +197,34 @@ def _Enter(
       name: A name for the operation.
 
     Returns:
-      The tensor inside.
+      What is inside: a tensor, or a composite value.
     """
-    outside = _reference(tensor) if use_ref else convert_to_tensor(tensor)
-    inside: Tensor = switches.enter(outside, frame_name, is_constant, parallel_iterations, name)
+    outside = _reference(data) if use_ref or is_composite(data) else convert_to_tensor(data)
+    inside = switches.enter(outside, frame_name, is_constant, parallel_iterations, name)
     if not use_input_shape:
-        inside._shape = TensorShape(None)
+        for part in components(inside):
+            part._shape = TensorShape(None)
     return inside
+
+
+def switch(data: Any, pred: Any, dtype: Any = None, name: str | None = None) -> tuple[Any, Any]:
+    """The value on the side that `pred` chooses: (there when false, there when true).
+
+    Args:
+      data: A tensor, what can be made one, or a composite value.
+      pred: A scalar bool tensor.
+      dtype: The type of the tensor that `data` becomes.
+      name: A name for the operation, or for the scope of several.
+
+    Returns:
+      The pair.
+    """
+    data = _reference(data, dtype, "data")
+    return switches.switch(data, convert_to_tensor(pred, name="pred"), name, beside=False)
 
 
 def _SwitchRefOrTensor(data: Any, pred: Any, name: str = "Switch") -> tuple[Any, Any]:
     """The value, or the reference, on the side that `pred` chooses: (there when false, there when true)."""
-    data = data if isinstance(data, IndexedSlices) else _reference(data)
+    data = _reference(data)
     with colocate_with(data, ignore_existing=True):
         return switches.switch(data, pred, name)

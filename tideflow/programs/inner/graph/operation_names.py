@@ -4,13 +4,27 @@ from __future__ import annotations
 
 from typing import Any
 
+import tideflow as tf
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.shapes import shape_of
+from tideflow.ops.arrays.slicing import slice_helper
 from tideflow.rnn.cells import joined_sizes, known_sizes
 
 shape_internal = shape_of
+
+
+def gather_v2(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.gather` with its name last."""
+    return tf.gather(params, indices, validate_indices, name, axis, batch_dims)
 
 
 def _concat(prefix: Any, suffix: Any, static: bool = False) -> Tensor | list[int | None] | None:
@@ -19,6 +33,11 @@ def _concat(prefix: Any, suffix: Any, static: bool = False) -> Tensor | list[int
         return joined_sizes(prefix, suffix)
     known = known_sizes(prefix, suffix)
     return None if known.ndims is None else known.as_list()
+
+
+def _SliceHelperVar(var: Any, slice_spec: Any) -> Tensor:
+    """A slice of a variable, which can be assigned to."""
+    return slice_helper(var.value(), slice_spec, var)
 
 
 def _tensor_shape_tensor_conversion_function(

@@ -37,7 +37,8 @@ def _subscribed(tensor: Tensor, effects: Sequence[Callable[[Tensor], Any]]) -> T
     for consumer in tensor.consumers():
         if consumer in _stand_ins:
             return _subscribed(consumer.outputs[0], effects)
-    takers = [(taker, i) for taker in tensor.consumers() for i, x in enumerate(taker.inputs) if x is tensor]
+    consumers = dict.fromkeys(tensor.consumers())
+    takers = [(taker, i) for taker in consumers for i, x in enumerate(taker.inputs) if x is tensor]
     with op.graph.as_default(), name_scope(f"{op.name}/subscription"):
         done = _operations(tensor, effects)
         with op.graph.control_dependencies(done):

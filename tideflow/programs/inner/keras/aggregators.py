@@ -13,6 +13,7 @@ import numpy as np
 import tideflow as tf
 from tideflow.graph import nest
 from tideflow.graph.composite import is_composite
+from tideflow.keras.engine.composites import joined
 
 _COPY_THREADS = 4
 
@@ -113,7 +114,7 @@ class ConcatAggregator(Aggregator):
 
     def finalize(self) -> None:
         """Joins the results."""
-        self.results = _joined(self.results)
+        self.results = joined(self.results)
         if tf.is_tensor(self.results) and hasattr(self.results, "numpy") and not is_composite(self.results):
             self.results = self.results.numpy()
 
@@ -121,34 +122,6 @@ class ConcatAggregator(Aggregator):
 def _rows(element: Any) -> int:
     shape = getattr(element, "dense_shape", None)
     return int(element.shape[0] if shape is None else np.asarray(shape)[0])
-
-
-def _joined(parts: list[Any]) -> Any:
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if isinstance(first, (tf.SparseTensor, tf.RaggedTensor)):
-        join = tf.sparse.concat if isinstance(first, tf.SparseTensor) else tf.concat
-        return join(axis=0, **{"sp_inputs" if join is tf.sparse.concat else "values": parts})
-    if isinstance(first, tf.SparseTensorValue):
-        return _joined_sparse(parts)
-    if isinstance(first, tf.ragged.RaggedTensorValue):
-        return tf.ragged.constant_value([row for part in parts for row in part.to_list()])
-    return np.concatenate(parts, axis=0)
-
-
-def _joined_sparse(parts: list[Any]) -> Any:
-    rows = np.cumsum([0, *(part.dense_shape[0] for part in parts)])
-    offset = np.zeros_like(np.asarray(parts[0].indices)[:1])
-    indices = []
-    for part, row in zip(parts, rows, strict=False):
-        offset[0, 0] = row
-        indices.append(np.asarray(part.indices) + offset)
-    sizes = np.max([np.asarray(part.dense_shape) for part in parts], axis=0)
-    sizes[0] = rows[-1]
-    return tf.SparseTensorValue(
-        np.concatenate(indices), np.concatenate([np.asarray(part.values) for part in parts]), sizes
-    )
 
 
 @functools.cache

@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef
@@ -251,6 +252,37 @@ def strip_unused(
         _placeholder(node, fed[node.name]) if node.name in fed else node for node in input_graph_def.node
     )
     return extract_sub_graph(replaced, output_node_names)
+
+
+def strip_unused_from_files(
+    input_graph: str,
+    input_binary: bool,
+    output_graph: str,
+    output_binary: bool,
+    input_node_names: str,
+    output_node_names: str,
+    placeholder_type_enum: int | list[int],
+) -> int | None:
+    """Writes what `strip_unused` leaves of a file's GraphDef into another file.
+
+    The names stand in texts with commas. Returns -1 where something is missing, and says what.
+    """
+    if not os.path.exists(input_graph):
+        print(f"Input graph file '{input_graph}' does not exist!")
+        return -1
+    if not output_node_names:
+        print("You need to supply the name of a node to --output_node_names.")
+        return -1
+    stripped = strip_unused(
+        _parsed(input_graph, GraphDef(), input_binary),
+        input_node_names.split(","),
+        output_node_names.split(","),
+        placeholder_type_enum,
+    )
+    text = text_format.MessageToString(stripped).encode()
+    write_bytes(output_graph, stripped.SerializeToString() if output_binary else text)
+    print(f"{len(stripped.node)} ops in the final graph.")
+    return None
 
 
 def _placeholder(node: NodeDef, dtype: int) -> NodeDef:

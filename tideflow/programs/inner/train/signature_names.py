@@ -24,7 +24,7 @@ build_tensor_info_from_op = tensor_info.op_info
 get_element_from_tensor_info = tensor_info.get_element_from_tensor_info
 _SavedModelBuilder = builder.SavedModelBuilder
 get_asset_tensors = asset_paths
-parse_saved_model = saved_models.read_saved_model
+parse_saved_model = _parse_saved_model = saved_models.read_saved_model
 
 
 def supervised_train_signature_def(

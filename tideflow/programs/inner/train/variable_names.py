@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.graph.operation import Tensor
+from tideflow.graph.scopes import GraphKeys, get_collection
 from tideflow.variables import base, reference, second_form
 
 Variable = second_form.Variable
 VariableV1 = base.Variable
 RefVariable = reference.RefVariable
+
+
+def _all_saveable_objects(scope: str | None = None) -> list[Any]:
+    """The variables and other objects that checkpoints keep.
+
+    Args:
+      scope: A pattern that their names begin with.
+    """
+    collections = GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS
+    return [each for key in collections for each in get_collection(key, scope)]
 
 
 def copy_handle_data(source_t: Tensor, target_t: Any) -> None:

@@ -13,29 +13,20 @@ from inspect import (  # noqa: F401 - looked up by programs
     FullArgSpec,
     currentframe,
     getdoc,
-    getfile,
     getframeinfo,
     getmembers,
     getmodule,
     getmro,
-    getsource,
-    getsourcefile,
-    getsourcelines,
-    isbuiltin,
-    isclass,
-    isframe,
-    isgenerator,
-    isgeneratorfunction,
-    isroutine,
     stack,
 )
 from typing import Any
 
+from tideflow.platform.decorators import unwrap
 from tideflow.programs.old_names import ArgSpec
 
 
 def getfullargspec(obj: Callable) -> FullArgSpec:
-    """The parameters of a callable, or of what its decorators stand around.
+    """The parameters of a callable, as its outermost decorator that has its own says, or the function inside.
 
     Args:
       obj: A function, a method, a class or a callable object.
@@ -43,11 +34,15 @@ def getfullargspec(obj: Callable) -> FullArgSpec:
     Returns:
       What `inspect.getfullargspec` says.
     """
-    target = _undecorated(obj)
+    own = _signature_of_decorators(obj)
+    if own is not None:
+        return own if isinstance(own, FullArgSpec) else FullArgSpec(*own, [], None, {})
+    target = _inside(obj)
+    if not _is_ours(target):
+        return inspect.getfullargspec(target)
     if isinstance(target, type):
         target = target.__init__
-    found = inspect.getfullargspec(target)
-    return found._replace(annotations={}) if _is_ours(target) else found
+    return inspect.getfullargspec(target)._replace(annotations={})
 
 
 def getargspec(obj: Callable) -> ArgSpec:
@@ -61,6 +56,9 @@ def getargspec(obj: Callable) -> ArgSpec:
     """
     if isinstance(obj, functools.partial):
         return _of_partial(obj)
+    own = _signature_of_decorators(obj)
+    if own is not None:
+        return own
     found = getfullargspec(obj)
     return ArgSpec(found.args, found.varargs, found.varkw, found.defaults)
 
@@ -75,27 +73,52 @@ def getcallargs(*func_and_positional: Any, **named: Any) -> dict[str, Any]:
     Returns:
       A dictionary from parameters to values, defaults among them.
     """
-    function = _undecorated(func_and_positional[0])
-    return inspect.getcallargs(function, *func_and_positional[1:], **named)
+    function, *positional = func_and_positional
+    parameters = getfullargspec(function)
+    this = getattr(function, "__self__", None)
+    if ismethod(function) and this is not None:
+        positional.insert(0, this)
+    names, defaults = parameters.args, parameters.defaults or ()
+    by_place = dict(zip([name for name in names if name not in named], positional, strict=False))
+    by_default = dict(zip(names[::-1], defaults[::-1], strict=False))
+    return {**by_default, **(parameters.kwonlydefaults or {}), **named, **by_place}
 
 
-def isfunction(object: Any) -> bool:
-    """Whether what decorators stand around is a function of Python's."""
-    return inspect.isfunction(_undecorated(object))
+def _signature_of_decorators(function: Any) -> Any:
+    """The signature that the outermost of the decorators which have one says; None without such."""
+    found = (decorator.decorator_argspec for decorator in unwrap(function)[0])
+    return next((signature for signature in found if signature is not None), None)
 
 
-def ismethod(object: Any) -> bool:
-    """Whether what decorators stand around is a method."""
-    return inspect.ismethod(_undecorated(object))
+def _inside(function: Any) -> Any:
+    """What decorators stand around; those of this library are seen through, whatever they are."""
+    inner = unwrap(function)[1]
+    return inspect.unwrap(inner) if callable(inner) and _is_ours(inner) else inner
 
 
-def ismodule(object: Any) -> bool:
-    """Whether it is a module."""
-    return inspect.ismodule(object)
+def _through_decorators(question: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A question of `inspect`, asked of what decorators stand around."""
+
+    @functools.wraps(question)
+    def asked(object: Any) -> Any:
+        return question(_inside(object))
+
+    return asked
 
 
-def _undecorated(function: Any) -> Any:
-    return inspect.unwrap(function) if callable(function) else function
+getfile = _through_decorators(inspect.getfile)
+getsource = _through_decorators(inspect.getsource)
+getsourcefile = _through_decorators(inspect.getsourcefile)
+getsourcelines = _through_decorators(inspect.getsourcelines)
+isbuiltin = _through_decorators(inspect.isbuiltin)
+isclass = _through_decorators(inspect.isclass)
+isframe = _through_decorators(inspect.isframe)
+isfunction = _through_decorators(inspect.isfunction)
+isgenerator = _through_decorators(inspect.isgenerator)
+isgeneratorfunction = _through_decorators(inspect.isgeneratorfunction)
+ismethod = _through_decorators(inspect.ismethod)
+ismodule = _through_decorators(inspect.ismodule)
+isroutine = _through_decorators(inspect.isroutine)
 
 
 def _is_ours(function: Any) -> bool:
