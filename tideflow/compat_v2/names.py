@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import importlib.resources
+import re
 import sys
 import types
 from typing import Any
@@ -31,6 +33,8 @@ _ELSEWHERE = {
     "saved_model.load": "saved_model.load_v2",
     "where": "where_v2",
 }
+# Estimators that optimizers of Keras train here, in a module that is loaded when one is asked for.
+_CANNED = re.compile(r"estimator\.(Baseline|DNN|DNNLinearCombined|Linear)(Classifier|Estimator|Regressor)")
 _OWN: dict[str, Any] = {**functions.NAMES, **summary.NAMES, **traces.NAMES}
 
 
@@ -70,6 +74,9 @@ class _Names(Namespace):
         """What stands under a name; this namespace itself if nothing does."""
         if path in _OWN:
             return _OWN[path]
+        if _CANNED.fullmatch(path):
+            second_forms = importlib.import_module("tideflow.estimator.canned.second_forms")
+            return getattr(second_forms, f"{name}V2")
         if path == "compat.v1":
             return tf
         if path == "compat.v2":

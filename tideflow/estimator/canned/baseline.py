@@ -21,14 +21,19 @@ from tideflow.variables.global_step import get_global_step
 _LEARNING_RATE = 0.3
 
 
-def _logits(features: dict[str, Any], units: int, weight_column: Any) -> Tensor:
-    """The bias, for each example of a batch; all features must agree how many those are."""
+def batch_size_of(features: dict[str, Any], weight_column: Any) -> tuple[list[Operation], Tensor]:
+    """How many examples a batch has, and the checks that all features agree on that."""
     weights = weight_column.key if isinstance(weight_column, NumericColumn) else weight_column
     sizes = [tf.shape(feature)[0] for key, feature in features.items() if key != weights]
-    checks = [tf.assert_equal(sizes[0], size) for size in sizes[1:]]
+    return [tf.assert_equal(sizes[0], size) for size in sizes[1:]], sizes[0]
+
+
+def _logits(features: dict[str, Any], units: int, weight_column: Any) -> Tensor:
+    """The bias, for each example of a batch."""
+    checks, size = batch_size_of(features, weight_column)
     with tf.control_dependencies(checks), tf.variable_scope("baseline"):
         bias = tf.get_variable("bias", shape=[units], initializer=tf.zeros_initializer())
-        return tf.multiply(bias, tf.ones([sizes[0], units]))
+        return tf.multiply(bias, tf.ones([size, units]))
 
 
 def _baseline(head: Head, optimizer: Any, weight_column: Any = None) -> Callable[..., EstimatorSpec]:

@@ -30,13 +30,17 @@ _LINEAR_LEARNING_RATE = 0.005  # at most: less where there are very many columns
 
 def _checked_optimizer(given: Any, learning_rate: float) -> Any:
     optimizer = optimizer_of(given, learning_rate)
+    check_no_replicas(optimizer)
+    return optimizer
+
+
+def check_no_replicas(optimizer: Any) -> None:
     if isinstance(optimizer, SyncReplicasOptimizer):
         raise ValueError(
             "SyncReplicasOptimizer does not support multi optimizers case. Therefore, it is not supported in "
             "DNNLinearCombined model. If you want to use this optimizer, please use either DNN or Linear "
             "model."
         )
-    return optimizer
 
 
 class _Combined:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -59,6 +60,9 @@ class _OfLosses(SimpleHead):
 
     def _reduced(self, unreduced: Tensor, weights: Any) -> Tensor:
         return compute_weighted_loss(unreduced, weights, reduction=self._loss_reduction)
+
+    def _train_scope(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext()
 
     def _updates(self, update_ops: Sequence[Operation] | None) -> Sequence[Operation] | None:
         return [*(update_ops or ()), *get_collection(GraphKeys.UPDATE_OPS)]

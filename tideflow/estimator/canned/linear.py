@@ -26,7 +26,7 @@ from tideflow.variables.global_step import get_global_step
 _LEARNING_RATE = 0.2  # at most: less where there are many columns
 
 
-def _fraction_of_zeros(variables: list[Any]) -> Tensor:
+def fraction_of_zeros(variables: list[Any]) -> Tensor:
     """The fraction of zeros in all variables together."""
     with tf.name_scope("zero_fraction"):
         sizes = [tf.cast(tf.size(variable), tf.float32) for variable in variables]
@@ -63,7 +63,7 @@ def linear_logit_fn_builder(
         else:
             tf.summary.scalar("bias", bias[0][0])
         weights = [each for of_column in variables.values() for each in of_column]
-        tf.summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(weights))
+        tf.summary.scalar("fraction_of_zero_weights", fraction_of_zeros(weights))
         return logits
 
     return linear_logit_fn
@@ -136,7 +136,7 @@ def sdca_model_fn(
     bias = weights.pop("bias")
     tf.summary.scalar("bias", bias[0][0])
     every = [each for of_column in weights.values() for each in of_column]
-    tf.summary.scalar("fraction_of_zero_weights", _fraction_of_zeros(every))
+    tf.summary.scalar("fraction_of_zero_weights", fraction_of_zeros(every))
     if mode != ModeKeys.TRAIN:
         return head.create_estimator_spec(features, mode, logits, labels)
     model, train_op = optimizer.get_train_step(

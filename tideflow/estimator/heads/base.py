@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import tideflow as tf
@@ -260,17 +261,40 @@ class SimpleHead(Head):
                     regularization_losses=regularization_losses,
                 )
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-            train_op = train_operation(
-                loss, optimizer, trainable_variables, train_op_fn, self._updates(update_ops)
-            )
+            with self._train_scope():
+                train_op = train_operation(
+                    loss,
+                    optimizer,
+                    trainable_variables,
+                    train_op_fn,
+                    self._updates(update_ops),
+                    self._loss_reduction,
+                )
         self._summarize(loss, losses, regularization_losses)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
+
+    def _train_scope(self) -> contextlib.AbstractContextManager[Any]:
+        """Where the operations of a training step stand, and with them the names of optimizers' slots."""
+        return outermost_scope("training")
 
     def _updates(self, update_ops: Sequence[Operation] | None) -> Sequence[Operation] | None:
         return update_ops
 
     def _summarize(self, loss: Tensor, losses: Losses, regularization_losses: Any) -> None:
         summarize_loss(self._key, loss, regularization_losses)
+
+
+@contextlib.contextmanager
+def outermost_scope(name: str) -> Iterator[None]:
+    """A scope of this name that stands in no other one."""
+    with tf.name_scope(None), tf.name_scope(name):
+        yield
+
+
+def scaled_for_replicas(loss: Tensor, loss_reduction: str | None) -> Tensor:
+    """A mean loss divided by the number of replicas, whose gradients optimizers of Keras add."""
+    count = tf.distribute.get_strategy().num_replicas_in_sync
+    return loss / count if loss_reduction == SUM_OVER_BATCH_SIZE and count > 1 else loss
 
 
 def with_regularization(loss: Tensor, regularization_losses: Sequence[Tensor] | None) -> Tensor:
@@ -290,6 +314,7 @@ def train_operation(
     trainable_variables: Any,
     train_op_fn: Callable | None,
     update_ops: Any,
+    loss_reduction: str | None = None,
 ) -> Operation | Tensor:
     """The operation of a training step, by an optimizer or a function."""
     if update_ops is not None and not isinstance(update_ops, (list, tuple)):
@@ -299,11 +324,16 @@ def train_operation(
     if optimizer is None and train_op_fn is None:
         raise ValueError("train_op_fn and optimizer cannot both be None.")
     with tf.control_dependencies(list(update_ops or ())):
-        train_op = train_op_fn(loss) if train_op_fn else _minimized(loss, optimizer, trainable_variables)
+        if train_op_fn:
+            train_op = train_op_fn(loss)
+        else:
+            train_op = _minimized(loss, optimizer, trainable_variables, loss_reduction)
     return tf.group(train_op, *update_ops) if update_ops else train_op
 
 
-def _minimized(loss: Tensor, optimizer: Any, trainable_variables: Any) -> Operation | Tensor:
+def _minimized(
+    loss: Tensor, optimizer: Any, trainable_variables: Any, loss_reduction: str | None
+) -> Operation | Tensor:
     if isinstance(optimizer, Optimizer):
         chosen = {} if trainable_variables is None else {"var_list": trainable_variables}
         return optimizer.minimize(loss, global_step=get_global_step(), **chosen)
@@ -311,7 +341,7 @@ def _minimized(loss: Tensor, optimizer: Any, trainable_variables: Any) -> Operat
         raise ValueError(f"The given optimizer is not an Optimizer instance. Given: {optimizer}")
     if not isinstance(trainable_variables, (list, tuple)):
         raise ValueError(f"trainable_variables should be a list or a tuple. Given {trainable_variables}")
-    return optimizer.get_updates(loss, trainable_variables)[0]
+    return optimizer.get_updates(scaled_for_replicas(loss, loss_reduction), trainable_variables)[0]
 
 
 def chosen_keys(keys: Sequence[str] | None, valid: Sequence[str]) -> Sequence[str]:

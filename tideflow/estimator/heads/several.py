@@ -11,6 +11,7 @@ from tideflow.estimator.heads import metrics
 from tideflow.estimator.heads.base import (
     PREDICT,
     Head,
+    outermost_scope,
     summarize_loss,
     train_operation,
     with_regularization,
@@ -244,7 +245,8 @@ class MultiHead(Head):
                     regularization_losses=regularization_losses,
                 )
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=updated)
-            train_op = train_operation(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+            with outermost_scope("training"):
+                train_op = train_operation(loss, optimizer, trainable_variables, train_op_fn, update_ops)
         summarize_loss(lambda key: key, loss, regularization_losses)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 

@@ -8,7 +8,7 @@ from typing import Any
 from tideflow.feature_column import base, categorical, dense, layers, numeric, sequence, shared, state
 from tideflow.feature_column.base import Inputs, LazyBuilder
 from tideflow.graph.scopes import name_scope
-from tideflow.programs.inner.train import column_models
+from tideflow.keras import column_models
 
 # The first module of columns: functions and classes as TensorFlow 1.3 had them.
 _FeatureColumn = base.FeatureColumn

@@ -18,7 +18,7 @@ from tideflow.estimator import (
     run_config,
     spec,
 )
-from tideflow.estimator.canned import dnn, linear, optimizers, sdca
+from tideflow.estimator.canned import dnn, keras_parts, linear, optimizers, sdca
 from tideflow.estimator.canned.heads import LossSpec as _LossSpec
 from tideflow.estimator.canned.heads import class_head
 from tideflow.estimator.export import receivers, signatures
@@ -140,10 +140,38 @@ def _linear_model_fn(
 
 
 dnn_logit_fn_builder = dnn.dnn_logit_fn_builder
+dnn_model_fn_v2 = keras_parts.dnn_model_fn
+_DNNModelV2 = keras_parts.DeepModel
+
+
+def dnn_logit_fn_builder_v2(
+    units: int,
+    hidden_units: Sequence[int],
+    feature_columns: Sequence[Any],
+    activation_fn: Callable | None,
+    dropout: float | None,
+    batch_norm: bool,
+) -> Callable[..., Any]:
+    """A function from features and a mode to the logits of a deep model, as a Keras model has them."""
+    if not isinstance(units, int):
+        raise ValueError(f"units must be an int.  Given type: {type(units)}")
+
+    def dnn_logit_fn(features: Any, mode: str) -> Any:
+        model = keras_parts.DeepModel(
+            units, hidden_units, feature_columns, activation_fn, dropout, batch_norm, name="dnn"
+        )
+        return model(features, mode)
+
+    return dnn_logit_fn
+
+
 linear_logit_fn_builder = linear.linear_logit_fn_builder
-_compute_fraction_of_zero = linear._fraction_of_zeros
+_compute_fraction_of_zero = linear.fraction_of_zeros
 LinearSDCA = sdca.LinearSDCA
 _SDCAModel, _SparseFeatureColumn = sdca.SdcaModel, sdca.SparseFeatureColumn
+
+
+get_optimizer_instance_v2 = optimizers.keras_optimizer_of
 
 
 def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:

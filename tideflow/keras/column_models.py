@@ -1,4 +1,4 @@
-"""The linear model of feature columns as a Keras model, which TensorFlow's inner module of columns has."""
+"""The linear model of feature columns as a Keras model, as the canned estimators of TensorFlow 2 have it."""
 
 from __future__ import annotations
 
