@@ -202,3 +202,11 @@ def test_repeat_is_numpys(sizes, axis, data):
     expected = np.repeat(x, repeats, axis)
     assert made.shape == expected.shape
     assert made.tolist() == expected.tolist()
+
+
+def test_a_part_that_is_none_is_named_by_its_place():
+    numbers = tf.placeholder_with_default([[0, 1], [5, 0]], [2, 2])
+    parts = tf.dynamic_partition(tf.zeros([2, 2]), numbers, 2)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"partitions\[1,0\] = 5 is not in \[0, 2\)"):
+            session.run(parts)
