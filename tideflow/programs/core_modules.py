@@ -473,6 +473,7 @@ MODULES: dict[str, str] = {
     "python.kernel_tests.random.util": "inner.testing.random_testing",
     "python.kernel_tests.signal.test_util": "inner.testing.random_testing",
     "python.ops.spectral_ops_test_util": "inner.testing.random_testing",
+    "python.ops.critical_section_ops": "tf inner.graph.control_flow_names",
     "python.ops.ctc_ops": "tf.nn inner.graph.loss_names",
     "python.ops.state_ops": "tf inner.train.state_names",
     "python.ops.template": "tf inner.train.state_names",

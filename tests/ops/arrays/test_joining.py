@@ -217,3 +217,11 @@ def test_repeat_takes_scalars_and_what_has_an_unknown_rank():
         tf.repeat([1], [2.0], 0)
     with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible"):
         tf.repeat([1, 2], [1, 2, 3], 0)
+
+
+def test_a_part_that_is_none_is_named_by_its_place():
+    numbers = tf.placeholder_with_default([[0, 1], [5, 0]], [2, 2])
+    parts = tf.dynamic_partition(tf.zeros([2, 2]), numbers, 2)
+    with tf.Session() as session:
+        with pytest.raises(tf.errors.InvalidArgumentError, match=r"partitions\[1,0\] = 5 is not in \[0, 2\)"):
+            session.run(parts)
