@@ -201,6 +201,9 @@ def test_inner_forms_of_public_functions():
     assert inner("init_ops_v2", "constant_initializer") is tf.compat.v2.initializers.constant
     assert inner("ragged.ragged_string_ops", "strings_split_v1") is tf.strings.split
     assert inner("sparse_ops", "sparse_eye") is tf.sparse.eye
+    dense = [[1, 2]]
+    ragged = inner("ragged.ragged_conversion_ops", "from_tensor")(dense)
+    assert ragged.ragged_rank == 1 and inner("ragged.ragged_conversion_ops", "to_tensor")(dense) is dense
     gathered = inner("array_ops", "gather_v2")([[1, 2], [3, 4]], [1], axis=1)
     sparse = tf.SparseTensor([[0, 1]], [5], [1, 2])
     handle = inner("sparse_ops", "_add_sparse_to_tensors_map")(sparse)
