@@ -28,7 +28,6 @@ REFUSED = {
     "run the graph as it is.",
     "contrib.rpc": "Tideflow's operations call no RPC services: call yours in tf.py_func, and run steps on "
     "other machines with tf.train.Server.",
-    "contrib.stat_summarizer": "Tideflow's steps are summed up by tf.profiler and by tf.RunMetadata.",
     "contrib.tensorrt": "Tideflow uses no TensorRT: its own compiler makes hot steps faster "
     "(TIDEFLOW_COMPILE, tf.xla.experimental.jit_scope).",
     "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",
