@@ -518,7 +518,7 @@ MODULES: dict[str, str] = {
     "python.util.lock_util": "inner.util.small_utilities",
     "python.util.memory": "inner.util.small_utilities",
     "python.util.object_identity": "inner.util.object_identity",
-    "python.util.protobuf.compare": "inner.testing.message_comparison",
+    "python.util.protobuf.compare": "tideflow.platform.message_comparison",
     "python.util.serialization": "inner.util.small_utilities",
     "python.util.tf_stack": "inner.util.small_utilities",
     "python.util.function_utils": "inner.util.utilities",
