@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.programs.inner.contrib import column_kinds
 
 layers = tf.contrib.layers
 
@@ -112,3 +113,34 @@ def test_errors_name_the_column():
     with pytest.raises(ValueError, match="features dictionary doesn't contain key"):
         crossed = layers.crossed_column([word, layers.sparse_column_with_hash_bucket("other", 4)], 9)
         layers.transform_features(_features(), [crossed])
+
+
+def test_columns_have_the_steps_that_programs_call():
+    sparse = layers.sparse_column_with_integerized_feature("word", 7)
+    found = sparse._wide_embedding_lookup_arguments(None)
+    assert (found.vocab_size, found.combiner, found.weight_tensor) == (7, "sum", None)
+    real = layers.real_valued_column("age", dimension=2)
+    ages = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+    assert real._to_dnn_input_layer(ages).shape.as_list() == [2, 2]
+    assert real._to_dnn_input_layer(ages[:, None], output_rank=3).shape.as_list() == [2, 1, 2]
+    assert real._to_dense_tensor(ages).shape.as_list() == [2, 2]
+    with pytest.raises(NotImplementedError, match="No wide embedding lookup arguments"):
+        real._wide_embedding_lookup_arguments(ages)
+
+
+def test_kinds_of_columns_are_known_by_their_names_in_tensorflow():
+    sparse = layers.sparse_column_with_hash_bucket("word", 7)
+    assert isinstance(sparse, column_kinds._SparseColumnHashed) and isinstance(
+        sparse, column_kinds._SparseColumn
+    )
+    assert isinstance(layers.embedding_column(sparse, 2), column_kinds._EmbeddingColumn)
+    real = layers.real_valued_column("age", default_value=1.0)
+    assert isinstance(real, column_kinds._FeatureColumn)
+    spec = column_kinds._create_sequence_feature_spec_for_parsing([sparse, real])
+    assert spec["age"].allow_missing and isinstance(spec["word"], tf.VarLenFeature)
+    number = layers.real_valued_column("age")
+    for allowed in (False, True):
+        made = column_kinds._create_sequence_feature_spec_for_parsing(
+            [number], allow_missing_by_default=allowed
+        )
+        assert made["age"].allow_missing is allowed

@@ -147,3 +147,12 @@ def test_noise_on_gradients_changes_the_step():
         session.run(tf.global_variables_initializer())
         session.run(train)
         assert 0.01 < session.run(v).std() < 0.2
+
+
+def test_safe_embeddings_are_of_one_type():
+    ids = tf.SparseTensor([[0, 0], [1, 0]], [0, 1], [2, 2])
+    parts = [np.ones([2, 3], np.float32), np.ones([2, 3], np.float64)]
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.contrib.layers.safe_embedding_lookup_sparse(parts, ids)
+    with pytest.raises(ValueError, match="Expected floating point type"):
+        tf.contrib.layers.safe_embedding_lookup_sparse([np.ones([2, 3], np.int32)], ids)

@@ -212,6 +212,9 @@ def test_kernel_labels_and_original_operations(graph):
     assert labelled.get_attr("_kernel") == b"special"
     with graph._original_op(labelled):
         assert tf.identity(1.0).op._original_op is labelled
+    x = tf.constant(2.0)
+    square = tf.square(x)
+    assert tf.gradients(square, x)[0].op._original_op is square.op
     assert graph._nodes_by_name[labelled.name] is labelled
 
 

@@ -327,3 +327,35 @@ def test_questions_are_asked_of_what_decorators_stand_around():
     assert inspection.getfullargspec(changed).defaults == (1,)
     assert inspection.getcallargs(changed, 5) == {"x": 5, "y": 1}
     assert inspection.getcallargs(_decorated(inner), b=3, a=1) == {"a": 1, "b": 3}
+
+
+def test_what_critical_sections_are_collected_under():
+    module = Facade("tensorflow.python.ops.critical_section_ops")
+    with tf.Graph().as_default() as graph:
+        section = module.CriticalSection()
+        section.execute(lambda: tf.constant(1.0))
+        assert graph.get_collection(module.CRITICAL_SECTIONS) == [section]
+        assert len(graph.get_collection(module.CRITICAL_SECTION_EXECUTIONS)) == 1
+
+
+def test_sizes_by_the_inner_name():
+    arrays = Facade("tensorflow.python.ops.array_ops")
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(arrays.size_internal([[1, 2]], optimize=False)) == 2
+
+
+def test_codes_versions_and_scopes_by_their_modules():
+    codes, versions, compat, ops = (
+        Facade(f"tensorflow.{name}")
+        for name in (
+            "core.lib.core.error_codes_pb2",
+            "python.framework.versions",
+            "python.util.compat",
+            "python.framework.ops",
+        )
+    )
+    assert codes.Code.Name(5) == "NOT_FOUND" and codes.NOT_FOUND in codes.Code.values()
+    assert versions.__version__ == versions.VERSION
+    assert compat.collections_abc.Sequence is collections.abc.Sequence
+    names = ["s/s/w", "s///s/w", "^s/w", "loc:@s/w", "ss/w", "s"]
+    assert [ops.strip_name_scope(name, "s") for name in names] == ["s/w", "s/w", "^w", "loc:@w", "ss/w", "s"]

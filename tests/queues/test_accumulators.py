@@ -72,8 +72,32 @@ def test_rows_that_come_twice_in_one_gradient(session, reduction):
 
 def test_an_index_past_the_end_is_refused(session):
     accumulator = tf.SparseConditionalAccumulator(tf.float32, [2, 1])
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"Indices must be in \[0, 2\)"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index is 2 exceeded 2"):
         session.run(accumulator.apply_grad([2], [[1.0]]))
+
+
+def test_rows_must_have_the_shape_of_the_accumulator_and_of_those_before(session):
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[2, None])
+    accepted = accumulator.apply_grad([0], [[1.0, 2.0]])
+    for indices, values, words in (
+        ([3], [[1.0, 2.0]], "index of slice 0 exceeded limits of shape; index is 3 exceeded 2"),
+        ([0], [1.0], "expected values rank at least 2, got 1"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Shape mismatch: {words}"):
+            session.run(accumulator.apply_grad(indices, values))
+    session.run(accepted)
+    for values, words in (
+        ([[[1.0]]], "expected values rank 2, got 3"),
+        ([[1.0, 2.0, 3.0]], "expected values dim 1 to be 2, got 3"),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"Shape mismatch: {words}"):
+            session.run(accumulator.apply_grad([0], values))
+
+
+def test_rows_may_be_scalars(session):
+    accumulator = tf.SparseConditionalAccumulator(tf.float32, shape=[])
+    session.run([accumulator.apply_grad([0], [1.0], []), accumulator.apply_grad([0], [3.0])])
+    assert session.run(accumulator.take_grad(2))[1].tolist() == [2.0]
 
 
 def test_one_name_for_two_shapes_is_refused(session):

@@ -51,6 +51,10 @@ def test_a_refused_insert_inserts_nothing(session):
     with pytest.raises(tf.errors.InvalidArgumentError, match="already has a value"):
         session.run(pair.insert_many(0, ["a", "b", "a"], [1, 2, 3]))
     assert session.run([pair.incomplete_size(), barrier.ready_size()]) == [0, 0]
+    with pytest.raises(ValueError, match="Dimension 0 in both shapes must be equal, but are 3 and 2"):
+        pair.insert_many(0, ["a", "b", "c"], [1, 2])
+    with pytest.raises(ValueError, match="must be rank 1 but is rank 2"):
+        pair.insert_many(0, [["a"]], [1])
 
 
 # ------------------------------------------------------------------------------------------- staging areas

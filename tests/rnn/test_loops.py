@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 from tideflow.graph.graph import Graph
 
 rnn_cell = tf.nn.rnn_cell
@@ -47,6 +48,15 @@ def running_sums(x, lengths):
 
 
 LENGTHS = [(5, 5, 5), (2, 4, 1), (0, 3, 5), (0, 0, 0)]
+
+
+def test_lengths_in_eager_mode():
+    x = draw(BATCH, TIME, DEPTH)
+    with eager_mode():
+        outputs, state = tf.nn.dynamic_rnn(Sum(), tf.constant(x), [2, 4, 1], dtype=tf.float64)
+        expected, last = running_sums(x, [2, 4, 1])
+        np.testing.assert_allclose(outputs.numpy(), expected)
+        np.testing.assert_allclose(state.numpy(), last)
 
 
 @pytest.mark.parametrize("lengths", LENGTHS)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.variables.partitioned import PartitionedVariable
 
 TWO = tf.fixed_size_partitioner(2)
 
@@ -105,6 +106,16 @@ def test_create_partitioned_variables():
         np.testing.assert_array_equal(np.concatenate(sess.run(parts), 1), value)
     with pytest.raises(ValueError, match="must have the length"):
         tf.create_partitioned_variables([4, 2], [3], tf.ones_initializer())
+
+
+def test_parts_are_checked_by_the_shape_of_the_whole():
+    parts = tf.create_partitioned_variables([4, 2], [2, 1], tf.ones_initializer(), name="p")
+    whole = PartitionedVariable("other", [4, 2], tf.float32, parts, [2, 1])
+    assert whole.name == "other" and whole.shape == [4, 2]
+    with pytest.raises(ValueError, match="full shapes must match shape: "):
+        PartitionedVariable("p", [4, 3], tf.float32, parts, [2, 1])
+    with pytest.raises(ValueError, match=r"len\(shape\) != len\(partitions\)"):
+        PartitionedVariable("p", [4, 2], tf.float32, parts, [2])
 
 
 def test_sizes_that_partitioners_choose():

@@ -280,7 +280,7 @@ class _BackwardPass:
             self._apply(op, function, out_grads)
 
     def _apply(self, op: Operation, function: Callable[..., Any], out_grads: list[Grad]) -> None:
-        with name_scope(f"{op.name}_grad"):
+        with name_scope(f"{op.name}_grad"), op.graph._original_op(op):
             in_grads = _as_list(function(op, *out_grads))
             if len(in_grads) != len(op.inputs):
                 raise ValueError(

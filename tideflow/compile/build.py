@@ -280,6 +280,7 @@ class Builder:
                 f"{self.prefix}{name} is a call within {_DEEPEST_CALL} others: a function that calls itself "
                 "cannot be run, since functions are written out where they are called; use a loop",
             )
+        calls.check_arguments(body, [value.dtype for value in args])
         taken = set(body.inputs)
         ops = needed(body.outputs, body.targets, taken)
         inner = Builder(ops, None, self.implied, self.under | guards, f"{self.prefix}{name}/")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import FunctionBody
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op, definition
+from tideflow.graph.op_errors import type_word
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.arrays import creation
 from tideflow.ops.arrays.constants import identity_op
@@ -37,6 +38,17 @@ def _truth_kernel(value: torch.Tensor) -> torch.Tensor:
 @truth_op.kernel("string")
 def _truth_string_kernel(value: np.ndarray) -> torch.Tensor:
     return torch.tensor(bool(value.item()) if not value.ndim else value.size > 0)
+
+
+def check_arguments(body: FunctionBody, given: Sequence[dtypes.DType]) -> None:
+    """A function is called with as many arguments as it has, of their types."""
+    if len(given) != len(body.inputs):
+        raise errors.invalid_argument(f"Expects {len(body.inputs)} arguments, but {len(given)} is provided")
+    for i, (expected, found) in enumerate(zip(body.inputs, given)):
+        if expected.dtype.base_dtype is not found.base_dtype:
+            raise errors.invalid_argument(
+                f"Expects arg[{i}] to be {type_word(expected.dtype)} but {type_word(found)} is provided"
+            )
 
 
 def lowering(op: Operation) -> Callable[[Builder, Operation], None] | None:
@@ -126,6 +138,11 @@ def _choose(
     for i, (condition, (name, attrs)) in enumerate(branches):
         body = functions.body_of(op.graph, name, attrs)
         results.append(builder.inline(body, args, guards | condition, f"{op.name}/branch{i}"))
+    for values in results:
+        if len(values) != len(op.outputs):
+            raise errors.invalid_argument(
+                f"A branch of {op.name} returned {len(values)} values. Expected: {len(op.outputs)}"
+            )
     outputs = []
     for values in zip(*results, strict=True):
         node = make_node(
@@ -151,6 +168,7 @@ def _while(builder: Builder, op: Operation) -> None:
             f"While loop body returned {len(body.outputs)} arguments. Expected: {len(op.inputs)}. "
             f"The loop is {op.name}."
         )
+    check_arguments(body, [tensor.dtype for tensor in body.outputs])
 
     args = builder.inputs(op)
     constant = {i for i, inner in enumerate(body.inputs) if _unchanged(body.outputs[i]) is inner}
@@ -187,6 +205,12 @@ def _for(builder: Builder, op: Operation) -> None:
     start, limit, delta, *args = builder.inputs(op)
     guards = builder.guards_of(op)
     body = functions.body_of(op.graph, *named(op.attrs["body"]))
+    if len(body.outputs) != len(args):
+        raise errors.invalid_argument(
+            f"For loop body returned {len(body.outputs)} arguments. Expected: {len(args)}. "
+            f"The loop is {op.name}."
+        )
+    check_arguments(body, [dtypes.int32, *(tensor.dtype for tensor in body.outputs)])
     whole = {"T": dtypes.int32}
     zero = _helper(
         builder, "Const", [], {"value": np.array(0, np.int32), "dtype": dtypes.int32}, op, frozenset()

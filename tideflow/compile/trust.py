@@ -24,7 +24,7 @@ def check_untrusted(request: StepRequest, own_files: Set[Tensor] = frozenset()) 
     `own_files` are tensors that the caller feeds with names of files that the graph may read.
     """
     fed = own_files & set(request.feeds)
-    _check(dict.fromkeys(_operations_of(request), fed))
+    check_operations(dict.fromkeys(_operations_of(request), fed))
 
 
 def check_untrusted_parts(request: StepRequest, untrusted: Mapping[Operation, Set[Tensor]]) -> None:
@@ -32,15 +32,15 @@ def check_untrusted_parts(request: StepRequest, untrusted: Mapping[Operation, Se
     that name the files that it may read.
     """
     ops = [op for op in _operations_of(request) if op in untrusted]
-    _check({op: untrusted[op] - set(request.feeds) for op in ops})
+    check_operations({op: untrusted[op] - set(request.feeds) for op in ops})
 
 
 def _operations_of(request: StepRequest) -> Set[Operation]:
     return needed(request.fetches, request.targets, set(request.feeds), request.done)
 
 
-def _check(ops: Mapping[Operation, Set[Tensor]]) -> None:
-    """Looks at these operations, each with the tensors that name the files that it may read."""
+def check_operations(ops: Mapping[Operation, Set[Tensor]]) -> None:
+    """The same for these operations, each with the tensors that name the files that it may read."""
     for op in sorted(ops, key=lambda op: op.name):
         if op.definition.touches and not _reads_only(op, ops[op]):
             raise denied(op.definition.touches, op.type, f"Operation '{op.name}'")

@@ -39,6 +39,9 @@ class FuncGraph(WaitingGraph):
         self.structured_outputs: Any = None
         self.declared_outputs: Any = None  # a loaded function's outputs, as the SavedModel describes them
         self.control_outputs: list[Operation] = []
+        # Code for graphs says itself what waits for what: then calls run these operations, and what results
+        # need. None: calls run all operations with effects, in order.
+        self.chosen_effects: list[Operation] | None = None
         self.held_variables: list[Any] = []  # variables that a loaded function keeps alive
         self.unused_arguments: set[int] = set()  # positions of variables that the function does not use
         self.take_collections(shared=SHARED)
@@ -91,7 +94,8 @@ class FuncGraph(WaitingGraph):
 
     def body(self) -> FunctionBody:
         """The function as it is called."""
-        return FunctionBody(self, self.inputs, self.outputs, effects_of(self))
+        effects = effects_of(self) if self.chosen_effects is None else self.chosen_effects
+        return FunctionBody(self, self.inputs, self.outputs, effects)
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"

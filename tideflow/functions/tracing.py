@@ -86,9 +86,9 @@ def traced(
         if len(left) != len(given) or any(a is not b for a, b in zip(left, given, strict=True)):
             raise ValueError(_MUTATED)
         graph.outputs = [graph.capture(tensor) for leaf in leaves for tensor in tensors_in(leaf)]
-        graph.control_outputs = add_control_dependencies(
-            graph, [tensor for tensor in graph.outputs if tensor.op.definition is constants.identity_op]
-        )
+        results = [tensor for tensor in graph.outputs if tensor.op.definition is constants.identity_op]
+        chosen = graph.chosen_effects
+        graph.control_outputs = add_control_dependencies(graph, results) if chosen is None else chosen
     _put_arguments_first(graph, given)
     return graph
 

@@ -95,7 +95,10 @@ class InputSpec:
                 )
         wanted = () if self.shape is None else TensorShape(self.shape).as_list()
         if any(None not in (size, found) and size != found for size, found in zip(wanted, shape.as_list())):
-            raise ValueError(f"{prefix}expected shape={self.shape}, found shape={shape.as_list()}")
+            raise ValueError(
+                f"Input {position} is incompatible with layer {layer}: expected shape={self.shape}, found "
+                f"shape={shape.as_list()}"
+            )
         if self.dtype is not None and tensor.dtype.name != self.dtype:
             raise ValueError(f"{prefix}expected dtype={self.dtype}, found dtype={tensor.dtype.name}.")
 

@@ -244,7 +244,7 @@ def safe_embedding_lookup_sparse(
     Raises:
       ValueError: If the table is empty, or the types differ.
     """
-    tables = _safe_tables(embedding_weights, sparse_weights)
+    tables = safe_tables(embedding_weights, sparse_weights)
     with name_scope(name, "embedding_lookup", [*tables, sparse_ids.values]) as scope:
         sizes = sparse_ids.dense_shape
         known_rank = dimension_value(sizes.shape[0])
@@ -276,7 +276,7 @@ def safe_embedding_lookup_sparse(
         return final
 
 
-def _safe_tables(tables: Any, weights: SparseTensor | None) -> list[Any]:
+def safe_tables(tables: Any, weights: SparseTensor | None) -> list[Any]:
     """The parts of the table, of the weights' type."""
     parts = list(tables) if isinstance(tables, (list, PartitionedVariable)) else [tables]
     if tables is None or not parts:

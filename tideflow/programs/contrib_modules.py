@@ -418,7 +418,8 @@ MODULES: dict[str, str] = {
     "tideflow.contrib.rnn.gated tideflow.contrib.rnn.turing",
     "contrib.layers.python.layers.feature_column": "tf.contrib.layers "
     "tideflow.contrib.layers.columns.base tideflow.contrib.layers.columns.vectors "
-    "tideflow.contrib.layers.columns.categories tideflow.contrib.layers.columns.numbers",
+    "tideflow.contrib.layers.columns.categories tideflow.contrib.layers.columns.numbers "
+    "inner.contrib.column_kinds",
     "contrib.layers.python.layers.summaries": "tf.contrib.layers tf.contrib.layers.summaries "
     "tideflow.contrib.layers.summaries",
     "contrib.layers.python.layers.target_column": "tf.contrib.layers tf.contrib.slim "

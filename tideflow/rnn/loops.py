@@ -14,7 +14,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import colocate_with, control_dependencies, name_scope
+from tideflow.graph.scopes import colocate_with, control_dependencies, executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.layers.scoped import Layer
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes, tiling
@@ -218,7 +218,7 @@ def dynamic_rnn(
             if not dtype:
                 raise ValueError("If there is no initial_state, you must give a dtype.")
             initial_state = _initial_state(cell, batch_size, dtype)
-        if sequence_length is not None:
+        if sequence_length is not None and not executing_eagerly():
             with control_dependencies([_assert_one_a_row(sequence_length, batch_size)]):
                 sequence_length = constants.identity(sequence_length, name="CheckSeqLen")
         loop = _DynamicLoop(cell, nest.pack_sequence_as(inputs, flat), initial_state, sequence_length, dtype)

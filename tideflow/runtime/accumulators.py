@@ -216,19 +216,19 @@ class SparseAccumulator(Accumulator):
         shape = [-1 if first is None else first, *values.shape[1:]]
         return indices, self._mean(values, counts), torch.tensor(shape, dtype=torch.int64)
 
-    def _check_shape(self, given: TensorShape) -> None:
+    def _check_shape(self, given: TensorShape, what: str) -> None:
         """Refuses a gradient whose shape does not begin with what is known of the accumulator's."""
         if self.shape.tuple is None or given.tuple is None:
             return
         if len(given.tuple) < len(self.shape.tuple):
             raise errors.invalid_argument(
-                f"Shape mismatch: expected shape rank at least {len(self.shape.tuple)}, got "
+                f"Shape mismatch: expected {what} rank at least {len(self.shape.tuple)}, got "
                 f"{len(given.tuple)}"
             )
         for i, (known, size) in enumerate(zip(self.shape.tuple, given.tuple)):
             if known is not None and size is not None and known != size:
                 raise errors.invalid_argument(
-                    f"Shape mismatch: expected shape dim {i} to be {known}, got {size}"
+                    f"Shape mismatch: expected {what} dim {i} to be {known}, got {size}"
                 )
 
     def _check(self, indices: torch.Tensor, values: torch.Tensor, shape: list[int] | None) -> None:
@@ -245,17 +245,32 @@ class SparseAccumulator(Accumulator):
         row = TensorShape([None, *values.shape[1:]])
         if shape is not None:
             given = TensorShape(shape)
-            if not given.is_compatible_with(row):
+            if given.ndims and not given.is_compatible_with(row):  # [] is the shape of rows of scalars too
                 raise errors.invalid_argument(
                     f"Values have rows of shape {row[1:]}, but the gradient's shape is {given}"
                 )
-            self._check_shape(given)
-        self._check_shape(row)
-        if self._rows is not None and self._rows.values.shape[1:] != values.shape[1:]:
-            raise self._mismatch(TensorShape([None, *self._rows.values.shape[1:]]), row)
+            self._check_shape(given, "shape")
+        self._check_shape(row, "values")
+        if self._rows is not None:
+            _check_like(self._rows.values, values)
         limit = self.shape.tuple[0] if self.shape.tuple else None
         if limit is not None and len(indices) and not (indices.min() >= 0 and indices.max() < limit):
-            raise errors.invalid_argument(f"Indices must be in [0, {limit}), but are {indices.tolist()[:10]}")
+            place, index = next((i, at) for i, at in enumerate(indices.tolist()) if not 0 <= at < limit)
+            raise errors.invalid_argument(
+                f"Shape mismatch: index of slice {place} exceeded limits of shape; index is {index} exceeded "
+                f"{limit}"
+            )
+
+
+def _check_like(held: torch.Tensor, values: torch.Tensor) -> None:
+    """Refuses rows that cannot be added to those that are held."""
+    if held.ndim != values.ndim:
+        raise errors.invalid_argument(f"Shape mismatch: expected values rank {held.ndim}, got {values.ndim}")
+    for i, (known, size) in enumerate(zip(held.shape[1:], values.shape[1:]), 1):
+        if known != size:
+            raise errors.invalid_argument(
+                f"Shape mismatch: expected values dim {i} to be {known}, got {size}"
+            )
 
 
 def _of_one_gradient(indices: torch.Tensor, values: torch.Tensor) -> _Rows:

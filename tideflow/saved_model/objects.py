@@ -1,7 +1,8 @@
 """`load_v2`: SavedModels as objects.
 
 A model that was saved as an object becomes objects (`loading.py`). One that is a graph alone is added to the
-default graph: its signatures are called like functions, and initializing its variables restores them.
+default graph: its signatures are called like functions, and initializing its variables restores them. In
+eager mode, its signatures are functions of eager tensors (`eager_graph_models.py`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
 from tensorboard.compat.proto.variable_pb2 import VariableDef
 
@@ -19,20 +19,20 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.composite import components
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import op_definition
 from tideflow.graph.graph_import import import_graph_def
-from tideflow.graph.graph_util import source_name
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import GraphKeys, get_default_graph, name_scope
+from tideflow.graph.scopes import GraphKeys, executing_eagerly, get_default_graph, init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.io import saved_models
 from tideflow.io.local_files import local_path, make_folder
 from tideflow.ops.arrays import constants as constant_ops
 from tideflow.saved_model import constants, loader
 from tideflow.saved_model.builder import check_signatures
+from tideflow.saved_model.eager_graph_models import EagerGraphModel
+from tideflow.saved_model.graph_parts import is_composite, needed_for, part_names, put_together, whole
 from tideflow.saved_model.loading import load_objects
 from tideflow.saved_model.signatures import build_signature_def
-from tideflow.saved_model.tensor_info import build_tensor_info, get_tensor_from_tensor_info, op_info
+from tideflow.saved_model.tensor_info import build_tensor_info, op_info
 from tideflow.train.meta_graph import import_meta_graph_with_return_elements
 from tideflow.train.object_saver import ObjectSaver, session_or_default
 from tideflow.variables.exported_names import prepend_name_scope
@@ -70,18 +70,18 @@ class SignatureFunction:
             raise TypeError(f"The signature {self._key!r} takes {self._names()}, not {sorted(kwargs)}")
         given = {}
         for name, info in self._signature.inputs.items():
-            parts = components(kwargs[name]) if _is_composite(info) else [_converted(kwargs[name], info)]
-            given.update(zip(_part_names(info), parts, strict=True))
+            parts = components(kwargs[name]) if is_composite(info) else [_converted(kwargs[name], info)]
+            given.update(zip(part_names(info), parts, strict=True))
         return self._model.applied(self._key, given, self._signature.outputs)
 
     def placeholder(self, name: str, op_name: str) -> Any:
         """A placeholder for an input."""
         info = self._signature.inputs[name]
         parts = {}
-        for part in _part_names(info):
+        for part in part_names(info):
             like = self._model.element(part)
             parts[part] = constant_ops.placeholder(like.dtype, like.shape, name=op_name)
-        return _put_together(info, parts)
+        return put_together(info, parts)
 
     def _names(self) -> str:
         return ", ".join(sorted(self._signature.inputs)) or "none"
@@ -90,24 +90,10 @@ class SignatureFunction:
         return f"<signature {self._key!r} of {self._names()}>"
 
 
-def _is_composite(info: TensorInfo) -> bool:
-    return info.WhichOneof("encoding") != "name"
-
-
 def _converted(value: Any, info: TensorInfo) -> Tensor:
     tensor = convert_to_tensor(value, dtype=dtypes.as_dtype(info.dtype))
     tensor.shape.assert_is_compatible_with(TensorShape(info.tensor_shape))
     return tensor
-
-
-def _part_names(info: TensorInfo) -> list[str]:
-    """The names of the tensors that a value is made of."""
-    if info.WhichOneof("encoding") == "coo_sparse":
-        sparse = info.coo_sparse
-        return [sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name]
-    if _is_composite(info):
-        return [part.name for part in info.composite_tensor.components]
-    return [info.name]
 
 
 # -------------------------------------------------------------------------------------------- loading
@@ -138,6 +124,9 @@ def load_v2(
     message = _meta_graph_of(export_dir, tags)
     if message.object_graph_def.nodes:
         return load_objects(export_dir, message, trusted)
+    with init_scope():
+        if executing_eagerly():
+            return _versioned(EagerGraphModel(export_dir, message, trusted).root(), message)
     imported = _Imported(export_dir, message, trusted)
     root = AutoTrackable()
     root.signatures = {
@@ -148,9 +137,13 @@ def load_v2(
     root.variables = list(imported.variables.values())
     root.asset_paths = list(imported.assets.values())
     root.graph = imported.graph
+    root._untracked = frozenset({"signatures", "variables", "asset_paths"})
+    return _versioned(root, message)
+
+
+def _versioned(root: AutoTrackable, message: MetaGraphDef) -> AutoTrackable:
     root.tensorflow_version = message.meta_info_def.tensorflow_version
     root.tensorflow_git_version = message.meta_info_def.tensorflow_git_version
-    root._untracked = frozenset({"signatures", "variables", "asset_paths"})
     return root
 
 
@@ -238,10 +231,10 @@ class _Imported:
                 f"The signature {name!r} belongs to another graph than the default one: load the model into "
                 "the graph that uses it"
             )
-        wanted = [part for info in outputs.values() for part in _part_names(info)]
-        needed, shared = self._needed(wanted, set(given))
-        input_map = {text: given[_whole(text)] for text in needed.inputs if _whole(text) in given}
-        input_map |= {text: self.element(_whole(text)) for text in shared}
+        wanted = [part for info in outputs.values() for part in part_names(info)]
+        needed, shared = needed_for(self.graph, self.graph_def, wanted, set(given))
+        input_map = {text: given[whole(text)] for text in needed.inputs if whole(text) in given}
+        input_map |= {text: self.element(whole(text)) for text in shared}
         with self._distrusting():
             made = import_graph_def(
                 needed.graph_def,
@@ -250,81 +243,7 @@ class _Imported:
                 name=name,
             )
         tensors = dict(zip([part for part in wanted if part not in given], made, strict=True)) | dict(given)
-        return {key: _put_together(info, tensors) for key, info in outputs.items()}
-
-    def _needed(self, wanted: list[str], given: set[str]) -> tuple[_Part, list[str]]:
-        """The nodes to be copied, and the inputs of them that stay what they are: handles of state."""
-        nodes = {node.name: node for node in self.graph_def.node}
-        part = _Part(self.graph_def)
-        shared: list[str] = []
-        names = [source_name(text) for text in wanted if text not in given]
-        while names:
-            name = names.pop()
-            if name in part.names:
-                continue
-            part.add(nodes[name])
-            for text in nodes[name].input:
-                source = nodes[source_name(text)]
-                if _whole(text) in given:
-                    continue
-                if not text.startswith("^") and self._holds_state(source):
-                    shared.append(text)
-                else:
-                    names.append(source.name)
-        part.drop_foreign_groups()
-        return part, shared
-
-    def _holds_state(self, node: Any) -> bool:
-        """Whether a node makes a handle or a reference out of nothing."""
-        if node.input:
-            return False
-        outputs = op_definition(self.graph, node.op).outputs
-        return any(arg.is_ref or arg.dtype is dtypes.resource for arg in outputs)
-
-
-class _Part:
-    """Some nodes of a graph."""
-
-    def __init__(self, whole: GraphDef):
-        self.graph_def = GraphDef(versions=whole.versions, library=whole.library)
-        self.names: set[str] = set()
-        self.inputs: set[str] = set()
-
-    def add(self, node: Any) -> None:
-        self.names.add(node.name)
-        self.inputs.update(node.input)
-        self.graph_def.node.append(node)
-
-    def drop_foreign_groups(self) -> None:
-        """Nodes are placed beside others of this part only."""
-        for node in self.graph_def.node:
-            if "_class" in node.attr:
-                groups = node.attr["_class"].list.s
-                kept = [group for group in groups if group.decode().removeprefix("loc:@") in self.names]
-                if kept:
-                    groups[:] = kept
-                else:
-                    del node.attr["_class"]
-
-
-def _whole(text: str) -> str:
-    """A tensor's name, with the number that is left out where it is 0."""
-    return text if ":" in text else f"{text}:0"
-
-
-def _put_together(info: TensorInfo, tensors: Mapping[str, Tensor]) -> Any:
-    """The value that is made of these tensors."""
-    if not _is_composite(info):
-        return tensors[info.name]
-    renamed = TensorInfo()
-    renamed.CopyFrom(info)
-    if info.WhichOneof("encoding") == "coo_sparse":
-        for field, _ in info.coo_sparse.ListFields():
-            setattr(renamed.coo_sparse, field.name, tensors[getattr(info.coo_sparse, field.name)].name)
-    else:
-        for part in renamed.composite_tensor.components:
-            part.name = tensors[part.name].name
-    return get_tensor_from_tensor_info(renamed)
+        return {key: put_together(info, tensors) for key, info in outputs.items()}
 
 
 def _with_its_own_state(message: MetaGraphDef, scope: str) -> MetaGraphDef:

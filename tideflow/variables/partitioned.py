@@ -43,8 +43,14 @@ class PartitionedVariable:
                     "All variables must have a save_slice_info available: "
                     f"{[each.name for each in variable_list]}"
                 )
-            if not variable._get_save_slice_info().full_name == name:
-                raise ValueError(f"All variables' full names should match: {name} and {variable.name}")
+        sizes = as_shape(shape).as_list()
+        if len(sizes) != len(partitions):
+            raise ValueError(f"len(shape) != len(partitions): {sizes} vs. {partitions}")
+        full_shapes = [list(each._get_save_slice_info().full_shape) for each in variable_list]
+        if any(full != sizes for full in full_shapes):
+            raise ValueError(
+                f"All variables' full shapes must match shape: {sizes}; but full shapes were: {full_shapes}"
+            )
         self._name = name
         self._shape = as_shape(shape)
         self._dtype = dtypes.as_dtype(dtype)

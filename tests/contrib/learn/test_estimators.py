@@ -11,6 +11,7 @@ import tideflow as tf
 from tideflow.contrib.learn import datasets, feeders
 from tideflow.contrib.learn.experiment import Experiment
 from tideflow.programs.inner.contrib import composable_models
+from tideflow.train.resource_registry import register_resource
 
 learn = tf.contrib.learn
 
@@ -247,3 +248,14 @@ def test_layers_of_models_learn(tmp_path):
     assert losses[1] < losses[0]
     assert [w.shape for w in model.get_weights(str(tmp_path))] == [(4, 5), (5, 4), (4, 3)]
     assert [b.shape for b in model.get_bias(str(tmp_path))] == [(5,), (4,), (3,)]
+
+
+def test_feeds_are_run_after_resources_are_made():
+    with tf.Graph().as_default():
+        is_made = tf.Variable(False, collections=[])
+        handle = tf.constant("handle")
+        register_resource(handle, tf.assign(is_made, True).op, tf.is_variable_initialized(is_made))
+        given = tf.placeholder(tf.float32, [])
+        fetched = {"twice": 2.0 * given, "made": is_made.value()}
+        results = list(learn.graph_actions.run_feeds_iter(fetched, [{given: 1.0}, {given: 2.0}]))
+        assert [result["twice"] for result in results] == [2.0, 4.0] and results[0]["made"]

@@ -185,3 +185,15 @@ def test_blocks_keep_batch_and_channels_where_margins_are_unknown():
     assert dilated.shape.as_list() == [8, None, None, 5]
     with pytest.raises(ValueError, match="block_shape must be positive"):
         tf.space_to_batch_nd(image, [0, 2], margins)
+
+
+def test_orders_of_axes_are_checked():
+    for source, target, words in (
+        ("1233", "4321", "Destination and source format must determine a permutation, got 1233 and 4321"),
+        ("1234", "5321", "Destination and source format must determine a permutation"),
+        ("123456", "654321", "Source format must be of length 4 or 5, received src_format = 123456"),
+        ("1234", "321", "Destination format must be of length 4 or 5, received dst_format = 321"),
+    ):
+        for op in (tf.raw_ops.DataFormatDimMap, tf.raw_ops.DataFormatVecPermute):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                run(op(x=[0, 1, 2, 3], src_format=source, dst_format=target))

@@ -6,6 +6,7 @@ import pytest
 import tideflow as tf
 from tideflow.functions.defun import Defun
 from tideflow.ops.control_flow import calls
+from tideflow.programs.inner.graph import functional_names
 
 raw = tf.raw_ops
 
@@ -117,3 +118,49 @@ def test_arguments_and_results_of_a_body():
         argument = calls.argument_op(T=tf.float32, index=0, name="argument")
         calls.result_op(argument, index=0, name="result")
     assert [op.type for op in body.get_operations()] == ["_Arg", "_Retval"]
+
+
+@Defun(tf.float32)
+def pair(x):
+    return x, x
+
+
+@Defun(tf.float32)
+def whole(x):
+    return tf.cast(x, tf.int32)
+
+
+_ANOTHER_TYPE = r"Expects arg\[0\] to be float but int32 is provided"
+
+
+@pytest.mark.parametrize(
+    ("make", "refused"),
+    [
+        (lambda: functional_names.If(True, [1], thrice, square), _ANOTHER_TYPE),
+        (lambda: functional_names.If(True, [1.0, 2.0], thrice, square), "Expects 1 arguments, but 2 is"),
+        (lambda: functional_names.If(True, [1.0], thrice, pair), "returned 2 values. Expected: 1"),
+        (lambda: functional_names.While([1.0], less_than_ten, whole), _ANOTHER_TYPE),
+        (lambda: functional_names.While([1], less_than_ten, twice), _ANOTHER_TYPE),
+        (
+            lambda: functional_names.For(0, 3, 1, [1.0], pair),
+            "For loop body returned 2 arguments. Expected: 1",
+        ),
+        (lambda: functional_names.For(0, 3, 1, [1.0], twice), "Expects 1 arguments, but 2 is provided"),
+        (lambda: raw.PartitionedCall(args=[1], Tout=[tf.float32], f=twice), _ANOTHER_TYPE),
+    ],
+)
+def test_functions_get_the_arguments_they_take(make, refused):
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match=refused):
+        session.run(make())
+
+
+def test_calls_that_find_the_types_of_results():
+    calls_made = [
+        functional_names.partitioned_call([3.0], square),
+        functional_names.Gradient([3.0, 1.0], square),
+    ]
+    assert [results[0].op.type for results in calls_made] == ["PartitionedCall", "SymbolicGradient"]
+    with tf.Session() as session:
+        assert session.run(calls_made) == [[9.0], [6.0]]
+    silent = Defun(tf.float32)(lambda x: tf.print(x) and None)
+    assert functional_names.partitioned_call([tf.constant(1.0)], silent).type == "StatefulPartitionedCall"

@@ -177,3 +177,9 @@ def test_types_are_not_mixed(attempt):
 def test_none_is_no_operand():
     with pytest.raises(ValueError, match="None values not supported"):
         placeholder(tf.float32) + None
+
+
+def test_the_sum_of_one_indexed_slices_is_dense():
+    with tf.Graph().as_default(), tf.Session() as session:
+        slices = tf.IndexedSlices(tf.constant([[1, 2]]), tf.constant([1]), tf.constant([2, 2]))
+        assert session.run(tf.add_n([slices])).tolist() == [[0, 0], [1, 2]]

@@ -169,8 +169,13 @@ def test_arguments():
         tf.nn.conv2d(image, filter, 1, "EXPLICIT")
     with pytest.raises(ValueError, match="list/tuple of size 2"):
         tf.nn.conv2d(image, filter, 1, [[0, 0], [1], [1, 1], [0, 0]])
-    with pytest.raises(ValueError, match="in the batch or depth dimension"):
-        tf.nn.conv2d(image, filter, [2, 1, 1, 1], "SAME")
+    over_images = tf.nn.conv2d(image, filter, [2, 1, 1, 1], "SAME")
+    over_channels = tf.nn.conv2d(image, filter, 1, "SAME", dilations=[1, 1, 1, 2])
+    for refused, name in ((over_images, "strides"), (over_channels, "dilations")):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} in the batch and depth dimension"):
+            run(refused)
+    with pytest.raises(ValueError, match="Dilation rate must be >= 1, but got 0"):
+        tf.nn.conv2d(image, filter, 1, "SAME", dilations=[1, 0, 1, 1])
     op = tf.nn.conv2d(image, filter, 2, [[0, 0], [1, 2], [0, 1], [0, 0]]).op
     assert op.get_attr("padding") == b"EXPLICIT"
     assert op.get_attr("explicit_paddings") == [0, 0, 1, 2, 0, 1, 0, 0]

@@ -51,6 +51,37 @@ def a_range(tf, np, by_while):
     return [_run(tf, [up, down]), names if by_while else None]
 
 
+def refused_arguments(tf, np):
+    Defun, functional, _ = _names(tf)
+    twice, pair = Defun(tf.float32)(lambda x: x * 2.0), Defun(tf.float32)(lambda x: (x, x))
+    small, whole = Defun(tf.float32)(lambda x: x < 3.0), Defun(tf.float32)(lambda x: tf.cast(x, tf.int32))
+    numbered = Defun(tf.int32, tf.float32)(lambda i, x: (x, x))
+    integer = Defun(tf.int32, tf.float32)(lambda i, x: i)
+    made = [
+        functional.If(True, [1], twice, twice),
+        functional.If(True, [1.0, 2.0], twice, twice),
+        functional.While([1.0], small, pair),
+        functional.While([1.0], small, whole),
+        functional.While([1], small, twice),
+        functional.For(0, 3, 1, [1.0], numbered),
+        functional.For(0, 3, 1, [1.0], integer),
+        functional.For(0, 3, 1, [1.0], twice),
+    ]
+    with tf.Session() as session:
+        return [raises(session.run, each) for each in made]
+
+
+def calls_by_name(tf, np):
+    Defun, functional, _ = _names(tf)
+    square = Defun(tf.float32)(lambda x: x * x)
+    made = [
+        functional.partitioned_call([3.0], square),
+        functional.partitioned_call([tf.constant(4.0)], f=square, tout=[tf.float32]),
+        functional.Gradient([3.0, 1.0], square, name="slope"),
+    ]
+    return [[each[0].op.type for each in made], made[2][0].op.name, _run(tf, made)]
+
+
 def refused_loops(tf, np):
     Defun, functional, _ = _names(tf)
     types = [tf.float32] * 2

@@ -1,17 +1,19 @@
 """What the ops of the sources beside this file answer, as text: the same under both engines.
 
-`python answers.py ENGINE ZERO_OUT INTERFACE STATEFUL WINDOWS` prints them, given
+`python answers.py ENGINE ZERO_OUT INTERFACE STATEFUL WINDOWS PARTS` prints them, given
 the compiled libraries. It runs under Python 3.7 too.
 """
 
 import importlib
 import inspect
+import os
 import sys
+import tempfile
 
 import numpy as np
 
 
-def answers(tf, zero_out, interface, stateful, windows):
+def answers(tf, zero_out, interface, stateful, windows, parts):
     lines = []
 
     def show(name, function):
@@ -273,6 +275,51 @@ def answers(tf, zero_out, interface, stateful, windows):
     show("curves", run(lambda: [windows.curve([0.5]), windows.curve(np.array([0.5, -2], np.float16))]))
     show("crosses", run(lambda: windows.crosses([1.0, 2.0, 3.0], ["a", "b"])))
     show("halves", run(lambda: [windows.halve([3.0]), windows.halve([3])]))
+
+    # random numbers, texts, hashes, files
+    def drawn(dtype):
+        return lambda: [
+            tf.floor(tf.cast(each, tf.float64) * 1e4 + 0.5)
+            for each in parts.drawn(T=dtype, count=5, seed=87654321, seed2=-3)
+        ]
+
+    for dtype in (tf.float32, tf.float64, tf.half, tf.bfloat16):
+        show(f"drawn {dtype.name}", run(drawn(dtype)))
+    show("other seeds", run(lambda: parts.drawn(T=tf.float32, count=2)[:0]))
+    show("picked", run(lambda: parts.pick_rows(tf.eye(4), [1.0, 3.0, 0.0, 0.5], count=9, seed=11)))
+    for text in ("  12abc, d e,,a z ", "", "ab\t'\u00e9'\n", "no-digit_z", "0" * 30):
+        show(f"text {text!r}", run(lambda: parts.text_parts(text)))
+    for text in (
+        "abracadabra",
+        "",
+        "a",
+        "\u00e9\u00e8\u00ea, thirty-three and some bytes",
+        "9 to 16 bytes",
+        "b" * 20,
+        "x" * 150,
+    ):
+        show(f"hashes {text!r}", run(lambda: parts.hash_parts(text)))
+    for x, y in (
+        ([2, 3], [3]),
+        ([2, 1], [1, 3]),
+        ([], [2, 2]),
+        ([1, 1], [1]),
+        ([2, 3, 1], [3, 4]),
+        ([2], [3]),
+    ):
+        show(f"broadcast {x} {y}", run(lambda: parts.broadcasting(tf.ones(x), 2.0 * tf.ones(y))))
+    with tempfile.TemporaryDirectory() as folder:
+        words, log = os.path.join(folder, "words.txt"), os.path.join(folder, "log.txt")
+        with open(words, "w") as file:
+            file.write("one\r\nseveral\n\nmany of them")
+        asked = ["many of them", "none", "", "one"]
+        show("words of a file", run(lambda: parts.number_words(asked, vocabulary=words, log=log)))
+        with open(log) as file:
+            show("log", lambda: file.read().strip())
+        for changed in ({"vocabulary": words + "?"}, {"log": folder}):
+            attrs = dict({"vocabulary": words, "log": log}, **changed)
+            show("no file", run(lambda: parts.number_words(asked, **attrs)))
+            lines[-1] = lines[-1].replace(folder, "")
     return lines
 
 

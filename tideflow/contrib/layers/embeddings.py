@@ -15,6 +15,7 @@ from tideflow.graph.scopes import name_scope
 from tideflow.nn import embeddings as nn
 from tideflow.ops.arrays import distinct, indexing, joining, shapes
 from tideflow.ops.math import reductions
+from tideflow.ops.math.checks import assert_same_float_dtype
 from tideflow.variables.variable_scope import variable_scope
 
 if TYPE_CHECKING:
@@ -168,9 +169,14 @@ def safe_embedding_lookup_sparse(
 
     Returns:
       A tensor [batch, size].
+
+    Raises:
+      ValueError: If there is no table, or the types of its parts and of the weights differ.
     """
+    parts = nn.safe_tables(embedding_weights, sparse_weights)
+    assert_same_float_dtype([*parts, sparse_weights])
     return nn.safe_embedding_lookup_sparse(
-        embedding_weights,
+        parts,
         sparse_ids,
         sparse_weights,
         combiner or "mean",

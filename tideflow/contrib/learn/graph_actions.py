@@ -24,6 +24,7 @@ from tideflow.summary.writer import FileWriter, FileWriterCache
 from tideflow.train import checkpoint_utils
 from tideflow.train.coordinator import Coordinator
 from tideflow.train.queue_runner import start_queue_runners
+from tideflow.train.resource_registry import initialize_resources, local_resources, shared_resources
 from tideflow.train.saver import Saver
 from tideflow.train.session_manager import SessionManager
 from tideflow.train.step_hooks import NanLossDuringTrainingError
@@ -371,6 +372,7 @@ def run_feeds_iter(
         raise ValueError(f"feed_dicts is invalid: {feed_dicts}.")
     graph = tf.contrib.framework.get_graph_from_inputs(list(output_dict.values()))
     with graph.as_default(), Session("") as session:
+        session.run(initialize_resources([*shared_resources(), *local_resources()]))
         saver = _saver_of(graph) if restore_checkpoint_path else None
         if saver:
             saver.restore(session, restore_checkpoint_path)

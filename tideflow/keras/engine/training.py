@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -129,14 +130,12 @@ class Model(Fed, Network):
         """Adds targets, metrics and losses to the graph, now that the outputs are known."""
         arguments = self._compile_arguments
         self._endpoints = compiling.endpoints_of(self, arguments)
-        targets = self._target_tensors
-        if targets is not None and not isinstance(targets, (list, tuple, dict)):
-            targets = [targets]
-        if isinstance(targets, dict):
-            targets = [targets.get(name) for name in self.output_names]
-        for number, endpoint in enumerate(self._endpoints):
-            if targets is not None or not self._has_steps:
-                endpoint.make_target(None if targets is None else targets[number])
+        targets = compiling.targets_per_output(self._target_tensors, self.output_names)
+        for endpoint, target in zip(self._endpoints, targets, strict=True):
+            if target is not None or not self._has_steps:
+                endpoint.make_target(target)
+        if self._is_graph_network and not self.losses and not any(end.trained for end in self._endpoints):
+            raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))
         self._collected_trainable_weights = self.trainable_weights
@@ -248,6 +247,11 @@ class Model(Fed, Network):
         made, takes_phase = self._functions[mode]
         phase = [mode == loops.TRAIN] if takes_phase else []
         return lambda arrays: made([*arrays, *phase])
+
+    # Programs whose threads share a model make its functions before they start them.
+    _make_train_function = functools.partialmethod(_function, loops.TRAIN)
+    _make_test_function = functools.partialmethod(_function, loops.TEST)
+    _make_predict_function = functools.partialmethod(_function, loops.PREDICT)
 
     def _current_function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs one batch, made anew where a batch has weights of samples and those before had none."""

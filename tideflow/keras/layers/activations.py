@@ -353,7 +353,12 @@ class LayerNormalization(_SameShape):
     def build(self, input_shape: ShapeLike) -> None:
         shape = tf.TensorShape(input_shape)
         given = [self.axis] if isinstance(self.axis, int) else self.axis
+        for axis in given:
+            if not -shape.ndims <= axis < shape.ndims:
+                raise ValueError(f"Invalid axis: {axis}")
         self.axis = [axis % shape.ndims for axis in given]
+        if len(self.axis) != len(set(self.axis)):
+            raise ValueError(f"Duplicate axis: {tuple(self.axis)}")
         sizes = [shape.as_list()[axis] for axis in self.axis]
         self.gamma = self.beta = None
         for wanted, name in ((self.scale, "gamma"), (self.center, "beta")):

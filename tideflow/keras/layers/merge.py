@@ -37,8 +37,9 @@ class _Merge(Configured):
             )
         batches = {tf.TensorShape(shape).as_list()[0] for shape in input_shape} - {None}
         if len(batches) > 1:
+            shapes = [tuple(tf.TensorShape(shape).as_list()) for shape in input_shape]
             raise ValueError(
-                f"Can not merge tensors with different batch sizes. Got tensors with shapes : {input_shape}"
+                f"Can not merge tensors with different batch sizes. Got tensors with shapes : {shapes}"
             )
         self._merged_shape([tf.TensorShape(shape).as_list() for shape in input_shape])
         self.built = True
@@ -71,10 +72,23 @@ class _Merge(Configured):
         return tf.TensorShape(self._merged_shape([tf.TensorShape(shape).as_list() for shape in input_shape]))
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        _check_masks(inputs, mask)
         if mask is None or all(each is None for each in mask):
             return None
         there = [tf.expand_dims(each, axis=0) for each in mask if each is not None]
         return tf.reduce_all(tf.concat(there, axis=0), axis=0)
+
+
+def _check_masks(inputs: Any, mask: Any) -> None:
+    """ValueError unless there is a mask, or None, for each of several inputs."""
+    if mask is None:
+        return
+    if not isinstance(mask, list):
+        raise ValueError("`mask` should be a list.")
+    if not isinstance(inputs, list):
+        raise ValueError("`inputs` should be a list.")
+    if len(mask) != len(inputs):
+        raise ValueError("The lists `inputs` and `mask` should have the same length.")
 
 
 @export("keras.layers.Add")
@@ -169,6 +183,8 @@ class Concatenate(_Merge):
         return tf.concat(inputs, self.axis % inputs[0].shape.ndims)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
+        if not isinstance(input_shape, list):
+            raise ValueError("A `Concatenate` layer should be called on a list of inputs.")
         shapes = [tf.TensorShape(shape).as_list() for shape in input_shape]
         found = list(shapes[0])
         sizes = [shape[self.axis] for shape in shapes]
@@ -176,6 +192,7 @@ class Concatenate(_Merge):
         return tf.TensorShape(found)
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        _check_masks(inputs, mask)
         if mask is None or all(each is None for each in mask):
             return None
         masks = []
@@ -203,7 +220,7 @@ class Dot(_Merge):
                 raise ValueError(f"Invalid format for `axes` - should contain two elements. Received: {axes}")
             if not all(isinstance(axis, int) for axis in axes):
                 raise ValueError(
-                    f"Invalid format for `axes` - list elements should be ints. Received: {axes}"
+                    f'Invalid format for `axes` - list elements should be "int". Received: {axes}'
                 )
         self.axes = axes
         self.normalize = normalize
@@ -231,6 +248,8 @@ class Dot(_Merge):
         return tf.keras.backend.batch_dot(inputs[0], inputs[1], axes)
 
     def compute_output_shape(self, input_shape: Any) -> Any:
+        if not isinstance(input_shape, list) or len(input_shape) != 2:
+            raise ValueError("A `Dot` layer should be called on a list of 2 inputs.")
         shapes = [tf.TensorShape(shape).as_list() for shape in input_shape]
         axes = self._pair(shapes)
         kept = [

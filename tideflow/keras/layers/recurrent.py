@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import described
 from tideflow.layers.base import Layer
 from tideflow.layers.configured import Configured
+from tideflow.layers.input_spec import InputSpec
 from tideflow.layers.keras_session import batch_set_value
 from tideflow.layers.nodes import is_keras_tensor
 
@@ -135,7 +136,7 @@ class StackedRNNCells(Layer):
             given = {"constants": constants} if constants is not None and _takes(cell, "constants") else {}
             if "training" in kwargs and _takes(cell, "training"):
                 given["training"] = kwargs["training"]
-            inputs, own = cell.call(inputs, list(own), **given)
+            inputs, own = cell.call(inputs, _of_cell(cell, list(own)), **given)
             new.append(own)
         if self.reverse_state_order:
             new = new[::-1]
@@ -164,6 +165,11 @@ class StackedRNNCells(Layer):
         config = dict(config)
         cells = [serialization.deserialize(cell, custom_objects) for cell in config.pop("cells")]
         return cls(cells, **config)
+
+
+def _of_cell(cell: Any, states: list[Any]) -> Any:
+    """The states as a cell takes them: cells of `tf.nn.rnn_cell` take one without a list around it."""
+    return states[0] if len(states) == 1 and isinstance(cell, tf.nn.rnn_cell.RNNCell) else states
 
 
 def _takes(cell: Any, argument: str) -> bool:
@@ -224,21 +230,18 @@ class RNN(Configured):
         return self.states_value
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        shape = tf.TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
+        shape = _first_shape(input_shape)
         time, batch = (shape[0], shape[1]) if self.time_major else (shape[1], shape[0])
         size = getattr(self.cell, "output_size", None)
-        size = size if size is not None else self.cell.state_size
-        size = size[0] if isinstance(size, (list, tuple)) else size
-        inner = tf.TensorShape(size).as_list() if isinstance(size, tf.TensorShape) else [size]
+        if size is None:
+            size = self.cell.state_size
+            size = size[0] if isinstance(size, (list, tuple)) else size
         front = ([time, batch] if self.time_major else [batch, time]) if self.return_sequences else [batch]
-        output = tf.TensorShape([*front, *inner])
+        output = nest.map_structure(lambda size: tf.TensorShape([*front, *_sizes(size)]), size)
         if not self.return_state:
             return output
-        states = [
-            tf.TensorShape([batch, *(tf.TensorShape(s).as_list() if isinstance(s, tf.TensorShape) else [s])])
-            for s in _flat_sizes(self.cell.state_size)
-        ]
-        return [output, *states]
+        states = [tf.TensorShape([batch, *_sizes(size)]) for size in _flat_sizes(self.cell.state_size)]
+        return [*nest.flatten(output), *states]
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         mask = nest.flatten(mask)[0] if mask is not None else None
@@ -246,9 +249,10 @@ class RNN(Configured):
         return [output, *([None] * len(self.states))] if self.return_state else output
 
     def build(self, input_shape: Any) -> None:
-        shape = tf.TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
+        shape = _first_shape(input_shape)
         batch = shape[1] if self.time_major else shape[0]
-        step = tf.TensorShape([batch, *shape[2:]])
+        given = input_shape[0] if isinstance(input_shape, list) else input_shape
+        step = _each_shape(given, lambda sizes: tf.TensorShape([batch, *sizes[2:]]))
         if isinstance(self.cell, Layer) and not self.cell.built:
             if not isinstance(self.cell, StackedRNNCells):  # a stack has no variables of its own
                 self.cell._dtype = self.cell._dtype or self._dtype
@@ -297,6 +301,8 @@ class RNN(Configured):
             kwargs["initial_state"] = initial_state
         if constants is not None:
             kwargs["constants"] = constants
+        if initial_state is not None:
+            self._check_states(initial_state)
         first = self.input_spec[:1] if isinstance(self.input_spec, list) else None
         if further and all(map(is_keras_tensor, further)):
             if first:
@@ -308,6 +314,20 @@ class RNN(Configured):
         if first:
             self.input_spec = first
         return super().__call__(inputs, **kwargs)
+
+    def _check_states(self, states: list[Any]) -> None:
+        """ValueError where first states are not as many, or not as large, as the cell says."""
+        given, sizes = nest.flatten(states), _flat_sizes(self.cell.state_size)
+        fits = len(given) == len(sizes) and all(
+            tf.TensorShape(state.shape)[1:].is_compatible_with(tf.TensorShape(size))
+            for state, size in zip(given, sizes, strict=True)
+        )
+        if not fits:
+            shapes = [InputSpec(shape=tuple(tf.TensorShape(state.shape).as_list())) for state in given]
+            raise ValueError(
+                "An `initial_state` was passed that is not compatible with `cell.state_size`. Received "
+                f"`state_spec`={shapes}; however `cell.state_size` is {list(sizes)}"
+            )
 
     def call(
         self,
@@ -343,7 +363,8 @@ class RNN(Configured):
             own = dict(given)
             if constants:
                 states, own["constants"] = states[: -len(constants)], states[-len(constants) :]
-            output, new = self.cell.call(here, tuple(states) if nested else list(states), **own)
+            given_states = tuple(states) if nested else _of_cell(self.cell, list(states))
+            output, new = self.cell.call(here, given_states, **own)
             return output, list(new) if isinstance(new, (list, tuple)) else [new]
 
         self._begin_sequence()
@@ -459,6 +480,27 @@ class RNN(Configured):
         return cls(cell, **config)
 
 
+def _each_shape(shapes: Any, function: Callable[[list[Any]], Any]) -> Any:
+    """A structure like that of the inputs, with what a function gives for the sizes of each."""
+    if isinstance(shapes, dict):
+        return {key: _each_shape(shape, function) for key, shape in shapes.items()}
+    if isinstance(shapes, tuple) and any(isinstance(part, (tuple, list, tf.TensorShape)) for part in shapes):
+        parts = [_each_shape(shape, function) for shape in shapes]
+        return type(shapes)(*parts) if hasattr(shapes, "_fields") else tuple(parts)
+    return function(tf.TensorShape(shapes).as_list())
+
+
+def _first_shape(input_shape: Any) -> list[Any]:
+    """The sizes of the sequences, or of the first of several."""
+    found: list[list[Any]] = []
+    _each_shape(input_shape[0] if isinstance(input_shape, list) else input_shape, found.append)
+    return found[0]
+
+
+def _sizes(size: Any) -> list[Any]:
+    return list(tf.TensorShape(size).as_list()) if isinstance(size, tf.TensorShape) else [size]
+
+
 def _flat_sizes(sizes: Any) -> list[Any]:
     if isinstance(sizes, (list, tuple)):
         return [leaf for size in sizes for leaf in _flat_sizes(size)]
@@ -467,7 +509,7 @@ def _flat_sizes(sizes: Any) -> list[Any]:
 
 def separated(inputs: Any, states: Any, constants: Any, number: int | None) -> tuple[Any, Any, Any]:
     """Sequences, first states and constants, of which a list may hold all."""
-    if isinstance(inputs, (list, tuple)) and states is None and constants is None:
+    if isinstance(inputs, list) and states is None and constants is None:
         inputs, *rest = inputs
         if number:
             rest, constants = rest[:-number], rest[-number:]

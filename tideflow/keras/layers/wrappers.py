@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.export import export
 from tideflow.graph import nest
+from tideflow.keras.backend.recurrence import rnn
 from tideflow.keras.layers import serialization
+from tideflow.keras.layers.recurrent import separated
 from tideflow.layers.argument_docs import described
 from tideflow.layers.base import Layer
 from tideflow.layers.input_spec import InputSpec
@@ -70,6 +73,8 @@ class TimeDistributed(Wrapper):
             )
         super().__init__(layer, **kwargs)
         self.supports_masking = True
+        own = type(layer).__module__.startswith("tideflow.")
+        self._always_use_reshape = own and not getattr(layer, "stateful", False)
 
     def build(self, input_shape: ShapeLike) -> None:
         sizes = tf.TensorShape(input_shape).as_list()
@@ -93,6 +98,8 @@ class TimeDistributed(Wrapper):
         if training is not None and self.layer._expects("training"):
             given["training"] = training
         sizes = inputs.shape.as_list()
+        if sizes[0] and not self._always_use_reshape:
+            return rnn(lambda x, _: (self.layer(x, **given), []), inputs, [], input_length=sizes[1])[1]
         steps = sizes[1] if sizes[1] is not None else tf.shape(inputs)[1]
         flat = tf.reshape(inputs, [-1, *_open_sizes(inputs, 2)])
         if mask is not None and self.layer._expects("mask"):
@@ -107,7 +114,18 @@ class TimeDistributed(Wrapper):
         return made
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
-        return mask
+        """Which time steps are there: what the layer says of each of them."""
+        sizes = inputs.shape.as_list()
+        if sizes[0]:
+            return mask
+        inner = None if mask is None else tf.reshape(mask, [-1, *_open_sizes(mask, 2)])
+        found = self.layer.compute_mask(tf.reshape(inputs, [-1, *_open_sizes(inputs, 2)]), inner)
+        if found is not None:
+            steps = sizes[1] or tf.shape(inputs)[1]
+            return tf.reshape(found, [-1, steps, *_open_sizes(found, 1)])
+        if mask is None:
+            return None
+        return tf.reduce_any(mask, axis=list(range(2, mask.shape.ndims)))
 
 
 def _open_sizes(x: Any, first: int) -> list[Any]:
@@ -136,6 +154,8 @@ class Bidirectional(Wrapper):
             raise ValueError(
                 f"Please initialize `Bidirectional` layer with a `Layer` instance. You passed: {layer}"
             )
+        if backward_layer is not None and not isinstance(backward_layer, Layer):
+            raise ValueError(f"`backward_layer` need to be a `Layer` instance. You passed: {backward_layer}")
         if merge_mode not in ("sum", "mul", "ave", "concat", None):
             raise ValueError(
                 'Invalid merge mode. Merge mode should be one of {"sum", "mul", "ave", "concat", None}'
@@ -143,17 +163,17 @@ class Bidirectional(Wrapper):
         super().__init__(layer, **kwargs)
         del self.__dict__["_layers"][:]
         self.__dict__["layer"] = layer
-        self.forward_layer = type(layer).from_config(layer.get_config())
-        self.forward_layer._name = f"forward_{layer.name}"
+        self.forward_layer = _made_anew(layer)
         if backward_layer is None:
-            config = layer.get_config()
-            config["go_backwards"] = not config["go_backwards"]
-            self.backward_layer = type(layer).from_config(config)
-            self.backward_layer._name = f"backward_{layer.name}"
+            self.backward_layer = _made_anew(layer, turned=True)
             self._backward_config: Any = None
         else:
             self.backward_layer = backward_layer
             self._backward_config = serialization.serialize(backward_layer)
+        self.forward_layer._name = f"forward_{self.forward_layer.name}"
+        self.backward_layer._name = f"backward_{self.backward_layer.name}"
+        _check_alike(self.forward_layer, self.backward_layer)
+        self._num_constants = 0
         self.merge_mode = merge_mode
         self.stateful = layer.stateful
         self.return_sequences = layer.return_sequences
@@ -173,42 +193,54 @@ class Bidirectional(Wrapper):
                 layer.built = True
         self.built = True
 
-    def __call__(self, inputs: Any, initial_state: Any = None, **kwargs: Any) -> Any:
+    def __call__(self, inputs: Any, initial_state: Any = None, constants: Any = None, **kwargs: Any) -> Any:
         """Applies the layer.
 
         Args:
-          inputs: The sequences, or a list of the sequences and the first states.
+          inputs: The sequences, or a list of the sequences, the first states and the constants.
           initial_state: The first states, those of the forward layer first.
+          constants: What the cells are given in each time step.
           **kwargs: `mask` and `training`.
 
         Returns:
           The output, and the last states if they are asked for.
         """
-        if isinstance(inputs, (list, tuple)):
-            inputs, *rest = inputs
-            initial_state = rest or initial_state
-        if initial_state is None:
+        inputs, initial_state, constants = separated(inputs, initial_state, constants, self._num_constants)
+        if initial_state is None and constants is None:
             return super().__call__(inputs, **kwargs)
-        states = list(initial_state)
-        if len(states) % 2:
+        if initial_state is not None and len(initial_state) % 2:
             raise ValueError(
                 "When passing `initial_state` to a Bidirectional RNN, the state should be a list containing "
                 f"the states of the underlying RNNs. Found: {initial_state}"
             )
-        if all(map(is_keras_tensor, states)):
-            return super().__call__([inputs, *states], **kwargs)
-        return super().__call__(inputs, initial_state=states, **kwargs)
+        if constants is not None:
+            for layer in (self, self.forward_layer, self.backward_layer):
+                layer._num_constants = len(constants)
+        further = [*(initial_state or ()), *(constants or ())]
+        if all(map(is_keras_tensor, further)):
+            return super().__call__([inputs, *further], **kwargs)
+        return super().__call__(inputs, initial_state=initial_state, constants=constants, **kwargs)
 
-    def call(self, inputs: Any, training: Any = None, mask: Any = None, initial_state: Any = None) -> Any:
+    def call(
+        self,
+        inputs: Any,
+        training: Any = None,
+        mask: Any = None,
+        initial_state: Any = None,
+        constants: Any = None,
+    ) -> Any:
         if isinstance(inputs, list):
-            inputs, *states = inputs
-            initial_state = states or None
+            inputs, initial_state, constants = separated(
+                inputs, initial_state, constants, self._num_constants
+            )
             mask = mask[0] if isinstance(mask, list) else mask
         given: dict[str, Any] = {}
         if self.layer._expects("training"):
             given["training"] = training
         if self.layer._expects("mask"):
             given["mask"] = mask
+        if constants is not None:
+            given["constants"] = constants
         half = len(initial_state) // 2 if initial_state else 0
         firsts = (initial_state[:half], initial_state[half:]) if initial_state else (None, None)
         made = []
@@ -216,6 +248,7 @@ class Bidirectional(Wrapper):
             own = {**given, "initial_state": first} if first else given
             with tf.name_scope(layer.name):
                 made.append(layer.call(inputs, **own))
+            self._add_penalty(layer, made[-1], inputs)
         states: list[Any] = []
         if self.return_state:
             states = [state for output in made for state in output[1:]]
@@ -255,6 +288,11 @@ class Bidirectional(Wrapper):
             masks += [None] * len(self.forward_layer.states) * 2
         return masks if len(masks) > 1 else masks[0]
 
+    def _add_penalty(self, layer: Any, output: Any, inputs: Any) -> None:
+        regularizer = getattr(layer, "activity_regularizer", None)
+        if regularizer is not None:
+            self.add_loss(regularizer(output[0] if self.return_state else output), inputs)
+
     @property
     def constraints(self) -> dict[Any, Any]:
         """The constraints of the weights of both directions, by weight."""
@@ -269,6 +307,8 @@ class Bidirectional(Wrapper):
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
         config = {**super().get_config(), "merge_mode": self.merge_mode}
+        if self._num_constants:
+            config["num_constants"] = self._num_constants
         if self._backward_config is not None:
             config["backward_layer"] = self._backward_config
         return config
@@ -279,4 +319,32 @@ class Bidirectional(Wrapper):
         if config.get("backward_layer"):
             config["backward_layer"] = serialization.deserialize(config["backward_layer"], custom_objects)
         layer = serialization.deserialize(config.pop("layer"), custom_objects)
-        return cls(layer, **config)
+        number = config.pop("num_constants", 0)
+        made = cls(layer, **config)
+        made._num_constants = number
+        return made
+
+
+def _made_anew(layer: Any, turned: bool = False) -> Any:
+    """A layer with the arguments of another, and with its classes of cells; turned, it reads backwards."""
+    config = layer.get_config()
+    if turned:
+        config["go_backwards"] = not config["go_backwards"]
+    if "custom_objects" not in inspect.signature(layer.from_config).parameters:
+        return type(layer).from_config(config)
+    cell = getattr(layer, "cell", None)
+    cells = [] if cell is None else [cell, *getattr(cell, "cells", ())]
+    known = {type(each).__name__: type(each) for each in cells}
+    return type(layer).from_config(config, custom_objects=known)
+
+
+def _check_alike(forward: Any, backward: Any) -> None:
+    if forward.go_backwards == backward.go_backwards:
+        raise ValueError("Forward layer and backward layer should have different `go_backwards` value.")
+    for name in ("stateful", "return_sequences", "return_state"):
+        values = getattr(forward, name), getattr(backward, name)
+        if values[0] != values[1]:
+            raise ValueError(
+                "Forward layer and backward layer are expected to have the same value for attribute "
+                f"{name}, got {values[0]} and {values[1]}"
+            )

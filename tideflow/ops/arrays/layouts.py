@@ -25,8 +25,13 @@ def _layout_op(name: str) -> Op:
 
 
 def _check_formats(source: str, target: str) -> None:
-    if sorted(source) != sorted(target):
-        raise ShapeError(f"{target} is not an order of the axes of {source}")
+    for which, axes, name in (("Source", source, "src_format"), ("Destination", target, "dst_format")):
+        if len(axes) not in (4, 5):
+            raise ShapeError(f"{which} format must be of length 4 or 5, received {name} = {axes}")
+    if sorted(source) != sorted(target) or len(set(source)) < len(source):
+        raise ShapeError(
+            f"Destination and source format must determine a permutation, got {source} and {target}"
+        )
 
 
 dim_map_op = _layout_op("DataFormatDimMap")

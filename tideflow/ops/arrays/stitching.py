@@ -223,9 +223,11 @@ def _dynamic_partition_kernel(data, partitions, *, num_partitions):
     row = data.shape[partitions.dim() :]
     _check_start(data.shape, partitions.shape)
     numbers = partitions.reshape(-1)
-    wrong = numbers[(numbers < 0) | (numbers >= num_partitions)]
+    wrong = ((numbers < 0) | (numbers >= num_partitions)).nonzero()
     if wrong.numel():
-        raise ShapeError(f"partitions has {int(wrong[0])}, which is not in [0, {num_partitions})")
+        first = int(wrong[0])
+        place = ",".join(str(int(i)) for i in np.unravel_index(first, tuple(partitions.shape)))
+        raise ShapeError(f"partitions[{place}] = {int(numbers[first])} is not in [0, {num_partitions})")
     rows = data.reshape(len(numbers), *row)
     is_text = isinstance(rows, np.ndarray)
     return [rows[(numbers == i).numpy() if is_text else numbers == i] for i in range(num_partitions)]

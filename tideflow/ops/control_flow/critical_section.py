@@ -97,7 +97,7 @@ class CriticalSection:
             self._handle = mutex_op(shared_name=shared_name or scope, name=scope)
         self._graph = get_default_graph()
         if not executing_eagerly():
-            self._graph.add_to_collection(_SECTIONS, self)
+            self._graph.add_to_collection(SECTIONS, self)
 
     @property
     def name(self) -> str:
@@ -146,7 +146,7 @@ class CriticalSection:
             with control_dependencies([release]):
                 outputs = nest.map_structure(_same, together)
         execution = _Execution(lock.op, self._handle, taken, exclusive_resource_access)
-        graph.add_to_collection(_EXECUTIONS, execution)
+        graph.add_to_collection(EXECUTIONS, execution)
         return outputs
 
     def _checked_resources(self, made: list[Operation], exclusive: bool) -> list[Tensor]:
@@ -158,7 +158,7 @@ class CriticalSection:
                 "The function fn attempts to directly access the CriticalSection in which it would be "
                 "running.  This is illegal and would cause deadlocks."
             )
-        for other in self._graph.get_collection(_EXECUTIONS):
+        for other in self._graph.get_collection(EXECUTIONS):
             if _is_same_mutex(other.handle, self._handle):
                 continue
             shared = [tensor for tensor in taken if tensor in other.resources]
@@ -172,8 +172,8 @@ class CriticalSection:
         return taken
 
 
-_SECTIONS = "critical_sections"
-_EXECUTIONS = "critical_section_executions"
+SECTIONS = "critical_sections"
+EXECUTIONS = "critical_section_executions"
 
 
 class _Execution(NamedTuple):

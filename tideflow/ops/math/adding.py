@@ -106,7 +106,8 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
     )
     if len(tensors) > 1:
         return add_n_op(tensors, name=name)
-    return constants.identity(convert_to_tensor(tensors[0]), name=name) if name else tensors[0]
+    dense = convert_to_tensor(tensors[0])
+    return constants.identity(dense, name=name) if name else dense
 
 
 accumulate_n_op = Op(

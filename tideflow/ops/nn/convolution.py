@@ -91,7 +91,7 @@ def convolved_shape(
             f"Depth of input ({given}) is not a multiple of input depth of filter ({depth})",
             f"input depth must be evenly divisible by filter depth: {given} vs {depth}",
         )
-    window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
+    window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings, in_step)
     places = window.output_sizes(spatial(image, data_format), in_step)
     return image_shape(image[0], places, count, data_format)
 

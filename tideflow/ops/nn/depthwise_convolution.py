@@ -65,7 +65,7 @@ def _depthwise_conv2d_native_shape(
             f"Dimensions must be equal, but are {given} and {depth}: channels of the input and of the filter",
             f"input and filter must have the same depth: {given} vs {depth}",
         )
-    window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings)
+    window = Window.of(sizes, data_format, strides, padding, dilations, explicit_paddings, in_step)
     count = size_product(given if depth is None else depth, multiplier)
     places = window.output_sizes(spatial(image, data_format), in_step)
     return image_shape(image[0], places, count, data_format)

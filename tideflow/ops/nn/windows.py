@@ -86,15 +86,23 @@ class Window:
         padding: str,
         dilations: Sequence[int] | None = None,
         explicit_paddings: Sequence[int] = (),
+        in_step: bool = True,
     ) -> Window:
-        """The window of an op's attributes, in which every axis of the image has an entry."""
+        """The window of an op's attributes, in which every axis of the image has an entry.
+
+        Strides over images of a batch, or over channels, are refused in a step: a graph may have them, as in
+        TensorFlow, whose kernels refuse them.
+        """
         rank = len(sizes) + 2
         dilations = dilations or [1] * rank
         for name, values in (("ksize", sizes), ("strides", strides), ("dilations", dilations)):
             check_int32(name, values)
         check_int32("explicit_paddings", explicit_paddings)
-        _check_unit_axes(strides, "stride", rank, data_format)
-        _check_unit_axes(dilations, "dilation", rank, data_format)
+        _check_positive(strides, "stride", "Stride must be > 0", rank)
+        _check_positive(dilations, "dilation", "Dilation rate must be >= 1", rank)
+        if in_step:
+            _check_unit_axes(strides, "strides", data_format)
+            _check_unit_axes(dilations, "dilations", data_format)
         pairs = _explicit_pairs(explicit_paddings, padding, rank, data_format)
         window = cls(
             list(sizes), spatial(strides, data_format), spatial(dilations, data_format), padding, pairs
@@ -151,14 +159,20 @@ class Window:
         return missing // 2, missing - missing // 2
 
 
-def _check_unit_axes(values: Sequence[int], name: str, rank: int, data_format: str) -> None:
+def _check_positive(values: Sequence[int], name: str, rule: str, rank: int) -> None:
     if len(values) != rank:
         raise ShapeError(f"The {name} attribute must contain {rank} values, but got: {len(values)}")
     for value in values:
         if value <= 0:
-            raise ShapeError(f"{name.capitalize()} must be > 0, but got {value}")
+            raise ShapeError(f"{rule}, but got {value}")
+
+
+def _check_unit_axes(values: Sequence[int], name: str, data_format: str) -> None:
     if values[0] != 1 or channels(values, data_format) != 1:
-        raise ShapeError(f"A {name} in the batch or depth dimension is not supported, got {list(values)}")
+        raise ShapeError(
+            f"Current implementation does not yet support {name} in the batch and depth dimensions, got "
+            f"{list(values)}"
+        )
 
 
 def _explicit_pairs(flat: Sequence[int], padding: str, rank: int, data_format: str) -> list[tuple[int, int]]:

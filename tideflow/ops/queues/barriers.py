@@ -7,6 +7,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.axes import merged, of_rank, of_rank_at_least
 from tideflow.ops.helpers.session_objects import NAMED, REFERENCE, component_facts, found, held
 from tideflow.runtime.barriers import Barrier
 
@@ -44,7 +45,12 @@ insert_many_op = Op(
     component_index=attr("int"),
     differentiable=False,
 )
-insert_many_op.shape(lambda handle, keys, values: [])
+
+
+@insert_many_op.shape
+def _insert_many_shape(handle, keys, values):
+    merged(of_rank(keys, 1), of_rank_at_least(values, 1)[:1])
+    return []
 
 
 def _insert(handle, keys, values, *, component_index, T):

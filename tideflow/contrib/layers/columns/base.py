@@ -20,6 +20,7 @@ from tideflow.ops.math import checks, reductions
 from tideflow.ops.sparse import construction
 from tideflow.platform import logging
 from tideflow.train.checkpoint_utils import init_from_checkpoint
+from tideflow.variables.initializers import Zeros
 from tideflow.variables.partitioned import PartitionedVariable
 
 
@@ -29,6 +30,16 @@ class Ids(NamedTuple):
     ids: SparseTensor
     weights: SparseTensor | None
     count: int
+    combiner: str
+
+
+class LinearEmbeddingLookupArguments(NamedTuple):
+    """The same in the form of TensorFlow's."""
+
+    input_tensor: SparseTensor | None
+    weight_tensor: SparseTensor | None
+    vocab_size: int
+    initializer: Any
     combiner: str
 
 
@@ -92,6 +103,22 @@ class OldColumn(FeatureColumn):
     def dense(self, tensor: Any) -> Tensor:
         """What a linear model multiplies with weights."""
         raise NotImplementedError(f"No dense tensor representation for column {self}.")
+
+    # Programs that look up what columns are made of call the steps above by these names of TensorFlow's.
+
+    def _to_dnn_input_layer(
+        self, input_tensor: Any, weight_collections: Any = None, trainable: bool = True, output_rank: int = 2
+    ) -> Tensor:
+        return self.input_layer(input_tensor, Weights.of_model(weight_collections, trainable), output_rank)
+
+    def _to_dense_tensor(self, input_tensor: Any) -> Tensor:
+        return self.dense(input_tensor)
+
+    def _wide_embedding_lookup_arguments(self, input_tensor: Any) -> LinearEmbeddingLookupArguments:
+        found = self.ids(input_tensor)
+        if found is None:
+            raise NotImplementedError(f"No wide embedding lookup arguments for column {self}.")
+        return LinearEmbeddingLookupArguments(found.ids, found.weights, found.count, Zeros(), found.combiner)
 
     def restore(self, table: list[Any]) -> None:
         """Lets the column's weights begin with what a checkpoint has, where the column names one."""

@@ -75,12 +75,13 @@ def create_feature_spec_for_parsing(feature_columns: Iterable[Any] | Mapping[Any
     return spec
 
 
-def _sequence_spec(columns: Iterable[Any]) -> dict[str, Any]:
+def sequence_spec(columns: Iterable[Any], allow_missing_by_default: bool = False) -> dict[str, Any]:
     """The same for the steps of a sequence."""
-    return {key: _of_steps(key, spec) for key, spec in create_feature_spec_for_parsing(columns).items()}
+    spec = create_feature_spec_for_parsing(columns)
+    return {key: _of_steps(key, feature, allow_missing_by_default) for key, feature in spec.items()}
 
 
-def _of_steps(key: str, feature: Any) -> Any:
+def _of_steps(key: str, feature: Any, may_be_missing: bool) -> Any:
     if isinstance(feature, VarLenFeature):
         return feature
     has_default = feature.default_value is not None
@@ -91,7 +92,7 @@ def _of_steps(key: str, feature: Any) -> Any:
             feature.default_value,
             key,
         )
-    return FixedLenSequenceFeature(feature.shape, feature.dtype, allow_missing=has_default)
+    return FixedLenSequenceFeature(feature.shape, feature.dtype, allow_missing=may_be_missing or has_default)
 
 
 @export(
@@ -179,7 +180,7 @@ def parse_feature_columns_from_sequence_examples(
     check_feature_columns(context)
     check_feature_columns(steps)
     return parse_single_sequence_example(
-        serialized, create_feature_spec_for_parsing(context), _sequence_spec(steps), example_name, name
+        serialized, create_feature_spec_for_parsing(context), sequence_spec(steps), example_name, name
     )
 
 

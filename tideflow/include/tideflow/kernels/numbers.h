@@ -1,9 +1,9 @@
-// Numbers read from texts, and the clock.
+// Numbers read from texts, and written as people like to read them.
 #ifndef TIDEFLOW_KERNELS_NUMBERS_H_
 #define TIDEFLOW_KERNELS_NUMBERS_H_
 
+#include <cctype>
 #include <cerrno>
-#include <chrono>
 #include <limits>
 
 #include "tideflow/kernels/status.h"
@@ -40,21 +40,36 @@ inline bool safe_strtou64(StringPiece text, uint64* value) { return internal::Re
 inline bool safe_strtof(StringPiece text, float* value) { return internal::ReadWhole<float, float>(text, strtof, value); }
 inline bool safe_strtod(StringPiece text, double* value) { return internal::ReadWhole<double, double>(text, strtod, value); }
 
-}  // namespace strings
+inline bool ProtoParseNumeric(StringPiece text, int32* value) { return safe_strto32(text, value); }
+inline bool ProtoParseNumeric(StringPiece text, int64* value) { return safe_strto64(text, value); }
+inline bool ProtoParseNumeric(StringPiece text, uint32* value) { return safe_strtou32(text, value); }
+inline bool ProtoParseNumeric(StringPiece text, uint64* value) { return safe_strtou64(text, value); }
+inline bool ProtoParseNumeric(StringPiece text, float* value) { return safe_strtof(text, value); }
+inline bool ProtoParseNumeric(StringPiece text, double* value) { return safe_strtod(text, value); }
+template <typename T>
+bool SafeStringToNumeric(StringPiece text, T* value) { return ProtoParseNumeric(text, value); }
 
-class Env {
- public:
-  static Env* Default() {
-    static Env env;
-    return &env;
-  }
-  uint64 NowNanos() const {
-    using namespace std::chrono;
-    return static_cast<uint64>(duration_cast<nanoseconds>(system_clock::now().time_since_epoch()).count());
-  }
-  uint64 NowMicros() const { return NowNanos() / 1000; }
-  uint64 NowSeconds() const { return NowNanos() / 1000000000; }
-};
+// The hexadecimal number that a whole text is.
+inline bool HexStringToUint64(const StringPiece& text, uint64* value) {
+  const bool digits = std::all_of(text.begin(), text.end(), [](char c) { return isxdigit(static_cast<unsigned char>(c)); });
+  if (text.empty() || text.size() > 16 || !digits) return false;
+  *value = strtoull(text.ToString().c_str(), nullptr, 16);
+  return true;
+}
+inline string FpToString(uint64 fingerprint) { return internal::HexOf(fingerprint, 16, '0'); }
+
+// 1024, 12.3k, 1.50M: a number of things in few characters.
+inline string HumanReadableNum(int64 value) {
+  const char* const sign = value < 0 ? "-" : "";
+  uint64 size = value < 0 ? 0 - static_cast<uint64>(value) : static_cast<uint64>(value);
+  if (size < 1000) return Printf("%s%llu", sign, size);
+  if (size >= 1000000000000000ULL) return Printf("%s%0.3G", sign, static_cast<double>(size));
+  const char* unit = "kMBT";
+  for (; size >= 1000000; size /= 1000) ++unit;
+  return Printf("%s%.2f%c", sign, static_cast<double>(size) / 1000.0, *unit);
+}
+
+}  // namespace strings
 
 }  // namespace tensorflow
 

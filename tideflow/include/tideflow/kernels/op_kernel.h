@@ -2,6 +2,7 @@
 #ifndef TIDEFLOW_KERNELS_OP_KERNEL_H_
 #define TIDEFLOW_KERNELS_OP_KERNEL_H_
 
+#include "tideflow/kernels/files.h"
 #include "tideflow/kernels/resources.h"
 #include "tideflow/kernels/shape_inference.h"
 #include "tideflow/kernels/threads.h"
@@ -137,6 +138,7 @@ class OpKernelConstruction {
   DataType output_type(int i) const { return node_->output_types.at(static_cast<size_t>(i)); }
   int graph_def_version() const { return 134; }
   ResourceMgr* resource_manager() const { return node_->resources.get(); }
+  Env* env() const { return Env::Default(); }
   Status MatchSignature(DataTypeSlice inputs, DataTypeSlice outputs) const {
     if (inputs.vector() == node_->input_types && outputs.vector() == node_->output_types) return Status::OK();
     return errors::InvalidArgument("Signature mismatch, have: ", Signature(node_->input_types, node_->output_types),
@@ -302,6 +304,7 @@ class OpKernelContext {
     return found == forwarded_.end() ? -1 : found->second;
   }
   ResourceMgr* resource_manager() const { return node().resources.get(); }
+  Env* env() const { return Env::Default(); }
 
   Status input_list(StringPiece name, OpInputList* list) {
     int first = 0, last = 0;

@@ -1,19 +1,13 @@
-// Errors, messages, logging and locks.
+// Errors, logging and locks.
 #ifndef TIDEFLOW_KERNELS_STATUS_H_
 #define TIDEFLOW_KERNELS_STATUS_H_
 
+#include <chrono>
 #include <condition_variable>
-#include <cstdarg>
-#include <cstdio>
-#include <cstdlib>
-#include <functional>
 #include <mutex>
-#include <ostream>
-#include <sstream>
 #include <stdexcept>
-#include <type_traits>
 
-#include "tideflow/kernels/types.h"
+#include "tideflow/kernels/text.h"
 
 #define TF_PREDICT_FALSE(x) (__builtin_expect(x, 0))
 #define TF_PREDICT_TRUE(x) (__builtin_expect(!!(x), 1))
@@ -42,150 +36,6 @@
 #define TF_NO_THREAD_SAFETY_ANALYSIS
 
 namespace tensorflow {
-
-// ------------------------------------------------------------------------------------------------- text
-
-class StringPiece {
- public:
-  typedef const char* const_iterator;
-  static constexpr size_t npos = static_cast<size_t>(-1);
-  StringPiece() : data_(""), size_(0) {}
-  StringPiece(const char* text) : data_(text), size_(strlen(text)) {}
-  StringPiece(const string& text) : data_(text.data()), size_(text.size()) {}
-  StringPiece(const char* data, size_t size) : data_(data), size_(size) {}
-  const char* data() const { return data_; }
-  size_t size() const { return size_; }
-  size_t length() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  const char* begin() const { return data_; }
-  const char* end() const { return data_ + size_; }
-  char operator[](size_t i) const { return data_[i]; }
-  string ToString() const { return string(data_, size_); }
-  explicit operator string() const { return ToString(); }
-  StringPiece substr(size_t from, size_t count = npos) const {
-    from = from < size_ ? from : size_;
-    return StringPiece(data_ + from, count < size_ - from ? count : size_ - from);
-  }
-  void remove_prefix(size_t n) { data_ += n, size_ -= n; }
-  void remove_suffix(size_t n) { size_ -= n; }
-  size_t find(char c, size_t from = 0) const {
-    for (size_t i = from; i < size_; ++i)
-      if (data_[i] == c) return i;
-    return npos;
-  }
-  friend bool operator==(StringPiece a, StringPiece b) {
-    return a.size_ == b.size_ && memcmp(a.data_, b.data_, a.size_) == 0;
-  }
-  friend bool operator!=(StringPiece a, StringPiece b) { return !(a == b); }
-  friend bool operator<(StringPiece a, StringPiece b) { return a.ToString() < b.ToString(); }
-  friend std::ostream& operator<<(std::ostream& out, StringPiece text) {
-    return out.write(text.data_, static_cast<std::streamsize>(text.size_));
-  }
-
- private:
-  const char* data_;
-  size_t size_;
-};
-
-namespace strings {
-namespace internal {
-
-// The shortest decimal number that is read back as the same value.
-template <typename Float>
-string Shortest(Float value, int least, int most) {
-  char text[40];
-  for (int digits = least; digits <= most; ++digits) {
-    snprintf(text, sizeof(text), "%.*g", digits, static_cast<double>(value));
-    if (static_cast<Float>(strtod(text, nullptr)) == value) break;
-  }
-  return text;
-}
-
-inline void Append(std::ostream& out, float value) { out << Shortest(value, 6, 9); }
-inline void Append(std::ostream& out, double value) { out << Shortest(value, 15, 17); }
-inline void Append(std::ostream& out, int8 value) { out << static_cast<int>(value); }
-inline void Append(std::ostream& out, uint8 value) { out << static_cast<int>(value); }
-inline void Append(std::ostream& out, half value) { Append(out, static_cast<float>(value)); }
-inline void Append(std::ostream& out, bfloat16 value) { Append(out, static_cast<float>(value)); }
-template <typename T>
-void Append(std::ostream& out, const T& value) { out << value; }
-
-inline void AppendAll(std::ostream&) {}
-template <typename First, typename... Rest>
-void AppendAll(std::ostream& out, const First& first, const Rest&... rest) {
-  Append(out, first);
-  AppendAll(out, rest...);
-}
-
-}  // namespace internal
-
-template <typename... Args>
-string StrCat(const Args&... args) {
-  std::ostringstream out;
-  internal::AppendAll(out, args...);
-  return out.str();
-}
-
-template <typename... Args>
-void StrAppend(string* text, const Args&... args) { *text += StrCat(args...); }
-
-__attribute__((format(printf, 1, 2))) inline string Printf(const char* format, ...) {
-  va_list args, again;
-  va_start(args, format);
-  va_copy(again, args);
-  string text(static_cast<size_t>(vsnprintf(nullptr, 0, format, args)), '\0');
-  vsnprintf(&text[0], text.size() + 1, format, again);
-  va_end(again);
-  va_end(args);
-  return text;
-}
-
-}  // namespace strings
-
-namespace str_util {
-
-template <typename Items>
-string Join(const Items& items, const char* separator) {
-  std::ostringstream out;
-  bool first = true;
-  for (const auto& item : items) {
-    if (!first) out << separator;
-    strings::internal::Append(out, item);
-    first = false;
-  }
-  return out.str();
-}
-
-inline std::vector<string> Split(StringPiece text, char separator) {
-  std::vector<string> parts;
-  if (text.empty()) return parts;
-  size_t from = 0;
-  while (true) {
-    const size_t to = text.find(separator, from);
-    parts.push_back(text.substr(from, to == StringPiece::npos ? StringPiece::npos : to - from).ToString());
-    if (to == StringPiece::npos) return parts;
-    from = to + 1;
-  }
-}
-
-inline bool StartsWith(StringPiece text, StringPiece prefix) {
-  return text.substr(0, prefix.size()) == prefix;
-}
-inline bool EndsWith(StringPiece text, StringPiece suffix) {
-  return text.size() >= suffix.size() && text.substr(text.size() - suffix.size()) == suffix;
-}
-inline string Lowercase(StringPiece text) {
-  string result = text.ToString();
-  for (char& c : result) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
-  return result;
-}
-inline string Uppercase(StringPiece text) {
-  string result = text.ToString();
-  for (char& c : result) c = static_cast<char>(c >= 'a' && c <= 'z' ? c - 32 : c);
-  return result;
-}
-
-}  // namespace str_util
 
 // ----------------------------------------------------------------------------------------------- errors
 
@@ -266,6 +116,11 @@ TIDEFLOW_ERROR(Unavailable, UNAVAILABLE)
 TIDEFLOW_ERROR(DataLoss, DATA_LOSS)
 TIDEFLOW_ERROR(Unauthenticated, UNAUTHENTICATED)
 #undef TIDEFLOW_ERROR
+template <typename... Args>
+void AppendToMessage(Status* status, const Args&... args) {
+  *status = Status(status->code(), strings::StrCat(status->error_message(), "\n\t", args...));
+}
+inline string FormatNodeNameForError(const string& name) { return "{{node " + name + "}}"; }
 }  // namespace errors
 
 #define TF_RETURN_IF_ERROR(...)                           \
@@ -346,6 +201,9 @@ inline int VerbosityOfProcess() {
 #define TIDEFLOW_IN_DEBUG
 #endif
 #define DCHECK(condition) LOG_IF(FATAL, TIDEFLOW_IN_DEBUG !(condition)) << "Check failed: " #condition " "
+#define DCHECK_NOTNULL(pointer) (pointer)
+#define TF_DCHECK_OK(status) DCHECK((status).ok())
+#define DVLOG(level) LOG_IF(INFO, TIDEFLOW_IN_DEBUG VLOG_IS_ON(level))
 #define DCHECK_EQ(a, b) DCHECK((a) == (b))
 #define DCHECK_NE(a, b) DCHECK((a) != (b))
 #define DCHECK_LT(a, b) DCHECK((a) < (b))
@@ -359,16 +217,26 @@ class mutex : public std::mutex {
  public:
   mutex() {}
   explicit mutex(int) {}  // LINKER_INITIALIZED
+  // One thread at a time also where several could read.
+  void lock_shared() { lock(); }
+  bool try_lock_shared() { return try_lock(); }
+  void unlock_shared() { unlock(); }
 };
 enum LinkerInitialized { LINKER_INITIALIZED };
 
 class mutex_lock : public std::unique_lock<std::mutex> {
  public:
   explicit mutex_lock(::tensorflow::mutex& lock) : std::unique_lock<std::mutex>(lock) {}
+  mutex_lock(::tensorflow::mutex& lock, std::try_to_lock_t how) : std::unique_lock<std::mutex>(lock, how) {}
 };
 typedef mutex_lock tf_shared_lock;
 
 class condition_variable : public std::condition_variable {};
+enum ConditionResult { kCond_Timeout, kCond_MaybeNotified };
+inline ConditionResult WaitForMilliseconds(mutex_lock* lock, condition_variable* changed, int64 milliseconds) {
+  const std::cv_status ended = changed->wait_for(*lock, std::chrono::milliseconds(milliseconds));
+  return ended == std::cv_status::timeout ? kCond_Timeout : kCond_MaybeNotified;
+}
 
 class Notification {
  public:
@@ -381,11 +249,39 @@ class Notification {
     std::unique_lock<std::mutex> lock(mutex_);
     changed_.wait(lock, [this] { return notified_; });
   }
+  bool HasBeenNotified() const {
+    std::lock_guard<std::mutex> lock(mutex_);
+    return notified_;
+  }
+
+ private:
+  friend bool WaitForNotificationWithTimeout(Notification* event, int64 microseconds) {
+    std::unique_lock<std::mutex> lock(event->mutex_);
+    return event->changed_.wait_for(lock, std::chrono::microseconds(microseconds), [event] { return event->notified_; });
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool notified_ = false;
+};
+
+// Waits until as many parts of a work as it was made for have said that they are done.
+class BlockingCounter {
+ public:
+  explicit BlockingCounter(int count) : left_(count) {}
+  void DecrementCount() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (--left_ == 0) changed_.notify_all();
+  }
+  void Wait() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [this] { return left_ <= 0; });
+  }
 
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool notified_ = false;
+  int left_;
 };
 
 }  // namespace tensorflow

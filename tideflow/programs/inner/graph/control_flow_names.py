@@ -13,12 +13,14 @@ from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import colocate_with, get_default_graph
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants
-from tideflow.ops.control_flow import contexts, switches
+from tideflow.ops.control_flow import contexts, critical_section, switches
 from tideflow.ops.state import references
 from tideflow.variables.behavior import control_flow_v2_enabled
 
 ControlFlowContext = contexts.Context
 WhileContext = contexts.LoopContext
+CRITICAL_SECTIONS = critical_section.SECTIONS
+CRITICAL_SECTION_EXECUTIONS = critical_section.EXECUTIONS
 ENABLE_CONTROL_FLOW_V2 = False  # conditionals and loops compute the same in both forms
 
 GetOutputContext = contexts.output_context

@@ -10,7 +10,8 @@ from tideflow.functions.defun import DefinedFunction, Defun, get_extra_args
 from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.ops.control_flow import python_functions
+from tideflow.graph.scopes import get_default_graph
+from tideflow.ops.control_flow import calls, python_functions
 
 
 def If(
@@ -32,11 +33,10 @@ def If(
     Returns:
       The results of the function.
     """
-    results = [dtypes.as_dtype(arg.type) for arg in then_branch.definition.signature.output_arg]
     return raw_ops.If(
         cond=cond,
         input=list(inputs),
-        Tout=results,
+        Tout=_result_types(then_branch),
         then_branch=then_branch,
         else_branch=else_branch,
         name=name,
@@ -127,6 +127,54 @@ def For(
         name=name,
     )
     return [] if isinstance(results, Operation) else results[: len(inputs)]
+
+
+def partitioned_call(
+    args: Sequence[Any],
+    f: Any,
+    tout: Sequence[Any] | None = None,
+    executing_eagerly: bool | None = None,
+    config: Any = None,
+    executor_type: str | None = None,
+) -> Any:
+    """Calls a function.
+
+    Args:
+      args: The arguments.
+      f: The function, a `Defun`.
+      tout: The types of the results, those of the function unless given.
+      executing_eagerly: Whether the call is at once; nothing here depends on it.
+      config: How to rewrite the function; nothing here depends on it.
+      executor_type: What runs the function; nothing here depends on it.
+
+    Returns:
+      A list of the results; of a function without any, the operation, or None in eager mode.
+    """
+    types = _result_types(f) if tout is None else [dtypes.as_dtype(each) for each in tout]
+    op = calls.stateful_partitioned_call_op if f.stateful_ops else calls.partitioned_call_op
+    given = [convert_to_tensor(value) for value in args]
+    if types or get_default_graph().is_eager:
+        return op(given, Tout=types, f=f) or None
+    return op.node(given, Tout=types, f=f)
+
+
+def Gradient(inputs: Sequence[Any], f: DefinedFunction, name: str | None = None) -> list[Tensor]:
+    """The gradient of a function.
+
+    Args:
+      inputs: The arguments of the function, and then a gradient for each of its results.
+      f: The function.
+      name: A name for the operation.
+
+    Returns:
+      A gradient for each argument.
+    """
+    types = [dtypes.as_dtype(arg.type) for arg in f.definition.signature.input_arg]
+    return raw_ops.SymbolicGradient(input=list(inputs), Tout=types, f=f, name=name)
+
+
+def _result_types(function: DefinedFunction) -> list[dtypes.DType]:
+    return [dtypes.as_dtype(arg.type) for arg in function.definition.signature.output_arg]
 
 
 def _for_by_while(

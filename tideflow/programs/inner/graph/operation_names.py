@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import tideflow as tf
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
@@ -12,6 +13,18 @@ from tideflow.ops.arrays.slicing import slice_helper
 from tideflow.rnn.cells import joined_sizes, known_sizes
 
 shape_internal = shape_of
+
+
+def gather_v2(
+    params: Any,
+    indices: Any,
+    validate_indices: bool | None = None,
+    axis: Any = None,
+    batch_dims: int = 0,
+    name: str | None = None,
+) -> Tensor:
+    """`tf.gather` with its name last."""
+    return tf.gather(params, indices, validate_indices, name, axis, batch_dims)
 
 
 def _concat(prefix: Any, suffix: Any, static: bool = False) -> Tensor | list[int | None] | None:

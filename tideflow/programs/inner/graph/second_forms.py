@@ -42,6 +42,13 @@ def rank_internal(input: Any, name: str | None = None, optimize: bool = True) ->
     return tf.rank(input, name)
 
 
+def size_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = tf.int32
+) -> Tensor:
+    """`tf.size`; the size of a sparse tensor is that of the dense one."""
+    return tf.size(input, name, out_type)
+
+
 def convert_to_int_tensor(tensor: Any, name: str, dtype: Any = tf.int32) -> Tensor:
     """A tensor of integers of a type."""
     tensor = tf.convert_to_tensor(tensor, name=name, preferred_dtype=dtype)

@@ -1,1 +1,1 @@
-#include "tideflow/kernels/numbers.h"
+#include "tideflow/kernels/files.h"

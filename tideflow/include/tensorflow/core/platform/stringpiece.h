@@ -1,1 +1,1 @@
-#include "tideflow/kernels/status.h"
+#include "tideflow/kernels/text.h"

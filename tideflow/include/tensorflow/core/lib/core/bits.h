@@ -1,0 +1,1 @@
+#include "tideflow/kernels/hashes.h"
