@@ -398,6 +398,7 @@ MODULES: dict[str, str] = {
     "python.training.warm_starting_util": "tf.train inner.train.warm_start_names",
     "python.training.checkpoint_management": "tf.train inner.train.checkpoint_names",
     "python.training.checkpoint_ops": "tf.train inner.train.checkpoint_names tf",
+    "python.training.checkpoint_state_pb2": "tideflow.io.checkpoint_state",
     "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
     "inner.train.checkpoint_names",
     "python.saved_model.model_utils.export_output": "inner.train.model_exports",
