@@ -41,3 +41,8 @@ def test_values_as_shapes():
         constant_value_as_shape(tf.constant(3))
     with pytest.raises(ValueError, match="a scalar with unknown value as shape"):
         constant_value_as_shape(tf.placeholder(tf.int32, []))
+
+
+def test_what_is_empty_has_its_sizes():
+    empty = constant_value(tf.cast(tf.constant(np.zeros([3, 0, 2], np.float32)), tf.int64))
+    assert (empty.shape, empty.dtype) == ((3, 0, 2), np.int64)

@@ -52,6 +52,26 @@ class AssertionsTest(tf.test.TestCase):
             with self.assertRaises(AssertionError, msg=name):
                 getattr(self, name)(*args)
 
+    def test_what_differs_is_told(self):
+        with self.assertRaisesRegex(AssertionError, r"not close where = \(array\(\[1\]\),\)") as found:
+            self.assertAllClose([1.0, 2.0], [1.0, 2.5])
+        for words in ("lhs = [2.]", "rhs = [2.5]", "dif = [0.5]", "tol = "):
+            self.assertIn(f"not close {words}", str(found.exception))
+        with self.assertRaisesRegex(AssertionError, "not close dif = 1"):
+            self.assertAllClose(True, False)
+        with self.assertRaisesRegex(AssertionError, r"1 of the 2 element\(s\) are outside the range \[0, 1"):
+            self.assertAllInRange([0.5, 1.0], 0, 1, open_upper_bound=True)
+        with self.assertRaisesRegex(AssertionError, r"element\(s\) are NaN"):
+            self.assertAllInRange([float("nan")], 0, 1)
+        for values in (["a"], [1j], [True]):
+            with self.assertRaisesRegex(AssertionError, "not have an ordered numeric type"):
+                self.assertAllInRange(values, 0, 1)
+        with self.assertRaisesRegex(AssertionError, r"1 unique element\(s\) are not in the set"):
+            self.assertAllInSet([1, 2, 2], {1})
+        many = np.arange(12)
+        listed = self._format_subscripts(np.where(many >= 0), many)
+        self.assertEqual((listed[1], listed[-1]), ("  [1] : 1", "  ..."))
+
     def test_tensors_and_messages(self):
         self.assertDTypeEqual(tf.constant(1), np.int32)
         self.assertShapeEqual(np.ones((2, 3)), tf.ones((2, 3)))
@@ -196,7 +216,7 @@ def test_graph_defs_are_compared_by_name():
     for other, message in (
         (graph_def("a", value=2), "Node 'a' is"),
         (graph_def("a", "c"), "Did not find"),
-        (graph_def(), "unexpected node 'a'"),
+        (graph_def(), "unexpected node '{{node a}}'"),
     ):
         with pytest.raises(AssertionError, match=message):
             tf.test.assert_equal_graph_def(graph_def("a"), other)

@@ -97,10 +97,11 @@ def constant_value(tensor: Tensor, partial: bool = False) -> Any:
         return None
     if tensor.op.definition.role == "constant":
         return tensor.op.attrs["value"]
+    if tensor.shape.num_elements() == 0:  # lists that are empty do not tell the sizes of what is in them
+        return np.zeros(tensor.shape.as_list(), tensor.dtype.numpy)
     value = partial_value(tensor)
     if fully_known(value):
-        is_empty = isinstance(value, list) and not value
-        return None if is_empty and tensor.shape.tuple != (0,) else np.array(value, tensor.dtype.numpy)
+        return None if value == [] else np.array(value, tensor.dtype.numpy)
     return np.array(value, dtype=object) if partial and value is not None else None
 
 

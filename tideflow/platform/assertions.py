@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
@@ -159,7 +159,8 @@ class Assertions(absltest.TestCase):
             rtol,
             atol,
             equal_nan=True,
-            err_msg=f"Mismatched value: a{path} is different from b{path}. {msg}",
+            err_msg=f"Mismatched value: a{path} is different from b{path}. {msg}"
+            + _what_is_not_close(left, right, rtol, atol),
         )
 
     def _assert_same_shape(self, a: np.ndarray, b: np.ndarray, msg: str | None) -> None:
@@ -264,8 +265,10 @@ class Assertions(absltest.TestCase):
           err: The bound of the norm.
           msg: What a failure says besides.
         """
-        distance = np.linalg.norm(np.subtract(ndarray1, ndarray2))
-        self.assertLess(distance, err, msg)
+        self.assertTrue(self._NDArrayNear(ndarray1, ndarray2, err), msg)
+
+    def _NDArrayNear(self, ndarray1: np.ndarray, ndarray2: np.ndarray, err: float) -> bool:
+        return bool(np.linalg.norm(np.subtract(ndarray1, ndarray2)) < err)
 
     # -------------------------------------------------------------------------------------------- elements
 
@@ -371,14 +374,38 @@ class Assertions(absltest.TestCase):
           open_lower_bound: Whether the lower bound itself is out.
           open_upper_bound: Whether the upper bound itself is out.
         """
+        array = self._array(target)
+        if not np.issubdtype(array.dtype, np.floating) and not np.issubdtype(array.dtype, np.integer):
+            self.fail(
+                f"The value of {array} does not have an ordered numeric type, instead it has type: "
+                f"{array.dtype}"
+            )
+        missing = np.where(np.isnan(array))
+        self._refuse(missing, array, "are NaN. Subscripts(s) and value(s) of the NaN element(s):")
         above = np.greater if open_lower_bound else np.greater_equal
         below = np.less if open_upper_bound else np.less_equal
-        wanted = f"in {'(' if open_lower_bound else '['}{lower_bound}, {upper_bound}"
-        self._assert_all(
-            lambda x: above(x, lower_bound) & below(x, upper_bound),
-            target,
-            wanted + (")" if open_upper_bound else "]"),
+        left, right = "(" if open_lower_bound else "[", ")" if open_upper_bound else "]"
+        self._refuse(
+            np.where(~(above(array, lower_bound) & below(array, upper_bound))),
+            array,
+            f"are outside the range {left}{lower_bound}, {upper_bound}{right}. Subscript(s) and value(s) of "
+            "the offending elements:",
         )
+
+    def _refuse(self, subscripts: Sequence[np.ndarray], array: np.ndarray, what: str) -> None:
+        """Fails if there are elements at these places of an array, and lists them."""
+        if np.size(subscripts):
+            listed = "\n".join(self._format_subscripts(subscripts, array))
+            self.fail(f"{len(subscripts[0])} of the {array.size} element(s) {what}\n{listed}")
+
+    def _format_subscripts(
+        self, subscripts: Sequence[np.ndarray], value: np.ndarray, limit: int = 10, indent: int = 2
+    ) -> list[str]:
+        """A line for each of these places of an array, which are as np.where has them, with the element."""
+        places = np.transpose(subscripts)
+        space = " " * indent
+        lines = [f"{space}{place} : {value[tuple(place)]}" for place in places[:limit]]
+        return [*lines, f"{space}..."] if len(places) > limit else lines
 
     @py_func_if_in_function
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
@@ -388,7 +415,9 @@ class Assertions(absltest.TestCase):
           target: An array or a tensor.
           expected_set: The elements that are allowed.
         """
-        self._assert_all(lambda x: np.isin(x, list(expected_set)), target, f"in {expected_set}")
+        others = np.setdiff1d(self._array(target).flatten(), list(expected_set))
+        if others.size:
+            self.fail(f"{others.size} unique element(s) are not in the set {expected_set}: {others}")
 
     def assertItemsEqual(self, first: Any, second: Any, msg: str | None = None) -> None:
         """Asserts that both have the same items, in any order.
@@ -530,3 +559,23 @@ def _searched(error: Exception) -> str:
         lines.append(f"Caused by: {op.name}")
         op = getattr(op, "_original_op", None)
     return "\n".join(lines)
+
+
+def _what_is_not_close(a: np.ndarray, b: np.ndarray, rtol: float, atol: float) -> str:
+    """The lines that tell where two arrays are not close, and by how much; none where they are."""
+    if np.allclose(a, b, rtol, atol, equal_nan=True):
+        return ""
+    number = np.result_type(a.dtype, b.dtype, np.int64) if a.dtype == bool or b.dtype == bool else None
+    x, y = np.asarray(a, number), np.asarray(b, number)
+    lines = [f"dtype = {a.dtype}, shape = {a.shape}"]
+    if a.ndim:
+        where = np.nonzero(~np.isclose(x, y, rtol, atol, equal_nan=True))
+        lines.insert(0, f"not close where = {where}")
+        x, y = x[where], y[where]
+    lines[-1:-1] = [
+        f"not close lhs = {x}",
+        f"not close rhs = {y}",
+        f"not close dif = {np.abs(x - y)}",
+        f"not close tol = {atol + rtol * np.abs(y)}",
+    ]
+    return "\n" + "\n".join(lines)

@@ -189,8 +189,8 @@ class TestCase(Assertions):
         left = default_graphs.items  # by a test that failed inside a `with`, or that calls setUp in one
         default_graphs.items = ()
         reset_default_graph()
-        if executing_eagerly() and left and not left[-1].is_eager:
-            default_graphs.items = left[-1:]  # an eager program is in graph mode until the `with` ends
+        if left and left[-1].is_eager != executing_eagerly():
+            default_graphs.items = left[-1:]  # the program stays in its mode until the `with` ends
         set_random_seed(DEFAULT_GRAPH_SEED)
         summaries.writer = None  # another test's may be left
         if self.id().endswith(".test_session"):  # its name makes it look like a test
@@ -508,12 +508,12 @@ def assert_equal_graph_def(
     )
     for name in wanted:
         if name not in found:
-            raise AssertionError(f"Did not find expected node '{name}'")
+            raise AssertionError(f"Did not find expected node '{{{{node {name}}}}}'")
         if found[name] != wanted[name]:
             raise AssertionError(f"Node '{name}' is\n{found[name]}\nbut expected is\n{wanted[name]}")
     for name in found:
         if name not in wanted:
-            raise AssertionError(f"Found unexpected node '{name}'")
+            raise AssertionError(f"Found unexpected node '{{{{node {name}}}}}'")
 
 
 def _comparable(node: Any, checkpoint_v2: bool, hash_table_shared_name: bool) -> Any:

@@ -33,7 +33,7 @@ class Facade(types.ModuleType):
         super().__init__(name, f"{name}, answered by Tideflow.")
         self.__path__: list[str] = []  # any module of TensorFlow may have modules of its own
         self.__file__ = tideflow.__file__
-        if name in (ROOT, f"{ROOT}.compat.v1"):
+        if name in (ROOT, f"{ROOT}.compat.v1", f"{ROOT}.python.framework.versions"):
             self.__version__ = VERSION
         elif name in _KERAS:
             self.__version__ = tideflow.keras.__version__

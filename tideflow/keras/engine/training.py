@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -248,6 +249,11 @@ class Model(Fed, Network):
         made, takes_phase = self._functions[mode]
         phase = [mode == loops.TRAIN] if takes_phase else []
         return lambda arrays: made([*arrays, *phase])
+
+    # Programs whose threads share a model make its functions before they start them.
+    _make_train_function = functools.partialmethod(_function, loops.TRAIN)
+    _make_test_function = functools.partialmethod(_function, loops.TEST)
+    _make_predict_function = functools.partialmethod(_function, loops.PREDICT)
 
     def _current_function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs one batch, made anew where a batch has weights of samples and those before had none."""

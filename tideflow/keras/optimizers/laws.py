@@ -73,11 +73,13 @@ class SGD(Optimizer):
         momentum = tf.identity(self._get_hyper("momentum", dtype))
         return {**super()._coefficients(dtype), "momentum": momentum}
 
-    def _apply_sparse_duplicates(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Any, handle: Any, indices: Any, **kwargs: Any
+    ) -> Any:
         if self._momentum:
-            return super()._apply_sparse_duplicates(grad, var, indices, apply_state)
-        rate = apply_state[var.dtype.base_dtype]["lr_t"]
-        return variable_rows.resource_scatter_add_op(var.handle, indices, -grad * rate)
+            return super()._resource_apply_sparse_duplicate_indices(grad, handle, indices, **kwargs)
+        rate = self._numbers_for(handle, kwargs.get("apply_state"))["lr_t"]
+        return variable_rows.resource_scatter_add_op(handle.handle, indices, -grad * rate)
 
 
 @export("keras.optimizers.RMSprop")
@@ -124,10 +126,10 @@ class RMSprop(Optimizer):
             "one_minus_rho": 1.0 - rho,
         }
 
-    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any) -> Any:
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         if self._momentum:
             return super()._resource_apply_dense(grad, var, apply_state)
-        c = apply_state[var.dtype.base_dtype]
+        c = self._numbers_for(var, apply_state)
         rms = self.get_slot(var, "rms")
         rms_t = rms.assign(c["rho"] * rms + c["one_minus_rho"] * tf.square(grad))
         denominator = rms_t
@@ -137,10 +139,10 @@ class RMSprop(Optimizer):
             denominator = rms_t - tf.square(mg_t)
         return operation_of(var.assign(var - c["lr_t"] * grad / (tf.sqrt(denominator) + c["epsilon"])))
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
         if self._momentum:
             return super()._resource_apply_sparse(grad, var, indices, apply_state)
-        c = apply_state[var.dtype.base_dtype]
+        c = self._numbers_for(var, apply_state)
 
         def averaged(slot: str, values: Any) -> Any:
             variable = self.get_slot(var, slot)
@@ -291,8 +293,8 @@ class Adam(_Moments):
         if amsgrad:
             self._states = {"m": "m", "v": "v", "vhat": "vhat"}
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
-        c = apply_state[var.dtype.base_dtype]
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
+        c = self._numbers_for(var, apply_state)
         rate = c["lr_t"] * (tf.sqrt(1 - c["beta_2_power"]) / (1 - c["beta_1_power"]))
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_t = _averaged_rows(m, c["beta_1_t"], indices, grad * c["one_minus_beta_1_t"])
@@ -323,8 +325,8 @@ class Adamax(_Moments):
     ):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
-        c = apply_state[var.dtype.base_dtype]
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
+        c = self._numbers_for(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = tf.gather(m, indices) * c["beta_1_t"] + grad * c["one_minus_beta_1_t"]
         v_rows = tf.maximum(tf.gather(v, indices) * c["beta_2_t"], tf.abs(grad))
@@ -395,15 +397,15 @@ class Nadam(_Moments):
         )
         return c["lr_t"] * ahead / (tf.sqrt(v / c["one_minus_beta_2_power"]) + c["epsilon"])
 
-    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any) -> Any:
-        c = apply_state[var.dtype.base_dtype]
+    def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
+        c = self._numbers_for(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_t = m.assign(c["beta_1_t"] * m + c["one_minus_beta_1_t"] * grad)
         v_t = v.assign(c["beta_2_t"] * v + c["one_minus_beta_2_t"] * tf.square(grad))
         return operation_of(var.assign(var - self._step(grad, m_t, v_t, c)))
 
-    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any) -> Any:
-        c = apply_state[var.dtype.base_dtype]
+    def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
+        c = self._numbers_for(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_t = _averaged_rows(m, c["beta_1_t"], indices, grad * c["one_minus_beta_1_t"])
         v_t = _averaged_rows(v, c["beta_2_t"], indices, grad * grad * c["one_minus_beta_2_t"])

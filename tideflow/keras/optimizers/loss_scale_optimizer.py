@@ -92,19 +92,15 @@ class LossScaleOptimizer(Optimizer):
     def get_gradients(self, loss: TensorLike, params: Sequence[Any]) -> list[Any]:
         return self.get_unscaled_gradients(self._optimizer.get_gradients(self.get_scaled_loss(loss), params))
 
-    def minimize(
+    def _compute_gradients(
         self,
         loss: Callable[[], Any],
         var_list: Sequence[Any] | Callable[[], Sequence[Any]],
         grad_loss: TensorLike | None = None,
-        name: str | None = None,
-    ) -> Any:
-        with tf.GradientTape() as tape:
-            value = self.get_scaled_loss(loss)()
-        params = list(var_list() if callable(var_list) else var_list)
-        with tf.name_scope(f"{self._name}/gradients"):
-            grads = tape.gradient(value, params, output_gradients=grad_loss)
-        return self.apply_gradients(zip(self.get_unscaled_gradients(grads), params, strict=True), name=name)
+    ) -> list[tuple[Any, Any]]:
+        pairs = self._optimizer._compute_gradients(self.get_scaled_loss(loss), var_list, grad_loss)
+        grads, variables = [grad for grad, _ in pairs], [var for _, var in pairs]
+        return list(zip(self.get_unscaled_gradients(grads), variables, strict=True))
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
         """Applies gradients if all of them are finite, and adapts the scale.

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +35,9 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, InitializerLike, ShapeLike, TensorLike
 
 
+# The numbers of updates by their names, for each device and type of variables.
+ApplyState: TypeAlias = dict[tuple[str, Any], dict[str, Any]]
+
 _OF_FIRST = tf.VariableAggregation.ONLY_FIRST_REPLICA
 
 
@@ -40,7 +46,8 @@ class Optimizer(Trackable):
     """The base of Keras's optimizers.
 
     A subclass has `_create_slots(var_list)`, `_resource_apply_dense(grad, var, apply_state)`,
-    `_resource_apply_sparse(grad, var, indices, apply_state)` and `get_config()`.
+    `_resource_apply_sparse(grad, var, indices, apply_state)` and `get_config()`. It may leave `apply_state`
+    out, and put numbers of its own into it in `_prepare_local(var_device, var_dtype, apply_state)`.
 
     Args:
       name: The name of the optimizer.
@@ -65,6 +72,7 @@ class Optimizer(Trackable):
             if value < 0:
                 raise ValueError(f"Expected {key} >= 0, received: {value}")
         self._name = name
+        self._use_locking = True  # programs' own optimizers pass it to the operations of their updates
         self._slots: dict[Any, dict[str, Any]] = {}
         self._slot_names: list[str] = []
         self._weights: list[Any] = []
@@ -310,10 +318,30 @@ class Optimizer(Trackable):
         has_rate = "learning_rate" in self._hyper  # an optimizer of optimizers may have none of its own
         return {"lr_t": tf.identity(self._decayed_lr(dtype))} if has_rate else {}
 
-    def _prepare(self, var_list: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-        return {
-            dtype: self._coefficients(dtype) for dtype in dict.fromkeys(v.dtype.base_dtype for v in var_list)
-        }
+    def _prepare(self, var_list: Sequence[Any]) -> ApplyState:
+        """The numbers of an update, for each device and type of variables."""
+        apply_state: ApplyState = {}
+        for var_device, var_dtype in dict.fromkeys(_device_and_type(var) for var in var_list):
+            apply_state[var_device, var_dtype] = {}
+            with tf.device(var_device) if var_device else contextlib.nullcontext():
+                self._prepare_local(var_device, var_dtype, apply_state)
+        return apply_state
+
+    def _prepare_local(self, var_device: str, var_dtype: Any, apply_state: ApplyState) -> None:
+        """Puts the numbers for variables of a device and a type where updates look them up."""
+        apply_state[var_device, var_dtype].update(self._coefficients(var_dtype))
+
+    def _fallback_apply_state(self, var_device: str, var_dtype: Any) -> dict[str, Any]:
+        """The numbers for variables of a device and a type that nobody has prepared."""
+        apply_state: ApplyState = {(var_device, var_dtype): {}}
+        self._prepare_local(var_device, var_dtype, apply_state)
+        return apply_state[var_device, var_dtype]
+
+    def _numbers_for(self, var: Any, apply_state: ApplyState | None) -> dict[str, Any]:
+        """The numbers of the update of a variable."""
+        device_and_type = _device_and_type(var)
+        prepared = (apply_state or {}).get(device_and_type)
+        return self._fallback_apply_state(*device_and_type) if prepared is None else prepared
 
     def _attributes(self) -> dict[str, Any]:
         """Attributes of the update ops, beside `use_locking`."""
@@ -333,22 +361,31 @@ class Optimizer(Trackable):
                 inputs.append(coefficients[self._numbers.get(name, name)])
         return op(*inputs, use_locking=True, **self._attributes())
 
-    def _resource_apply_dense(self, grad: TensorLike, var: Any, apply_state: dict[Any, Any]) -> Any:
-        found = apply_state[var.dtype.base_dtype]
+    def _resource_apply_dense(self, grad: TensorLike, var: Any, apply_state: ApplyState | None = None) -> Any:
+        found = self._numbers_for(var, apply_state)
         return self._apply_law(self._law.resource, var, found, grad=grad, delta=grad)
 
     def _resource_apply_sparse(
-        self, grad: TensorLike, var: Any, indices: TensorLike, apply_state: dict[Any, Any]
+        self, grad: TensorLike, var: Any, indices: TensorLike, apply_state: ApplyState | None = None
     ) -> Any:
-        found = apply_state[var.dtype.base_dtype]
+        found = self._numbers_for(var, apply_state)
         return self._apply_law(self._law.resource_sparse, var, found, grad=grad, indices=indices)
 
-    def _apply_sparse_duplicates(
-        self, grad: TensorLike, var: Any, indices: TensorLike, apply_state: dict[Any, Any]
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: TensorLike, handle: Any, indices: TensorLike, **kwargs: Any
     ) -> Any:
         """A sparse update in which an index may come more than once: those rows are summed first."""
         values, indices = deduplicated(grad, indices)
-        return self._resource_apply_sparse(values, var, indices, apply_state=apply_state)
+        return self._resource_apply_sparse(values, handle, indices, **kwargs)
+
+    def _resource_scatter_add(self, x: Any, i: TensorLike, v: TensorLike) -> Any:
+        return scatter_add(x, i, v)
+
+    def _resource_scatter_update(self, x: Any, i: TensorLike, v: TensorLike) -> Any:
+        return scatter_update(x, i, v)
+
+    def _call_if_callable(self, param: Any) -> Any:
+        return param() if callable(param) else param
 
     def get_gradients(self, loss: TensorLike, params: Sequence[Any]) -> list[Any]:
         """Computes gradients, within the optimizer's bounds.
@@ -412,12 +449,23 @@ class Optimizer(Trackable):
         Returns:
           The operation.
         """
+        return self.apply_gradients(self._compute_gradients(loss, var_list, grad_loss), name=name)
+
+    def _compute_gradients(
+        self,
+        loss: Callable[[], Any],
+        var_list: Sequence[Any] | Callable[[], Sequence[Any]],
+        grad_loss: TensorLike | None = None,
+    ) -> list[tuple[Any, Any]]:
+        """The gradients of a loss, within the optimizer's bounds, beside the variables."""
         with tf.GradientTape() as tape:
+            if not callable(var_list):
+                tape.watch(var_list)
             value = loss()
-        params = list(var_list() if callable(var_list) else var_list)
+        params = nest.flatten(var_list() if callable(var_list) else var_list)
         with tf.name_scope(f"{self._name}/gradients"):
             grads = self._clipped(tape.gradient(value, params, output_gradients=grad_loss))
-        return self.apply_gradients(zip(grads, params, strict=True), name=name)
+        return list(zip(grads, params, strict=True))
 
     def apply_gradients(self, grads_and_vars: Any, name: str | None = None) -> Any:
         """Makes the operation that applies gradients to variables, and counts the update.
@@ -467,7 +515,7 @@ class Optimizer(Trackable):
         """Applies the sum of the replicas' gradients to every copy of the variables."""
         extended = strategy.extended
         var_list = [var for _, var in pairs]
-        states: dict[int, dict[Any, dict[str, Any]]] = {}  # of `_prepare`, for each device of variables
+        states: dict[int, ApplyState] = {}  # of `_prepare`, for each device of variables
 
         def updated(var: Any, grad: Any) -> Any:
             if place() not in states:
@@ -485,12 +533,14 @@ class Optimizer(Trackable):
                 with tf.control_dependencies(nest.flatten(updates)):
                     return operation_of(self.iterations.assign_add(1))
 
-    def _updated(self, grad: Any, var: Any, apply_state: dict[Any, Any]) -> Any:
+    def _updated(self, grad: Any, var: Any, apply_state: ApplyState) -> Any:
         if isinstance(grad, IndexedSlices):
             if var.constraint is not None:
                 raise RuntimeError("Cannot use a constraint function on a sparse variable.")
-            return self._apply_sparse_duplicates(grad.values, var, grad.indices, apply_state)
-        update = self._resource_apply_dense(grad, var, apply_state=apply_state)
+            given = {"apply_state": apply_state} if _takes_state(self._resource_apply_sparse) else {}
+            return self._resource_apply_sparse_duplicate_indices(grad.values, var, grad.indices, **given)
+        given = {"apply_state": apply_state} if _takes_state(self._resource_apply_dense) else {}
+        update = self._resource_apply_dense(grad, var, **given)
         if var.constraint is None:
             return update
         with tf.control_dependencies([update]):
@@ -540,6 +590,21 @@ def scatter_update(variable: Any, indices: TensorLike, values: TensorLike) -> An
         [variable_rows.resource_scatter_update_op(variable.handle, indices, values)]
     ):
         return variable.value()
+
+
+def _device_and_type(var: Any) -> tuple[str, Any]:
+    """By which updates look up their numbers."""
+    return var.device, var.dtype.base_dtype
+
+
+def _takes_state(update: Callable[..., Any]) -> bool:
+    """Whether a method that updates variables, which may be a program's own, takes what is prepared."""
+    return _takes_argument(getattr(update, "__func__", update), "apply_state")
+
+
+@functools.cache
+def _takes_argument(function: Callable[..., Any], name: str) -> bool:
+    return name in inspect.getfullargspec(function).args
 
 
 def _whole(variable: Any) -> Any:
