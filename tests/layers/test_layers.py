@@ -164,7 +164,10 @@ def test_a_spec_for_each_input():
             return inputs[0]
 
     Pair()([tf.ones([2]), tf.ones([2, 3])])
-    with pytest.raises(ValueError, match=r"Input 1 is incompatible with layer .* expected shape=.None, 3., found shape=.2, 4."):
+    with pytest.raises(
+        ValueError,
+        match=r"Input 1 is incompatible with layer .* expected shape=.None, 3., found shape=.2, 4.",
+    ):
         Pair()([tf.ones([2]), tf.ones([2, 4])])
     with pytest.raises(ValueError, match="expects 2 inputs, but it received 1"):
         Pair()(tf.ones([2]))

@@ -342,3 +342,20 @@ def test_sizes_by_the_inner_name():
     arrays = Facade("tensorflow.python.ops.array_ops")
     with tf.Graph().as_default(), tf.Session() as session:
         assert session.run(arrays.size_internal([[1, 2]], optimize=False)) == 2
+
+
+def test_codes_versions_and_scopes_by_their_modules():
+    codes, versions, compat, ops = (
+        Facade(f"tensorflow.{name}")
+        for name in (
+            "core.lib.core.error_codes_pb2",
+            "python.framework.versions",
+            "python.util.compat",
+            "python.framework.ops",
+        )
+    )
+    assert codes.Code.Name(5) == "NOT_FOUND" and codes.NOT_FOUND in codes.Code.values()
+    assert versions.__version__ == versions.VERSION
+    assert compat.collections_abc.Sequence is collections.abc.Sequence
+    names = ["s/s/w", "s///s/w", "^s/w", "loc:@s/w", "ss/w", "s"]
+    assert [ops.strip_name_scope(name, "s") for name in names] == ["s/w", "s/w", "^w", "loc:@w", "ss/w", "s"]

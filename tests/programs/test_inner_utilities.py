@@ -171,9 +171,9 @@ def test_scopes_are_copied():
         variable = tf.Variable(3.0, name="v")
         tf.multiply(variable, 2.0, name="product")
     copied = meta_graph_names.copy_scoped_meta_graph("one", "two")
-    assert {name: v.name for name, v in copied.items()} == {"v": "two/v:0"}
+    assert {name: v.name for name, v in copied.items()} == {"v:0": "two/v:0"}
     message, exported = meta_graph_names.export_scoped_meta_graph(export_scope="one")
-    assert list(exported) == ["v"] and "Mul" in meta_graph_names.ops_used_by_graph_def(message.graph_def)
+    assert list(exported) == ["v:0"] and "Mul" in meta_graph_names.ops_used_by_graph_def(message.graph_def)
     assert "Mul" in [op.name for op in meta_graph_names.stripped_op_list_for_graph(message.graph_def).op]
     with pytest.raises(ValueError, match="need to be different"):
         meta_graph_names.copy_scoped_meta_graph("one", "one")
@@ -201,6 +201,9 @@ def test_inner_forms_of_public_functions():
     assert inner("init_ops_v2", "constant_initializer") is tf.compat.v2.initializers.constant
     assert inner("ragged.ragged_string_ops", "strings_split_v1") is tf.strings.split
     assert inner("sparse_ops", "sparse_eye") is tf.sparse.eye
+    dense = [[1, 2]]
+    ragged = inner("ragged.ragged_conversion_ops", "from_tensor")(dense)
+    assert ragged.ragged_rank == 1 and inner("ragged.ragged_conversion_ops", "to_tensor")(dense) is dense
     gathered = inner("array_ops", "gather_v2")([[1, 2], [3, 4]], [1], axis=1)
     sparse = tf.SparseTensor([[0, 1]], [5], [1, 2])
     handle = inner("sparse_ops", "_add_sparse_to_tensors_map")(sparse)

@@ -142,6 +142,25 @@ def test_values_of_bytes_are_of_numpys_own_type():
     assert value.values.dtype.kind == "S" and value.to_list() == [[b"ab", b"c"], []]
 
 
+def test_values_are_gathered_by_vectors_and_by_rows():
+    value = tf.ragged.constant_value([[1, 2], [3]], dtype="int32")
+    assert run(lambda: tf.gather_nd(value, [[1], [0]])).to_list() == [[3], [1, 2]]
+    assert run(lambda: tf.gather_nd([5, 6], ragged([[[1]], [[0], [1]]], 1))).to_list() == [[6], [5, 6]]
+    assert run(lambda: tf.batch_gather(value, [[1], [0]])).tolist() == [[2], [3]]
+    assert run(lambda: tf.batch_gather(value, [1])).to_list() == [[3]]
+    deep = [[[1, 2], [3]], [[4]]]
+    assert run(lambda: tf.batch_gather(ragged(deep, 2), [[1], [0]])).to_list() == [[[3]], [[4]]]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(lambda: tf.batch_gather(ragged(deep, 2), ragged([[[0], [0]], [[0], [0]]], 2)))
+    with pytest.raises(ValueError, match="does not match params shape"):
+        run(lambda: tf.batch_gather(ragged([[1]]), [[[0]]]))
+
+
+def test_tiled_rows_are_counted_before_a_step():
+    with tf.Graph().as_default():
+        assert tf.tile(ragged([[1, 2], [3]]), [3, 2]).shape.as_list() == [6, None]
+
+
 def test_public_functions_keep_their_names_and_arguments():
     import inspect
 

@@ -11,16 +11,13 @@ import types
 from typing import Any
 
 import tideflow as tf
-from tideflow.compat_v2 import functions, rearranged, summary, traces
+from tideflow.compat_v2 import functions, initializers, rearranged, summary, traces
 from tideflow.export import MissingName, Namespace
 
 _PREFIX = "tideflow.compat.v2"
 _WHOLE = "*"
 _OF_KERAS = {space: f"keras.{space}" for space in ("initializers", "losses", "metrics", "optimizers")}
 _ELSEWHERE = {
-    "constant_initializer": "keras.initializers.Constant",
-    "keras.initializers.GlorotNormal": "keras.initializers.glorot_normal",
-    "keras.initializers.GlorotUniform": "keras.initializers.glorot_uniform",
     "nn.avg_pool": "nn.avg_pool_v2",
     "nn.ctc_loss": "nn.ctc_loss_v2",
     "nn.max_pool": "nn.max_pool_v2",
@@ -28,14 +25,12 @@ _ELSEWHERE = {
     "nn.RNNCellDropoutWrapper": "nn.rnn_cell.DropoutWrapper",
     "nn.RNNCellResidualWrapper": "nn.rnn_cell.ResidualWrapper",
     "random.set_seed": "set_random_seed",
-    "random_normal_initializer": "keras.initializers.RandomNormal",
-    "random_uniform_initializer": "keras.initializers.RandomUniform",
     "saved_model.load": "saved_model.load_v2",
     "where": "where_v2",
 }
 # Estimators that optimizers of Keras train here, in a module that is loaded when one is asked for.
 _CANNED = re.compile(r"estimator\.(Baseline|DNN|DNNLinearCombined|Linear)(Classifier|Estimator|Regressor)")
-_OWN: dict[str, Any] = {**functions.NAMES, **summary.NAMES, **traces.NAMES}
+_OWN: dict[str, Any] = {**functions.NAMES, **initializers.NAMES, **summary.NAMES, **traces.NAMES}
 
 
 @functools.cache

@@ -18,8 +18,6 @@ REFUSED = {
     "before the program, or in tf.py_func.",
     "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
     "contrib.ignite": f"Tideflow has no client of Apache Ignite: {_ROWS}",
-    "contrib.image.single_image_random_dot_stereograms": "Tideflow draws no stereograms: draw yours with "
-    "NumPy, in tf.py_func where a graph needs it.",
     "contrib.kafka": f"Tideflow has no client of Apache Kafka: {_ROWS}",
     "contrib.kinesis": f"Tideflow has no client of Amazon Kinesis: {_ROWS}",
     "contrib.meta_graph_transform": "Tideflow does not transform the graphs of SavedModels: change the "
@@ -28,7 +26,6 @@ REFUSED = {
     "run the graph as it is.",
     "contrib.rpc": "Tideflow's operations call no RPC services: call yours in tf.py_func, and run steps on "
     "other machines with tf.train.Server.",
-    "contrib.stat_summarizer": "Tideflow's steps are summed up by tf.profiler and by tf.RunMetadata.",
     "contrib.tensorrt": "Tideflow uses no TensorRT: its own compiler makes hot steps faster "
     "(TIDEFLOW_COMPILE, tf.xla.experimental.jit_scope).",
     "contrib.tpu.profiler": "There are no TPUs here to profile: use tf.profiler, or tf.RunMetadata.",

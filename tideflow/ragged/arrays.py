@@ -243,11 +243,46 @@ def expand_dims(input: Any, axis: int | None = None, name: str | None = None, di
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
     """Elements of each row, by the numbers in the same row of `indices`."""
     with name_scope(name, "RaggedBatchGather", [params, indices]):
-        tensors = [convert_to_tensor_or_ragged_tensor(value) for value in (params, indices)]
-        params, indices = _equally_ragged(tensors)
-        starts = indexing.gather(params.row_starts(), indices.value_rowids())
-        places = indices.values + casting.cast(starts, indices.dtype)
-        return indices.with_values(gather(params.values, places))
+        params = convert_to_tensor_or_ragged_tensor(params, name="params")
+        indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
+        if indices.shape.ndims is None:
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
+        if indices.shape.ndims == 0:
+            raise ValueError("indices.rank must be at least 1.")
+        params, indices = match_row_splits_dtypes(params, indices)
+        return _gathered_by_rows(params, indices)
+
+
+_OTHER_BATCHES = "batch shape from indices does not match params shape"
+
+
+def _gathered_by_rows(params: Any, indices: Any) -> Any:
+    if not isinstance(indices, RaggedTensor):
+        return _gathered_by_even_rows(params, indices)
+    if indices.shape.ndims > 2:
+        if not isinstance(params, RaggedTensor):
+            raise ValueError(_OTHER_BATCHES)
+        with control_dependencies([checks.assert_equal(params.row_splits, indices.row_splits)]):
+            return indices.with_values(_gathered_by_rows(params.values, indices.values))
+    if not isinstance(params, RaggedTensor):
+        if params.shape.ndims is not None and params.shape.ndims < 2:
+            raise ValueError(_OTHER_BATCHES)
+        params = RaggedTensor.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
+    starts = indexing.gather(params.row_starts(), indices.value_rowids())
+    places = casting.cast(indices.values, starts.dtype) + starts
+    return indices.with_values(gather(params.values, places))
+
+
+def _gathered_by_even_rows(params: Any, indices: Tensor) -> Any:
+    """Elements of each row, as many of every row."""
+    if not isinstance(params, RaggedTensor):
+        return indexing.batch_gather(params, indices)
+    if indices.shape.ndims == 1:
+        return gather(params, indices)
+    if indices.shape.ndims > 2:
+        raise ValueError(_OTHER_BATCHES)
+    starts = shapes.expand_dims(params.row_starts(), 1)
+    return gather(params.values, casting.cast(indices, starts.dtype) + starts)
 
 
 @replacement("ragged", "tile")
@@ -263,7 +298,11 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
         again = gathered_rows(ragged, rolling.repeat(numbers, multiples[1]))  # each row so often, then as one
         ends = indexing.gather(again.row_splits, creation.range(ragged.nrows() + 1) * multiples[1])
         longer = RaggedTensor.from_row_splits(again.values, ends, validate=False)
-        return gathered_rows(longer, tiling.tile(numbers, multiples[:1]))
+        all_numbers = tiling.tile(numbers, multiples[:1])
+        tiled = gathered_rows(longer, all_numbers)
+        count = all_numbers.shape.as_list()[0]
+        tiled.row_splits.set_shape([None if count is None else count + 1])
+        return tiled
 
 
 @replacement("ragged", "size")

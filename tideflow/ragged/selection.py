@@ -28,13 +28,13 @@ def gather_nd(params: Any, indices: Any, name: str | None = None, batch_dims: in
     """Slices by index vectors, which may have fewer entries than `params` has dimensions."""
     if not isinstance(batch_dims, int) or batch_dims:
         raise ValueError("batch_dims != 0 is not supported for ragged gather yet.")
-    if not isinstance(params, RaggedTensor) and not isinstance(indices, RaggedTensor):
-        return indexing.gather_nd(params, indices, name)
     with name_scope(name, "RaggedGatherNd", [params, indices]):
         params = convert_to_tensor_or_ragged_tensor(params, name="params")
         indices = convert_to_tensor_or_ragged_tensor(indices, name="indices")
         params, indices = match_row_splits_dtypes(params, indices)
         size = _vector_size(indices)
+        if not isinstance(params, RaggedTensor) and not isinstance(indices, RaggedTensor):
+            return indexing.gather_nd(params, indices)
         if indices.shape.ndims > 2:
             return _of_many_dimensions(params, indices)
         if size == 0:

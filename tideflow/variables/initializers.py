@@ -19,7 +19,7 @@ from tideflow.ops.random import distributions
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, ShapeLike, TensorLike
 
-_TRUNCATED_STDDEV = 0.87962566103423978  # that of a standard normal cut at two standard deviations
+TRUNCATED_STDDEV = 0.87962566103423978  # that of a standard normal cut at two standard deviations
 
 
 @export("keras.initializers.Initializer")
@@ -370,7 +370,7 @@ class VarianceScaling(Initializer):
             1.0, self._fan(shape if partition_info is None else partition_info.full_shape)
         )
         if self.distribution in ("normal", "truncated_normal"):
-            stddev = math.sqrt(variance) / _TRUNCATED_STDDEV
+            stddev = math.sqrt(variance) / TRUNCATED_STDDEV
             return distributions.truncated_normal(shape, 0.0, stddev, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
             return distributions.random_normal(shape, 0.0, math.sqrt(variance), dtype, seed=self.seed)

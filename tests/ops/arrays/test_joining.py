@@ -204,6 +204,21 @@ def test_repeat_is_numpys(sizes, axis, data):
     assert made.tolist() == expected.tolist()
 
 
+def test_repeat_takes_scalars_and_what_has_an_unknown_rank():
+    late, counts = tf.placeholder(tf.int32), tf.placeholder(tf.int32)
+    with tf.Session() as session:
+        assert session.run(tf.repeat(3, 2, 0)).tolist() == [3, 3]
+        assert session.run(tf.repeat(late, 2, 0), {late: [[1], [2]]}).tolist() == [[1], [1], [2], [2]]
+        assert session.run(tf.repeat(late, [2, 1], 0), {late: [1, 2]}).tolist() == [1, 1, 2]
+        assert session.run(tf.repeat([[1, 2]], counts, 1), {counts: [1, 2]}).tolist() == [[1, 2, 2]]
+    with pytest.raises(ValueError, match="axis may only be negative if ndims is statically known"):
+        tf.repeat(late, 2, -1)
+    with pytest.raises(TypeError, match="repeats must be an integer tensor; dtype=<dtype: 'float32'>"):
+        tf.repeat([1], [2.0], 0)
+    with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible"):
+        tf.repeat([1, 2], [1, 2, 3], 0)
+
+
 def test_a_part_that_is_none_is_named_by_its_place():
     numbers = tf.placeholder_with_default([[0, 1], [5, 0]], [2, 2])
     parts = tf.dynamic_partition(tf.zeros([2, 2]), numbers, 2)

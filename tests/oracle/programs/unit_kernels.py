@@ -103,3 +103,30 @@ def windows_and_words(tf, np):
             raises(session.run, tf.decode_raw(["short", "longer"], tf.uint8)),
             raises(tf.parallel_stack, [[1], tf.placeholder(tf.int32)]),
         ]
+
+
+def initializers_of_the_second_version(tf, np):
+    inner, public = _module(tf, "ops.init_ops_v2"), tf.compat.v2
+    made = [
+        inner.RandomNormal(1.0, 2.0, seed=3)([2, 2]),
+        inner.RandomUniform(0, 9, seed=3)([4], tf.int32),
+        inner.TruncatedNormal(seed=3)([3], tf.float64),
+        inner.VarianceScaling(2.0, "fan_out", "uniform", seed=3)([2, 3, 4]),
+        inner.VarianceScaling(distribution="normal", seed=3)([5]),
+        inner.Orthogonal(2.0, seed=3)([2, 3]),
+        inner.GlorotNormal(3)([2, 2]),
+        public.initializers.he_normal(3)([2, 2]),
+        public.keras.initializers.lecun_uniform(3)([2, 2]),
+        public.constant_initializer([1, 2])([2, 1]),
+        public.random_uniform_initializer(seed=5)([2]),
+        inner.Identity()([2, 2], tf.float64),
+    ]
+    configured = [inner.VarianceScaling(seed=1), inner.Constant(2), inner.GlorotUniform(), inner.Orthogonal()]
+    refused = [
+        raises(inner.Constant([1, 2, 3]), [2]),
+        raises(inner.RandomNormal(), [2], tf.int32),
+        raises(inner.RandomUniform(), [2], tf.bool),
+        raises(inner.Ones(), [2], tf.string),
+    ]
+    with tf.Session() as session:
+        return [session.run(made), [each.get_config() for each in configured], refused]

@@ -14,7 +14,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op, ShapeError, definition
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import name_scope
-from tideflow.graph.shapes import TensorShape, dimension_at_index
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes, tiling
 from tideflow.ops.helpers.axes import host_rank, host_shape, merged
 from tideflow.ops.helpers.samples import f32
@@ -131,14 +131,11 @@ def repeat(
     if axis is None:
         input, axis = shapes.reshape(input, [-1]), 0
     with name_scope(name, "Repeat", [input, repeats]):
-        data = convert_to_tensor(input, name="data")
-        repeats = definition("Cast")(convert_to_tensor(repeats, name="repeats"), DstT=dtypes.int32)
+        data = _with_an_axis(convert_to_tensor(input, name="data"))
+        repeats = _whole_numbers(repeats)
         repeats.shape.with_rank_at_most(1)
+        axis = _from_the_front(axis, data.shape.ndims)
         sizes = shapes.shape(data)
-        rank = _known_rank(data)
-        if not -rank <= axis < rank:
-            raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
-        axis %= rank
         if repeats.shape.ndims == 0:
             copies = _repeated_axis(data, axis, repeats)
         else:
@@ -148,25 +145,51 @@ def repeat(
         return shapes.reshape(copies, joining.concat([sizes[:axis], [-1], sizes[axis + 1 :]], 0))
 
 
-def _known_rank(data: Tensor) -> int:
+def _with_an_axis(data: Tensor) -> Tensor:
+    """The tensor, or a vector of it where it is a scalar."""
     if data.shape.ndims is None:
-        raise ValueError(f"tf.repeat needs to know the rank of its input, {data}")
-    return data.shape.ndims
+        sizes = joining.concat([[1], shapes.shape(data)], 0)
+        return shapes.reshape(data, sizes[-shapes.rank(data) :])
+    return shapes.reshape(data, [1]) if data.shape.ndims == 0 else data
+
+
+def _whole_numbers(repeats: Any) -> Tensor:
+    repeats = convert_to_tensor(repeats, name="repeats", preferred_dtype=dtypes.int32)
+    if not repeats.dtype.is_integer:
+        raise TypeError(f"repeats must be an integer tensor; dtype={repeats.dtype}")
+    return definition("Cast")(repeats, DstT=dtypes.int32)
+
+
+def _from_the_front(axis: int, rank: int | None) -> int:
+    if not isinstance(axis, int):
+        raise TypeError(f"axis must be an int; got {type(axis).__name__}")
+    if rank is None:
+        if axis < 0:
+            raise ValueError("axis may only be negative if ndims is statically known.")
+        return axis
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis={axis} out of bounds: expected {-rank}<=axis<{rank}")
+    return axis % rank
 
 
 def _repeated_axis(data: Tensor, axis: int, count: Any) -> Tensor:
     """`count` copies of each slice, along a new axis behind `axis`."""
-    multiples = [1] * (data.shape.ndims + 1)
-    multiples[axis + 1] = count
-    return tiling.tile(shapes.expand_dims(data, axis + 1), multiples)
+    expanded = shapes.expand_dims(data, axis + 1)
+    if expanded.shape.ndims is not None:
+        multiples = [1] * expanded.shape.ndims
+        multiples[axis + 1] = count
+        return tiling.tile(expanded, multiples)
+    ones = creation.ones([shapes.rank(expanded)], dtypes.int32)
+    return tiling.tile(expanded, joining.concat([ones[: axis + 1], [count], ones[axis + 2 :]], 0))
 
 
 def _repeated_slices(data: Tensor, sizes: Tensor, axis: int, repeats: Tensor) -> Tensor:
     """As many copies of every slice as the most repeated one has, and a mask that keeps those wanted."""
-    if repeats.shape.ndims is not None and repeats.shape.tuple[0] != 1:
-        dimension_at_index(repeats.shape, 0).assert_is_compatible_with(data.shape[axis])
-    if axis > 0 or repeats.shape.tuple == (1,):
+    if data.shape.ndims is not None and repeats.shape.ndims == 1 and repeats.shape.tuple[0] != 1:
+        data.shape[axis].assert_is_compatible_with(repeats.shape[0])
+    if axis > 0 or repeats.shape.ndims is None or repeats.shape.tuple == (1,):
         repeats = broadcasting.broadcast_to(repeats, sizes[: axis + 1])
+        repeats.set_shape([None] * (axis + 1))
     most = binary.maximum(0, reductions.reduce_max(repeats))
     mask = creation.sequence_mask(repeats, most)
     return indexing.boolean_mask(_repeated_axis(data, axis, most), mask)

@@ -23,6 +23,14 @@ orthogonal_initializer = _v2.Orthogonal
 identity_initializer = _v2.Identity
 
 
+def _assert_float_dtype(dtype: Any) -> tf.DType:
+    """A type, which must be one of floating-point numbers."""
+    dtype = tf.as_dtype(dtype)
+    if not dtype.is_floating:
+        raise ValueError(f"Expected floating point type, got {dtype!r}.")
+    return dtype
+
+
 def _compute_fans(shape: Sequence[int]) -> tuple[int, int]:
     """How many inputs and outputs a weight connects."""
     fan_in, fan_out = fans(shape)
