@@ -7,18 +7,30 @@ from __future__ import annotations
 
 import gzip
 import struct
-from collections import namedtuple
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tideflow.export import expose
+from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.scopes import get_seed
 
-Datasets = namedtuple("Datasets", ["train", "validation", "test"])
-expose(Datasets, "contrib.learn.datasets.base.Datasets")
+
+@export("contrib.learn.datasets.base.Datasets")
+class Datasets(NamedTuple):
+    """Sets of data with one purpose each.
+
+    Args:
+      train: The data to train with.
+      validation: The data to choose settings by; None if there are none.
+      test: The data to test with.
+    """
+
+    train: Any
+    validation: Any
+    test: Any
+
 
 TRAIN_IMAGES = "train-images-idx3-ubyte"
 TRAIN_LABELS = "train-labels-idx1-ubyte"

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import csv
-from collections import namedtuple
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tideflow.export import export, expose
+from tideflow.export import export
 from tideflow.platform.deprecation import deprecated
 from tideflow.platform.gfile import GFile
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
-Dataset = namedtuple("Dataset", ["data", "target"])
-expose(Dataset, "contrib.learn.datasets.base.Dataset")
+
+@export("contrib.learn.datasets.base.Dataset")
+class Dataset(NamedTuple):
+    """Rows of data, and what is to be predicted of them.
+
+    Args:
+      data: The rows.
+      target: What is to be predicted of each.
+    """
+
+    data: Any
+    target: Any
 
 
 def _divided(
