@@ -160,3 +160,33 @@ def test_a_perceptron_learns_and_matches_torch():
         slopes = torch.autograd.grad(expected, theirs)
         theirs = [(w - 0.1 * slope).detach().requires_grad_() for w, slope in zip(theirs, slopes)]
         assert float(loss) == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_batches_of_jacobians_may_have_any_size():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2])
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = tf.stack([x[:, 0] * x[:, 1], x[:, 1], x[:, 0]], axis=1)
+            z = tf.ones_like(x)
+        jacobian, nothing = tape.batch_jacobian(y, x), tape.batch_jacobian(z, x)
+        assert jacobian.shape.as_list() == [None, 3, 2]
+        found, zeros = session.run([jacobian, nothing], {x: [[2.0, 3.0], [4.0, 5.0]]})
+        assert found.tolist() == [[[3, 2], [0, 1], [1, 0]], [[5, 4], [0, 1], [1, 0]]]
+        assert zeros.shape == (2, 2, 2) and not zeros.any()
+        with pytest.raises(ValueError, match="static sizes of the target's examples"):
+            tape.batch_jacobian(tf.placeholder(tf.float32, [None, None]), x)
+
+
+@eagerly
+def test_jacobians_that_are_refused():
+    x = tf.constant([[1.0, 2.0]])
+    for function in ("jacobian", "batch_jacobian"):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x * x
+        with pytest.raises(RuntimeError, match=f"persistent=True to compute the {function}"):
+            getattr(tape, function)(y, x, experimental_use_pfor=False)
+    for target, source in ((x[0], x), (x, x[0])):
+        with pytest.raises(ValueError, match="must have rank at least 2"):
+            tape.batch_jacobian(target, source)

@@ -59,7 +59,7 @@ class AssertionsTest(tf.test.TestCase):
             self.assertIn(f"not close {words}", str(found.exception))
         with self.assertRaisesRegex(AssertionError, "not close dif = 1"):
             self.assertAllClose(True, False)
-        with self.assertRaisesRegex(AssertionError, r"1 of the 2 element\(s\) are outside the range \[0, 1\)"):
+        with self.assertRaisesRegex(AssertionError, r"1 of the 2 element\(s\) are outside the range \[0, 1"):
             self.assertAllInRange([0.5, 1.0], 0, 1, open_upper_bound=True)
         with self.assertRaisesRegex(AssertionError, r"element\(s\) are NaN"):
             self.assertAllInRange([float("nan")], 0, 1)
@@ -80,6 +80,10 @@ class AssertionsTest(tf.test.TestCase):
         self.assertProtoEqualsVersion("", tf.Graph().as_graph_def())
         with self.assertRaises(AssertionError):
             self.assertProtoEquals("versions { producer: 1 }", tf.Graph().as_graph_def())
+        summary = tf.Summary(value=[tf.Summary.Value(tag="t", simple_value=0.1 + 1e-8)])
+        self.assertProtoEquals('value { tag: "t" simple_value: 0.1 }', summary)
+        with self.assertRaises(AssertionError):
+            self.assertProtoEquals('value { tag: "t" simple_value: 0.10001 }', summary)
 
     def test_errors(self):
         with self.session():

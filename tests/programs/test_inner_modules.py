@@ -374,3 +374,20 @@ def test_arguments_have_the_names_of_the_inner_modules():
 def test_a_wrong_axis_to_squeeze_is_counted_from_the_front():
     with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Can not squeeze dim\[1\], expected"):
         tf.squeeze([[1, 2]], -1)
+
+
+def test_codes_versions_and_scopes_by_their_modules():
+    codes, versions, compat, ops = (
+        Facade(f"tensorflow.{name}")
+        for name in (
+            "core.lib.core.error_codes_pb2",
+            "python.framework.versions",
+            "python.util.compat",
+            "python.framework.ops",
+        )
+    )
+    assert codes.Code.Name(5) == "NOT_FOUND" and codes.NOT_FOUND in codes.Code.values()
+    assert versions.__version__ == versions.VERSION
+    assert compat.collections_abc.Sequence is collections.abc.Sequence
+    names = ["s/s/w", "s///s/w", "^s/w", "loc:@s/w", "ss/w", "s"]
+    assert [ops.strip_name_scope(name, "s") for name in names] == ["s/w", "s/w", "^w", "loc:@w", "ss/w", "s"]

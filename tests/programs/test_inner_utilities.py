@@ -11,6 +11,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 import tideflow as tf
 from tideflow.functions.defun import Defun
+from tideflow.platform import message_comparison
 from tideflow.programs import modules
 from tideflow.programs.inner.graph import (
     function_names,
@@ -19,7 +20,6 @@ from tideflow.programs.inner.graph import (
     shape_functions,
     subscriptions,
 )
-from tideflow.programs.inner.testing import message_comparison
 from tideflow.programs.inner.util import object_identity, small_utilities
 
 
@@ -171,9 +171,9 @@ def test_scopes_are_copied():
         variable = tf.Variable(3.0, name="v")
         tf.multiply(variable, 2.0, name="product")
     copied = meta_graph_names.copy_scoped_meta_graph("one", "two")
-    assert {name: v.name for name, v in copied.items()} == {"v": "two/v:0"}
+    assert {name: v.name for name, v in copied.items()} == {"v:0": "two/v:0"}
     message, exported = meta_graph_names.export_scoped_meta_graph(export_scope="one")
-    assert list(exported) == ["v"] and "Mul" in meta_graph_names.ops_used_by_graph_def(message.graph_def)
+    assert list(exported) == ["v:0"] and "Mul" in meta_graph_names.ops_used_by_graph_def(message.graph_def)
     assert "Mul" in [op.name for op in meta_graph_names.stripped_op_list_for_graph(message.graph_def).op]
     with pytest.raises(ValueError, match="need to be different"):
         meta_graph_names.copy_scoped_meta_graph("one", "one")

@@ -343,21 +343,22 @@ class GradientTape:
 
         Returns:
           For each source, a tensor of shape `target.shape + source.shape`, or None.
+
+        Raises:
+          RuntimeError: In eager mode, if the tape is not persistent and `experimental_use_pfor` is not set.
         """
+        self._check_loops("jacobian", experimental_use_pfor)
         target = convert_to_tensor(target)
+        flat = [convert_to_tensor(source) for source in nest.flatten(sources)]
         size = target.shape.num_elements()
         if size is None:
             raise ValueError(f"jacobian needs the static shape of the target, which is {target.shape}")
         rows = self._rows(target, sources, creation.eye(size, dtype=target.dtype), unconnected_gradients)
-        flat = nest.flatten(sources)
-        joined: list[Any] = []
-        for i, source in enumerate(flat):
-            parts = [row[i] for row in rows]
-            if not parts or any(part is None for part in parts):
-                joined.append(None)
-                continue
-            full = [*target.shape.as_list(), *convert_to_tensor(source).shape.as_list()]
-            joined.append(shapes.reshape(joining.stack([convert_to_tensor(p) for p in parts]), full))
+        stacked = [_stacked([row[i] for row in rows]) for i in range(len(flat))]
+        joined = [
+            None if each is None else _with_sizes_of(each, (target, 0), (source, 0))
+            for each, source in zip(stacked, flat, strict=True)
+        ]
         return nest.pack_sequence_as(sources, joined) if nest.is_nested(sources) else joined[0]
 
     def batch_jacobian(
@@ -381,23 +382,37 @@ class GradientTape:
           A tensor of shape `[batch, ...of the target, ...of the source]`.
 
         Raises:
-          ValueError: If the first sizes differ.
+          RuntimeError: In eager mode, if the tape is not persistent and `experimental_use_pfor` is not set.
+          ValueError: If the first sizes differ, one of the tensors is a vector, or the size of an example of
+            the target is unknown.
         """
-        target = convert_to_tensor(target)
-        outer, inner = target.shape, convert_to_tensor(source).shape
-        if outer.ndims == 0 or inner.ndims == 0 or not outer[:1].is_compatible_with(inner[:1]):
+        self._check_loops("batch_jacobian", experimental_use_pfor)
+        target, given = convert_to_tensor(target), convert_to_tensor(source)
+        outer, inner = target.shape.with_rank_at_least(2), given.shape.with_rank_at_least(2)
+        if not outer[:1].is_compatible_with(inner[:1]):
             raise ValueError(
                 f"Need first dimension of target shape ({outer}) and source shape ({inner}) to match."
             )
         width = outer[1:].num_elements()
+        if width is None:
+            raise ValueError(
+                f"batch_jacobian needs the static sizes of the target's examples; its shape is {outer}."
+            )
         eye = shapes.reshape(creation.eye(width, dtype=target.dtype), [width, 1, *outer[1:].as_list()])
         weights = eye * creation.ones_like(target)
         rows = self._rows(target, source, weights, unconnected_gradients)
-        parts = [row[0] for row in rows]
-        full = [*outer.as_list(), *inner[1:].as_list()]
-        if not parts or any(part is None for part in parts):
-            return creation.zeros(full, target.dtype)
-        return shapes.reshape(joining.stack([convert_to_tensor(p) for p in parts], axis=1), full)
+        stacked = _stacked([row[0] for row in rows], axis=1)
+        if stacked is None:
+            return creation.zeros(_sizes_of((target, 0), (given, 1)), target.dtype)
+        return _with_sizes_of(stacked, (target, 0), (given, 1))
+
+    def _check_loops(self, what: str, at_once: bool) -> None:
+        """Refuses in eager mode a loop over a target's elements with a tape that is not persistent."""
+        if not at_once and not self._persistent and get_default_graph().is_eager:
+            raise RuntimeError(
+                f"GradientTape must be created with persistent=True to compute the {what} with eager "
+                "execution enabled and with  experimental_use_pfor set to False."
+            )
 
     def _rows(self, target: Any, sources: Any, weights: Any, unconnected: Any) -> list[list[Any]]:
         """The gradients of the sources for each of several weights of the target."""
@@ -468,3 +483,25 @@ def _is_among(source: Any, targets: list[Any]) -> bool:
 
 def _zeros(source: Any) -> Any:
     return creation.zeros_like(source)
+
+
+def _stacked(parts: list[Any], axis: int = 0) -> Tensor | None:
+    """Gradients along a new axis; None where there are none."""
+    if not parts or any(part is None for part in parts):
+        return None
+    return joining.stack([convert_to_tensor(part) for part in parts], axis=axis)
+
+
+def _sizes_of(*ends: tuple[Tensor, int]) -> Any:
+    """The sizes of tensors, each from an axis on, one after the other: numbers, if the graph tells all."""
+    static = [size for tensor, first in ends for size in tensor.shape.as_list()[first:]]
+    if None not in static:
+        return static
+    return joining.concat([shapes.shape(tensor)[first:] for tensor, first in ends], axis=0)
+
+
+def _with_sizes_of(value: Tensor, *ends: tuple[Tensor, int]) -> Tensor:
+    """The value in the shape that is made of these sizes."""
+    result = shapes.reshape(value, _sizes_of(*ends))
+    result.set_shape([size for tensor, first in ends for size in tensor.shape.as_list()[first:]])
+    return result

@@ -103,3 +103,23 @@ def functions_come_after_operations_outside(tf, np):
                 return tf.constant(1.0)
 
         return session.run(after()), session.run(variable)
+
+
+def jacobians_of_batches_of_any_size(tf, np):
+    @tf.function(input_signature=[tf.TensorSpec([None, 2], tf.float32)])
+    def slopes(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = tf.stack([x[:, 0] * x[:, 1], x[:, 1], x[:, 0]], axis=1)
+        return tape.batch_jacobian(y, x)
+
+    x = tf.constant([[1.0, 2.0]])
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    return [
+        slopes(tf.constant([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])),
+        raises(tape.jacobian, y, x, experimental_use_pfor=False),
+        raises(tf.GradientTape().batch_jacobian, y, x, experimental_use_pfor=False),
+        raises(tf.GradientTape().batch_jacobian, x[0], x),
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -162,9 +163,8 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
     """A name without the scope that it begins with."""
     if not export_scope:
         return name
-    scope = export_scope.removesuffix("/")
-    mark = next((mark for mark in ("loc:@", "^") if mark in name), "")
-    return mark + name.replace(mark, "", 1).removeprefix(f"{scope}/")
+    scope = re.escape(export_scope.removesuffix("/"))
+    return re.sub(rf"(\^|loc:@|^){scope}/+(.*)", r"\1\2", name)
 
 
 def _get_graph_from_inputs(op_input_list: Sequence[Any], graph: Graph | None = None) -> Graph:

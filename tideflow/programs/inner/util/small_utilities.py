@@ -139,7 +139,7 @@ class GroupLock:
         if num_groups < 1:
             raise ValueError(f"num_groups must be a positive integer, got {num_groups}")
         self._ready = threading.Condition()
-        self._members = [0] * num_groups
+        self._group_member_counts = [0] * num_groups
 
     @contextlib.contextmanager
     def group(self, group_id: int) -> Iterator[None]:
@@ -162,8 +162,10 @@ class GroupLock:
         """
         self._check(group_id)
         with self._ready:
-            self._ready.wait_for(lambda: not any(n for i, n in enumerate(self._members) if i != group_id))
-            self._members[group_id] += 1
+            self._ready.wait_for(
+                lambda: not any(n for i, n in enumerate(self._group_member_counts) if i != group_id)
+            )
+            self._group_member_counts[group_id] += 1
 
     def release(self, group_id: int) -> None:
         """Gives the lock back, once for each time it was acquired.
@@ -173,13 +175,15 @@ class GroupLock:
         """
         self._check(group_id)
         with self._ready:
-            self._members[group_id] -= 1
-            if not self._members[group_id]:
+            self._group_member_counts[group_id] -= 1
+            if not self._group_member_counts[group_id]:
                 self._ready.notify_all()
 
     def _check(self, group_id: int) -> None:
-        if not 0 <= group_id < len(self._members):
-            raise ValueError(f"group_id={group_id} should be between 0 and num_groups={len(self._members)}")
+        if not 0 <= group_id < len(self._group_member_counts):
+            raise ValueError(
+                f"group_id={group_id} should be between 0 and num_groups={len(self._group_member_counts)}"
+            )
 
 
 # ------------------------------------------------------------------------------------------------ others

@@ -1,5 +1,7 @@
 """What kind of TensorFlow this is: `tensorflow.python.tf2`, `platform.build_info` and the like."""
 
+import collections.abc as collections_abc  # noqa: F401 - looked up by programs
+
 from tideflow.graph import dtypes
 
 
