@@ -79,3 +79,36 @@ def test_periods_move_along_axes():
     values = [[0, 1, 2, 3], [4, 5, 6, 7]]
     found = tf.contrib.periodic_resample.periodic_resample(values, [4, None])
     np.testing.assert_array_equal(run(found), [[0, 1], [2, 3], [4, 5], [6, 7]])
+
+
+def test_dots_of_a_plane_repeat_at_its_distance():
+    stereograms = tf.contrib.image.single_image_random_dot_stereograms
+    plain = {"convergence_dots_size": 0, "output_data_window": [100, 20], "normalize": False}
+    for depth, apart in ((0.0, 90), (1.0, 72)):
+        picture = stereograms(tf.fill([3, 4], depth), output_image_shape=[100, 20, 1], **plain)
+        drawn = run(picture)
+        assert drawn.dtype == np.uint8 and len(np.unique(drawn)) > 100
+        np.testing.assert_array_equal(drawn[:, :-apart], drawn[:, apart:])
+
+
+def test_stereograms_are_wide_before_they_are_high():
+    stereograms = tf.contrib.image.single_image_random_dot_stereograms
+    assert stereograms([[1, 2], [3, 4]]).shape.as_list() == [768, 1024, 1]
+    small = {"output_image_shape": [200, 30, 1], "output_data_window": [150, 20]}
+    hills = np.add.outer(np.arange(4.0), np.arange(5.0))
+    for colors, channels in ((2, 1), (256, 1), (300, 3)):
+        picture = stereograms(hills, number_colors=colors, **small)
+        drawn = run(picture)
+        assert list(drawn.shape) == picture.shape.as_list() == [30, 200, channels]
+        assert colors > 2 or set(np.unique(drawn)) == {0, 255}
+        np.testing.assert_array_equal(drawn[22:30, 51:59], 0)  # a square, half of 90 dots left of the middle
+        np.testing.assert_array_equal(drawn[22:30, 141:149], 0)
+    assert run(stereograms(hills, hidden_surface_removal=False, **small)).shape == (30, 200, 1)
+
+
+def test_stereograms_of_what_is_no_matrix_are_refused():
+    stereograms = tf.contrib.image.single_image_random_dot_stereograms
+    with pytest.raises(tf.errors.InvalidArgumentError, match="depth_values must be a matrix"):
+        run(stereograms(tf.ones([3])))
+    with pytest.raises(ValueError, match="output_image_shape must have 3 sizes"):
+        stereograms(tf.ones([3, 3]), output_image_shape=[10, 20])

@@ -401,6 +401,7 @@ MODULES: dict[str, str] = {
     "python.training.warm_starting_util": "tf.train inner.train.warm_start_names",
     "python.training.checkpoint_management": "tf.train inner.train.checkpoint_names",
     "python.training.checkpoint_ops": "tf.train inner.train.checkpoint_names tf",
+    "python.training.checkpoint_state_pb2": "tideflow.io.checkpoint_state",
     "python.training.checkpoint_utils": "tf.train tideflow.train.checkpoint_utils "
     "inner.train.checkpoint_names",
     "python.saved_model.model_utils.export_output": "inner.train.model_exports",
@@ -521,7 +522,7 @@ MODULES: dict[str, str] = {
     "python.util.lock_util": "inner.util.small_utilities",
     "python.util.memory": "inner.util.small_utilities",
     "python.util.object_identity": "inner.util.object_identity",
-    "python.util.protobuf.compare": "inner.testing.message_comparison",
+    "python.util.protobuf.compare": "tideflow.platform.message_comparison",
     "python.util.serialization": "inner.util.small_utilities",
     "python.util.tf_stack": "inner.util.small_utilities",
     "python.util.function_utils": "inner.util.utilities",

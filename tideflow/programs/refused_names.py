@@ -18,8 +18,6 @@ REFUSED = {
     "before the program, or in tf.py_func.",
     "contrib.hadoop": f"Tideflow has no reader of Hadoop's sequence files: {_ROWS}",
     "contrib.ignite": f"Tideflow has no client of Apache Ignite: {_ROWS}",
-    "contrib.image.single_image_random_dot_stereograms": "Tideflow draws no stereograms: draw yours with "
-    "NumPy, in tf.py_func where a graph needs it.",
     "contrib.kafka": f"Tideflow has no client of Apache Kafka: {_ROWS}",
     "contrib.kinesis": f"Tideflow has no client of Amazon Kinesis: {_ROWS}",
     "contrib.meta_graph_transform": "Tideflow does not transform the graphs of SavedModels: change the "

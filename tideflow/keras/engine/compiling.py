@@ -259,7 +259,7 @@ def add_metrics(endpoints: list[Endpoint]) -> None:
 def _add_to(metric: Metric, *values: Any, **weights: Any) -> None:
     """Adds the values of a batch to a metric. A step that is a function reads the result itself."""
     if runs_as_function():
-        metric.add_update(metric.update_state(*values, **weights))
+        metric.update_state(*values, **weights)
     else:
         metric(*values, **weights)
 

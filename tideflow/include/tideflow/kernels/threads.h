@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tideflow/kernels/status.h"
+#include "tideflow/kernels/views.h"
 
 namespace tensorflow {
 namespace internal {
@@ -211,5 +212,11 @@ inline void Shard(int max_parallelism, thread::ThreadPool* workers, int64 total,
 }
 
 }  // namespace tensorflow
+
+inline void Eigen::ThreadPoolDevice::parallelFor(Index count, const TensorOpCost& cost,
+                                                 std::function<void(Index, Index)> work) const {
+  const double cycles = cost.compute_cycles() + (cost.bytes_loaded() + cost.bytes_stored()) / 4;
+  tensorflow::internal::SharedPool()->ParallelFor(count, static_cast<tensorflow::int64>(cycles), work);
+}
 
 #endif  // TIDEFLOW_KERNELS_THREADS_H_
