@@ -1,4 +1,4 @@
-"""`tensorflow.python.keras.distribute.distribute_strategy_test`: what tests of Keras with strategies share."""
+"""`tensorflow.python.keras.distribute.distribute_strategy_test`: what tests of Keras and strategies share."""
 
 from __future__ import annotations
 
