@@ -101,3 +101,21 @@ def test_logits_of_a_deep_model():
         assert tf.trainable_variables()[0].name == "dnn/hiddenlayer_0/kernel:0"
     with pytest.raises(ValueError, match="units must be an int"):
         estimator_names.dnn_logit_fn_builder_v2([2], [3], [SIZE], tf.nn.relu, None, False)
+
+
+def test_metrics_of_keras_are_metrics_of_evaluations():
+    class Largest(tf.keras.metrics.Mean):
+        def update_state(self, values, sample_weight=None):
+            return super().update_state(tf.reduce_max(values), sample_weight)
+
+    def model_fn(features, labels, mode):
+        mean, largest = tf.keras.metrics.Mean(), Largest()
+        mean.update_state(features["size"])
+        largest.update_state(features["size"])
+        assert len(largest.updates) == 1
+        return tf.estimator.EstimatorSpec(
+            mode, loss=tf.constant(1.0), eval_metric_ops={"mean": mean, "largest": largest}
+        )
+
+    found = tf.estimator.Estimator(model_fn).evaluate(inputs(), steps=2)
+    assert (found["mean"], found["largest"]) == (-0.25, 0.5)

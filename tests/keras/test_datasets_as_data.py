@@ -96,3 +96,21 @@ def test_batches_have_their_true_values_weights_and_sizes():
     for words, call in refused.items():
         with pytest.raises(ValueError, match=words):
             call()
+
+
+def test_tensors_of_the_graph_need_a_number_of_steps():
+    model, tensor = network(), tf.constant(X)
+    for call, name in (
+        (lambda: model.fit(tensor, tf.constant(Y), batch_size=2), "steps_per_epoch"),
+        (lambda: model.predict(tensor), "steps"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"data tensors as input to a model, you should specify the `{name}`"
+        ):
+            call()
+    assert model.predict(tensor, steps=1).shape == (10, 1)
+
+
+def test_numbers_are_no_data():
+    with pytest.raises(ValueError, match="Expected an array data type but received an integer: 1"):
+        network().train_on_batch(1, Y)

@@ -170,3 +170,55 @@ def test_a_sequential_model_takes_a_dictionary_under_any_name():
     model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=(2,), kernel_initializer="ones")])
     made = model({"whatever": tf.constant([[1.0, 2.0]])})
     assert tf.keras.backend.get_value(made).tolist() == [[3.0]]
+
+
+def test_placeholders_of_true_values_are_fed():
+    x = tf.keras.Input((3,))
+    model = tf.keras.Model(x, tf.keras.layers.Dense(2, kernel_initializer="ones")(x))
+    model.compile("sgd", "mse", target_tensors=[tf.keras.backend.placeholder((None, 2))])
+    assert model.train_on_batch(np.ones((4, 3)), np.ones((4, 2))) == 4.0
+
+
+def test_tensors_of_true_values_are_one_for_each_output():
+    x = tf.keras.Input((3,))
+    model = tf.keras.Model(x, tf.keras.layers.Dense(2, name="out")(x))
+    target = tf.zeros([4, 2])
+    for given, kind, words in (
+        ([target, target], ValueError, "one entry per model output"),
+        ({"other": target}, ValueError, "Unknown entry in `target_tensors`"),
+        ("target", TypeError, "Expected `target_tensors` to be"),
+    ):
+        with pytest.raises(kind, match=words):
+            model.compile("sgd", "mse", target_tensors=given)
+
+
+def test_a_subclass_begins_with_the_constructor_of_models():
+    class Net(tf.keras.Model):
+        def __init__(self):
+            self.last = tf.keras.layers.Dense(1)
+
+    with pytest.raises(RuntimeError, match="forgot to call `super"):
+        Net()
+
+
+def test_what_models_are_not_made_of():
+    class Twice(tf.keras.layers.Layer):
+        def call(self, inputs):
+            return [inputs, inputs]
+
+    dense = tf.keras.layers.Dense(2, input_shape=(3,))
+    with pytest.raises(TypeError, match="single output tensor"):
+        tf.keras.Sequential([dense, Twice()])
+    with pytest.raises(ValueError, match="not one of the valid types"):
+        tf.keras.Model().build(3)
+    x = tf.keras.Input((3,))
+    model = tf.keras.Model(x, dense(x))
+    with pytest.raises(ValueError, match="result of calling a `Metric` object"):
+        model.add_metric(tf.keras.metrics.Mean(name="mean")(model.outputs[0]))
+
+
+def test_weights_of_time_steps_need_time_steps():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,))])
+    model.compile("sgd", "mse", sample_weight_mode="temporal")
+    with pytest.raises(ValueError, match="at least 3D"):
+        model.fit(np.ones((4, 3)), np.ones((4, 2)), sample_weight=np.ones((4, 2)), verbose=0)

@@ -1,11 +1,13 @@
 """What TensorFlow's own unit tests take from its inner modules."""
 
 import unittest
+from unittest import mock
 
 import pytest
 
 import tideflow as tf
 from tideflow.platform import decorators, deprecation, logging
+from tideflow.programs.finder import Facade
 from tideflow.programs.inner.data import transformation_names as dataset_names
 from tideflow.programs.inner.data import utilities as dataset_utilities
 from tideflow.programs.inner.graph import default_stacks, ragged_utilities, session_names, shape_functions
@@ -13,7 +15,7 @@ from tideflow.programs.inner.keras import layer_lists
 from tideflow.programs.inner.testing import dataset_testing, saver_testing
 from tideflow.programs.inner.train import saveable_names
 from tideflow.summary import plugin_assets
-from tideflow.train import moving_averages
+from tideflow.train import monitored_session, moving_averages
 from tideflow.variables.global_step import increment_global_step
 
 
@@ -239,3 +241,20 @@ def test_averages_are_weighted():
         "WeightedMovingAvg/value_x_weight",
         "WeightedMovingAvg/weight",
     ]
+
+
+def test_a_mock_on_an_inner_module_is_what_is_called():
+    real, training = monitored_session.MonitoredTrainingSession, Facade("tensorflow.python.training.training")
+    for _ in range(2):
+        with mock.patch.object(training, "MonitoredTrainingSession") as mocked:
+            assert monitored_session.MonitoredTrainingSession is mocked
+        assert monitored_session.MonitoredTrainingSession is real
+        assert training.MonitoredTrainingSession is real
+    with mock.patch.object(Facade("tensorflow.train"), "MonitoredTrainingSession"):
+        assert monitored_session.MonitoredTrainingSession is real
+
+
+def test_messages_of_checkpoints_have_a_module():
+    state = Facade("tensorflow.python.training.checkpoint_state_pb2").CheckpointState()
+    state.model_checkpoint_path = "model.ckpt-5"
+    assert type(state).FromString(state.SerializeToString()).model_checkpoint_path == "model.ckpt-5"

@@ -59,8 +59,15 @@ class Facade(types.ModuleType):
         if isinstance(value, Facade) and modules.shows_functions(_path(self.__name__)):
             shown = _look_up(self.__name__, name)  # the import of a module sets it on its package
             value = value if shown is _NOTHING else shown
+        before = self.__dict__.get(name)
         super().__setattr__(name, value)
         modules.pass_on(_path(self.__name__), name, value)
+        modules.replace(_path(self.__name__), name, before, value)
+
+    def __delattr__(self, name: str) -> None:
+        """A mock that ends deletes what it has set on a module that did not have it yet."""
+        super().__delattr__(name)
+        modules.put_back(_path(self.__name__), name)
 
     def __dir__(self) -> list[str]:
         return sorted({*self.__dict__, *modules.names(_path(self.__name__))})

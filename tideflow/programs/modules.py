@@ -15,6 +15,7 @@ import importlib
 import importlib.util
 import itertools
 import re
+import sys
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -181,6 +182,38 @@ def pass_on(module: str, name: str, value: Any) -> None:
         a_switch = name in vars(ours) and not isinstance(value, types.ModuleType) if ours else False
         if a_switch and not name.startswith("__"):
             setattr(ours, name, value)
+
+
+# What programs have put other things in the place of, by module of TensorFlow's and name: where it is
+# defined, and what it was.
+_replaced: dict[tuple[str, str], tuple[types.ModuleType, Any]] = {}
+
+
+def replace(module: str, name: str, before: Any, value: Any) -> None:
+    """Puts a thing of a program's, such as the mock of a test, in the place of one of our functions or
+    classes where that is defined: what calls it by its module calls the other one from here on. As in
+    TensorFlow, only inner modules are where things are called from.
+    """
+    home = sys.modules.get(getattr(before, "__module__", None) or "")
+    inner = "python" in module.split(".") and not isinstance(value, types.ModuleType)
+    if (module, name) in _replaced:
+        put_back(module, name, value)
+    elif inner and home is not None and _defines(home, name, before):
+        _replaced[module, name] = home, before
+        setattr(home, name, value)
+
+
+def _defines(home: types.ModuleType, name: str, value: Any) -> bool:
+    return home.__name__.startswith("tideflow.") and vars(home).get(name) is value
+
+
+def put_back(module: str, name: str, value: Any = None) -> None:
+    """Puts back what a program has replaced, unless it puts yet another thing there."""
+    home, original = _replaced.get((module, name), (None, None))
+    if home is not None:
+        setattr(home, name, original if value is None else value)
+        if value is None or value is original:
+            del _replaced[module, name]
 
 
 def names(module: str) -> list[str]:

@@ -78,6 +78,7 @@ class Endpoint:
         self.loss = loss
         self.loss_weight: Any = None
         self.target: Any = None
+        self.fed = True  # whether each batch has true values of this output
         self.sample_weight: Any = None
         self.weighted = False  # whether samples have weights
         self.sample_weight_mode: str | None = None
@@ -100,8 +101,11 @@ class Endpoint:
         return self.output.shape.as_list()
 
     def make_target(self, target: Any = None) -> None:
-        """Makes the placeholder of the true values, or takes a tensor for them."""
+        """Makes the placeholder of the true values, or takes a tensor: a placeholder is fed."""
         if self.trained:
+            self.fed = target is None or _is_placeholder(target)
+            if self.fed and tf.executing_eagerly():
+                return
             open_shape = [None] * len(self.shape)
             self.target = (
                 tf.placeholder(self.output.dtype.base_dtype, open_shape, name=f"{self.name}_target")
@@ -134,6 +138,41 @@ class Endpoint:
         if getattr(losses, getattr(self.loss.fn, "__name__", ""), None) is self.loss.fn:
             return tuple(self.shape)
         return None
+
+
+def _is_placeholder(target: Any) -> bool:
+    made_by = getattr(target, "op", None)
+    return isinstance(made_by, tf.Operation) and made_by.definition.role == "placeholder"
+
+
+def targets_per_output(given: Any, names: list[str]) -> list[Any]:
+    """The tensors of true values that `compile` was given: for each output one, or None where they are fed.
+
+    Raises:
+      ValueError: If they are not as many, or not named, like the outputs.
+      TypeError: If they are no tensors.
+    """
+    if given is None or given == []:
+        return [None] * len(names)
+    if isinstance(given, dict):
+        if unknown := set(given).difference(names):
+            raise ValueError(
+                f'Unknown entry in `target_tensors` dictionary: "{unknown}". Only expected the following '
+                f"keys: {names}"
+            )
+        return [given.get(name) for name in names]
+    if isinstance(given, list):
+        if len(given) != len(names):
+            raise ValueError(
+                "When passing a list as `target_tensors`, it should have one entry per model output. The "
+                f"model has {len(names)} outputs, but you passed target_tensors={given}"
+            )
+        return list(given)
+    if tf.is_tensor(given):
+        return [given]
+    raise TypeError(
+        "Expected `target_tensors` to be a list or tuple or dict or a single tensor, but got:", given
+    )
 
 
 def per_output(given: Any, names: list[str], what: str) -> list[Any]:
@@ -220,7 +259,7 @@ def add_metrics(endpoints: list[Endpoint]) -> None:
 def _add_to(metric: Metric, *values: Any, **weights: Any) -> None:
     """Adds the values of a batch to a metric. A step that is a function reads the result itself."""
     if runs_as_function():
-        metric.add_update(metric.update_state(*values, **weights))
+        metric.update_state(*values, **weights)
     else:
         metric(*values, **weights)
 

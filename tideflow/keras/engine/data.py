@@ -17,6 +17,8 @@ def as_array(value: Any, shape: Any = None) -> Any:
     """A value as an array with an axis of samples, and one more unless a shape says that there is none."""
     if isinstance(value, composites.Samples):
         return value
+    if isinstance(value, int):
+        raise ValueError(f"Expected an array data type but received an integer: {value}")
     if hasattr(value, "tocsr"):
         return value.tocsr()  # of which rows can be taken
     alone = shape is not None and len(shape) == 1
@@ -177,6 +179,12 @@ def sample_weights(y: Any, given: Any, class_weight: Any, mode: str | None) -> A
                 'weights, you should specify sample_weight_mode="temporal" in compile(). If you just '
                 "mean to use "
                 "sample-wise weights, make sure your sample_weight array is 1D."
+            )
+        if mode == "temporal" and len(y.shape) < 3:
+            raise ValueError(
+                f"Found a sample_weight array for an input with shape {tuple(y.shape)}. Timestep-wise sample "
+                'weighting (use of sample_weight_mode="temporal") is restricted to outputs that are at least '
+                "3D, i.e. that have a time dimension."
             )
         if given.shape[0] != y.shape[0]:
             raise ValueError(

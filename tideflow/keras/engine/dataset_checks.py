@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import tideflow as tf
+from tideflow.graph import nest
 from tideflow.keras.utils.data_utils import Sequence
 from tideflow.layers.keras_session import get_value
 
@@ -33,10 +34,18 @@ def check(x: Any, y: Any, sample_weight: Any, steps: int | None, steps_name: str
             raise ValueError(
                 f"When passing an infinitely repeating dataset, you must specify the `{steps_name}` argument."
             )
+    elif steps is None and not tf.executing_eagerly() and (x is None or _has_tensors(x)):
+        raise ValueError(
+            f"When using data tensors as input to a model, you should specify the `{steps_name}` argument."
+        )
     elif is_generator(x):
         _check_generator(y, sample_weight)
         if not tf.executing_eagerly():
             check_steps(x, steps, steps_name)
+
+
+def _has_tensors(x: Any) -> bool:
+    return any(isinstance(leaf, (tf.Tensor, tf.SparseTensor, tf.RaggedTensor)) for leaf in nest.flatten(x))
 
 
 def _check_dataset(x: Any, y: Any, sample_weight: Any) -> None:

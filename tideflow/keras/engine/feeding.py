@@ -26,7 +26,7 @@ class Fed:
         fed = [tensor for tensor in self.inputs if _is_fed(tensor)]
         if training:
             trained = [endpoint for endpoint in self._endpoints if endpoint.trained]
-            fed += [endpoint.target for endpoint in trained if self._target_tensors is None]
+            fed += [endpoint.target for endpoint in trained if endpoint.fed]
             fed += [endpoint.sample_weight for endpoint in trained if endpoint.sample_weight is not None]
         return fed
 
@@ -112,7 +112,7 @@ class Fed:
         if not training:
             return inputs, [], []
         trained = [endpoint for endpoint in self._endpoints if endpoint.trained]
-        ends = trained if self._target_tensors is None else []
+        ends = [endpoint for endpoint in trained if endpoint.fed]
         output_names = [endpoint.name for endpoint in ends]
         targets = data.in_order(y, output_names, "target") if ends or y is not None else []
         if any(target is None for target in targets):

@@ -55,6 +55,11 @@ class InputLayer(Layer):
             raise ValueError("Unrecognized keyword arguments:", kwargs.keys())
         if ragged and sparse:
             raise ValueError("Cannot set both sparse and ragged to True in a Keras input.")
+        if getattr(input_tensor, "is_eager", False):
+            raise ValueError(
+                "You should not pass an EagerTensor to `Input`. For example, instead of creating an "
+                "InputLayer, you should instantiate your model and directly call it on your input."
+            )
         if not name:
             name = f"input_{keras_state.get_uid('input')}"
         if dtype is None:

@@ -244,6 +244,13 @@ class Network(Layer):
           aggregation: `"mean"`; None where a metric object has aggregated the value.
           name: The name of the metric.
         """
+        if self._is_graph_network and hasattr(value, "_metric_obj"):
+            if tf.executing_eagerly():
+                raise ValueError(f"Expected a symbolic Tensor for the metric value, received: {value}")
+            raise ValueError(
+                "Using the result of calling a `Metric` object when calling `add_metric` on a Functional "
+                "Model is not supported. Please pass the Tensor to monitor directly."
+            )
         of_model = self._is_graph_network and is_symbolic(value) and comes_from_keras(value)
         if of_model and aggregation is not None and name is not None:
             self._insert(AddMetric(aggregation, name), value)
@@ -264,6 +271,14 @@ class Network(Layer):
 
     # ------------------------------------------------------------------ calling
 
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, Layer) and "_is_graph_network" not in self.__dict__:
+            raise RuntimeError(
+                "It looks like you are subclassing `Model` and you forgot to call `super(YourClass, "
+                "self).__init__()`. Always start with this line."
+            )
+        super().__setattr__(name, value)
+
     @_default
     def build(self, input_shape: ShapeLike) -> None:
         """Makes the variables of a subclassed model for inputs of a shape.
@@ -279,6 +294,11 @@ class Network(Layer):
             return
         if input_shape is None:
             raise ValueError("Input shape must be defined when calling build on a model subclass network.")
+        if not isinstance(input_shape, (tuple, list, tf.TensorShape)):
+            raise ValueError(
+                "Specified input shape is not one of the valid types. Please specify a batch input shape of "
+                f"type tuple or list of input shapes. User provided input type: {type(input_shape)}"
+            )
         many = (
             isinstance(input_shape, list)
             and input_shape

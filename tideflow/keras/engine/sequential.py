@@ -67,7 +67,7 @@ class Sequential(Model):
             if self.outputs:
                 self.outputs = [layer(self.outputs[0])]
                 if len(nest.flatten(self.outputs)) != 1:
-                    raise ValueError(
+                    raise TypeError(
                         "All layers in a Sequential model should have a single output tensor. For "
                         "multi-output layers, use the functional API."
                     )
@@ -89,7 +89,7 @@ class Sequential(Model):
         x = Input(batch_shape=shape, dtype=dtype, name=f"{layer.name}_input")
         layer(x)
         if len(layer._inbound_nodes[-1].outputs) != 1:
-            raise ValueError(
+            raise TypeError(
                 "All layers in a Sequential model should have a single output tensor. For multi-output "
                 "layers, use the functional API."
             )

@@ -130,14 +130,13 @@ class Model(Fed, Network):
         """Adds targets, metrics and losses to the graph, now that the outputs are known."""
         arguments = self._compile_arguments
         self._endpoints = compiling.endpoints_of(self, arguments)
-        targets = self._target_tensors
-        if targets is not None and not isinstance(targets, (list, tuple, dict)):
-            targets = [targets]
-        if isinstance(targets, dict):
-            targets = [targets.get(name) for name in self.output_names]
-        for number, endpoint in enumerate(self._endpoints):
-            if targets is not None or not self._has_steps:
-                endpoint.make_target(None if targets is None else targets[number])
+        targets = compiling.targets_per_output(self._target_tensors, self.output_names)
+        for endpoint, target in zip(self._endpoints, targets, strict=True):
+            if target is not None or not self._has_steps:
+                endpoint.make_target(target)
+        trained = self.run_eagerly or self.losses or any(end.trained for end in self._endpoints)
+        if self._is_graph_network and not trained:
+            raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))
         self._collected_trainable_weights = self.trainable_weights

@@ -48,6 +48,8 @@ class Metric(Layer, metaclass=ABCMeta):
         super().__init_subclass__(**kwargs)
         if "result" in cls.__dict__:
             cls.result = _of_all_replicas(cls.result)  # type: ignore[method-assign]
+        if "update_state" in cls.__dict__:
+            cls.update_state = _noted(cls.update_state)  # type: ignore[method-assign]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
         """Adds to the state, and computes the metric.
@@ -60,7 +62,6 @@ class Metric(Layer, metaclass=ABCMeta):
           The metric.
         """
         update = self.update_state(*args, **kwargs)
-        self.add_update(update)
         with tf.control_dependencies([update]):
             result = tf.identity(self.result())
         result._metric_obj = self
@@ -124,6 +125,28 @@ class Metric(Layer, metaclass=ABCMeta):
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
         return {"name": self.name, "dtype": self.dtype}
+
+
+def _noted(update_state: Callable[..., Any]) -> Callable[..., Any]:
+    """A method `update_state` whose operation is among the `updates` of the metric, as estimators want it.
+    What a subclass calls of its base is a part of it.
+    """
+
+    @functools.wraps(update_state)
+    def noted(self: Metric, *args: Any, **kwargs: Any) -> Any:
+        own = update_state.__get__(self, type(self))
+        if self.__dict__.get("_is_updating"):
+            return own(*args, **kwargs)
+        self.__dict__["_is_updating"] = True
+        try:
+            update = own(*args, **kwargs)
+        finally:
+            del self.__dict__["_is_updating"]
+        if update is not None:
+            self.add_update(update)
+        return update
+
+    return noted
 
 
 def _of_all_replicas(result: Callable[[Any], Any]) -> Callable[[Any], Any]:

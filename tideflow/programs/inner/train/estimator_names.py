@@ -196,6 +196,7 @@ def get_optimizer_instance(opt: Any, learning_rate: float | None = None) -> Any:
 
 _TPUEstimatorSpec = tf.estimator.tpu.TPUEstimatorSpec
 _get_replica_device_setter = preparation.device_setter_of
+_load_global_step_from_checkpoint_dir = preparation.global_step_of_checkpoint
 _VALID_MODEL_FN_ARGS = frozenset(spec._MODEL_FN_ARGUMENTS)
 _TF_CONFIG_ENV = "TF_CONFIG"
 _DEFAULT_REPLACEABLE_LIST = run_config._REPLACEABLE
