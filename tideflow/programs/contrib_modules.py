@@ -171,7 +171,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.datasets",
-        "tf.contrib.learn.datasets tideflow.contrib.learn.datasets",
+        "tf.contrib.learn.datasets tf.contrib.learn.datasets.synthetic tideflow.contrib.learn.datasets",
         "base mnist synthetic text_datasets",
     ),
     (
