@@ -5,8 +5,14 @@ import pytest
 
 import tideflow as tf
 from tideflow.contrib.timeseries.components import Cycle, LevelTrend
-from tideflow.contrib.timeseries.matrices import block_diagonal, matrix_powers, power_sums
+from tideflow.contrib.timeseries.matrices import (
+    batch_matrix_pow,
+    block_diagonal,
+    matrix_to_powers,
+    power_sums_tensor,
+)
 from tideflow.contrib.timeseries.state_space import StateSpaceSettings
+from tideflow.programs.inner.contrib import series_math
 
 MATRIX = np.array([[0.5, 1.0], [-0.25, 0.75]])
 NOISE = np.array([[2.0, 0.5], [0.5, 1.0]])
@@ -34,9 +40,9 @@ def accumulated(transition, noise, steps):
 
 def test_powers_and_their_sums_are_those_of_repeated_products():
     powers = [0, 1, 2, 5, 13]
-    found = value(matrix_powers(tf.constant(MATRIX), tf.constant(powers)))
+    found = value(matrix_to_powers(tf.constant(MATRIX), tf.constant(powers)))
     np.testing.assert_allclose(found, [np.linalg.matrix_power(MATRIX, power) for power in powers])
-    sums = value(power_sums(tf.constant(4), tf.constant(MATRIX), tf.constant(NOISE)))
+    sums = value(power_sums_tensor(tf.constant(4), tf.constant(MATRIX), tf.constant(NOISE)))
     np.testing.assert_allclose(sums, [accumulated(MATRIX, NOISE, steps) for steps in range(5)])
 
 
@@ -119,3 +125,61 @@ def test_a_wave_is_learned_and_continued(tmp_path):
     expected = 3.0 + np.sin(2 * np.pi * np.arange(96, 106) / 12)
     assert predicted["times"].tolist() == list(range(96, 106))
     assert np.abs(predicted["mean"][:, 0] - expected).max() < 0.4
+
+
+def test_each_matrix_of_a_batch_has_a_power_of_its_own():
+    batch = np.stack([MATRIX, 2 * MATRIX, MATRIX.T])
+    powers = [0, 1, 5]
+    expected = [np.linalg.matrix_power(each, power) for each, power in zip(batch, powers, strict=True)]
+    np.testing.assert_allclose(value(batch_matrix_pow(tf.constant(batch), powers)), expected)
+
+
+def test_one_matrix_times_a_batch():
+    batch, matrix = tf.constant(np.stack([MATRIX, MATRIX.T])), tf.constant(2 * MATRIX)
+    left, right = (
+        series_math.matrix_times_batch(matrix, batch, adj_y=True),
+        series_math.batch_times_matrix(batch, matrix),
+    )
+    np.testing.assert_allclose(value(left), [2 * MATRIX @ MATRIX.T, 2 * MATRIX @ MATRIX])
+    np.testing.assert_allclose(value(right), [2 * MATRIX @ MATRIX, 2 * MATRIX.T @ MATRIX])
+
+
+def test_blocks_repeat_along_diagonals():
+    blocks = np.arange(8.0).reshape(2, 2, 2)
+    found = value(series_math.make_toeplitz_matrix(tf.constant(blocks)))
+    np.testing.assert_array_equal(found, np.block([[blocks[0], blocks[1]], [blocks[1], blocks[0]]]))
+
+
+def test_a_cauchy_scale_is_about_a_third_of_the_deviation():
+    scale = value(series_math.entropy_matched_cauchy_scale(tf.constant([[4.0, 0.0], [0.0, 1.0]])))
+    np.testing.assert_allclose(scale, [2 / 3.04, 1 / 3.04], rtol=1e-2)
+
+
+def test_tables_of_nested_tensors():
+    defaults = (tf.constant([[1.0, 2.0]]), (tf.constant(7),))
+    table = series_math.TupleOfTensorsLookup(tf.int64, defaults, -1, -2, "states")
+    insert = table.insert([5, 6], (tf.zeros([2, 1, 2]), (tf.constant([8, 9]),)))
+    with tf.Session() as session:
+        session.run(insert)
+        matrices, (numbers,) = session.run(table.lookup([[6], [4]]))
+    np.testing.assert_array_equal(matrices, [[[[0.0, 0.0]]], [[[1.0, 2.0]]]])
+    np.testing.assert_array_equal(numbers, [[9], [7]])
+
+
+def test_helpers_of_models():
+    times = {"times": np.array([[1, 2], [3, 4]])}
+    following = series_math.canonicalize_times_or_steps_from_output(None, 2, times)
+    np.testing.assert_array_equal(following, [[3, 4], [5, 6]])
+    first, last = value(
+        [
+            series_math.batch_start_time(tf.constant([[1, 2]])),
+            series_math.batch_end_time(tf.constant([[1, 2]])),
+        ]
+    )
+    assert (first, last) == (1, 2)
+    dense = series_math.fully_connected(tf.ones([2, 3]), 3, 4, "dense", activation=None)
+    assert dense.shape.as_list() == [2, 4]
+    known, other = tf.constant(1.0), tf.constant(2.0)
+    with tf.Session():
+        switch = series_math.parameter_switch({known: 5.0})
+        assert (switch(known), switch(other)) == (5.0, 2.0)

@@ -211,6 +211,17 @@ def test_updates_of_variables_that_are_arguments_keep_their_order():
     assert [float(x) for x in g(b, a)] == [9.0, 18.0]
 
 
+def test_gradients_in_a_function_reach_tensors_of_the_graph_around_it():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant(3.0)
+
+        @tf.function
+        def slope():
+            return tf.gradients(x * x, x)[0]
+
+        assert session.run(slope()) == 6.0
+
+
 def test_a_gradient_may_capture_what_the_function_does_not():
     outside = tf.Variable(3.0)
 

@@ -275,3 +275,11 @@ def test_a_name_scope_enters_the_graph_of_its_values(graph, kind):
     with tf.name_scope("s", values=[value]):
         assert tf.get_default_graph() is other
     assert tf.get_default_graph() is graph
+
+
+def test_operations_and_tensors_show_their_parts_by_the_names_inside_tensorflow():
+    x, first = tf.constant(1.0), tf.no_op()
+    with tf.control_dependencies([first]):
+        y = tf.identity(x)
+    assert y._op is y.op and y.op._graph is tf.get_default_graph()
+    assert y.op._inputs == [x] and y.op._outputs == [y] and y.op._control_inputs == [first]

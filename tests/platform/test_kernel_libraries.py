@@ -28,7 +28,7 @@ FLAGS = [*tf.sysconfig.get_compile_flags(), *tf.sysconfig.get_link_flags()]
 @pytest.fixture(scope="session")
 def paths(tmp_path_factory):
     folder = tmp_path_factory.mktemp("libraries")
-    sources = ("zero_out.cc", "interface.cc", "stateful.cc", "windows.cc", "parts.cc")
+    sources = ("zero_out.cc", "interface.cc", "stateful.cc", "windows.cc", "parts.cc", "numeric.cc")
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda name: compiled(SOURCES / name, folder, FLAGS), sources))
 

@@ -80,6 +80,10 @@ class AssertionsTest(tf.test.TestCase):
         self.assertProtoEqualsVersion("", tf.Graph().as_graph_def())
         with self.assertRaises(AssertionError):
             self.assertProtoEquals("versions { producer: 1 }", tf.Graph().as_graph_def())
+        summary = tf.Summary(value=[tf.Summary.Value(tag="t", simple_value=0.1 + 1e-8)])
+        self.assertProtoEquals('value { tag: "t" simple_value: 0.1 }', summary)
+        with self.assertRaises(AssertionError):
+            self.assertProtoEquals('value { tag: "t" simple_value: 0.10001 }', summary)
 
     def test_errors(self):
         with self.session():

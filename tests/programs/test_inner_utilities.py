@@ -11,6 +11,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
 import tideflow as tf
 from tideflow.functions.defun import Defun
+from tideflow.platform import message_comparison
 from tideflow.programs import modules
 from tideflow.programs.inner.graph import (
     function_names,
@@ -19,7 +20,6 @@ from tideflow.programs.inner.graph import (
     shape_functions,
     subscriptions,
 )
-from tideflow.programs.inner.testing import message_comparison
 from tideflow.programs.inner.util import object_identity, small_utilities
 
 

@@ -139,3 +139,29 @@ def test_a_queue_says_what_it_is():
         named = tf.RandomShuffleQueue(10, 2, [tf.string], names=["line"], name="lines")
     assert repr(plain) == "<FIFOQueue 'numbers' of float32 (3,), int64 ()>"
     assert repr(named) == "<RandomShuffleQueue 'lines' of line string <unknown>>"
+
+
+def test_one_of_several_queues_has_what_is_the_same_of_their_shapes():
+    def shape_of_one(*shapes):
+        queues = [tf.PaddingFIFOQueue(5, [tf.float32], [shape]) for shape in shapes]
+        return tf.QueueBase.from_list(tf.constant(0), queues).shapes[0]
+
+    with tf.Graph().as_default():
+        assert shape_of_one([1, 2], [1, 3]).as_list() == [1, None]
+        assert shape_of_one([1], [None]).as_list() == [None]
+        assert shape_of_one([1], [1, 1]).ndims is None
+
+
+def test_rows_that_are_enqueued_are_as_many_of_each_component():
+    with tf.Graph().as_default():
+        queue = tf.FIFOQueue(5, [tf.int32] * 3, [[]] * 3)
+        with pytest.raises(ValueError, match="Dimensions 2 and 3 are not compatible"):
+            queue.enqueue_many((tf.placeholder(tf.int32, [None]), [1, 2], [1, 2, 3]))
+
+
+def test_a_shared_shuffling_queue_has_the_seed_of_its_name():
+    with tf.Graph().as_default():
+        tf.set_random_seed(87654321)
+        queues = [tf.RandomShuffleQueue(1, 0, tf.float32, shared_name="shared") for _ in range(2)]
+        seeds = [[queue.queue_ref.op.get_attr(name) for name in ("seed", "seed2")] for queue in queues]
+    assert seeds[0] == seeds[1] and seeds[0][0] == 87654321 and seeds[0][1] > 0

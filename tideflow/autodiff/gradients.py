@@ -118,13 +118,16 @@ def _as_list(x: Any) -> list[Any]:
 
 
 def _source(x: Any) -> Tensor:
-    """The tensor that receives the gradient of x: x itself, or a variable's handle or reference."""
+    """The tensor that receives the gradient of x: x itself, or a variable's handle or reference.
+
+    In a function, what it took of the graph around it is the input that stands for that.
+    """
+    graph: Any = get_default_graph()
     if isinstance(x, Tensor):
-        return x
+        return graph.captured.get(x, x) if graph.building_function else x
     handle = getattr(x, "handle", None)
     if not isinstance(handle, Tensor):
         return convert_to_tensor(x, as_ref=True)
-    graph: Any = get_default_graph()
     return graph.capture(handle) if graph.building_function else handle
 
 

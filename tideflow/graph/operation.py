@@ -292,6 +292,12 @@ class Operation:
         self.inputs = tuple(inputs)
         self.graph._mutated()
 
+    # Programs that rewrite graphs read inputs and outputs by the names that they have inside TensorFlow.
+    _inputs = property(lambda self: list(self.inputs))
+    _outputs = property(lambda self: list(self.outputs))
+    _control_inputs = property(lambda self: list(self.control_inputs))
+    _graph = property(lambda self: self.graph)
+
     @property
     def _control_outputs(self) -> list[Operation]:
         return [op for op in self.graph.get_operations() if self in op.control_inputs]
@@ -403,6 +409,8 @@ class Tensor:
     def name(self) -> str:
         """The tensor's name: its operation's name and its output index, `"op:0"`."""
         return f"{self.op.name}:{self.value_index}"
+
+    _op = property(lambda self: self.op)  # its name inside TensorFlow, which programs read
 
     @property
     def graph(self) -> Graph:

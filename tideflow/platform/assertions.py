@@ -20,6 +20,7 @@ from tideflow.graph.graph import GRAPH_DEF_VERSION
 from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import get_default_graph
 from tideflow.ops.control_flow.python_functions import py_func
+from tideflow.platform.message_comparison import assertProtoEqual
 
 if TYPE_CHECKING:
     from tideflow.graph.device import DeviceSpec
@@ -473,7 +474,7 @@ class Assertions(absltest.TestCase):
     def assertProtoEquals(
         self, expected_message_maybe_ascii: Any, message: Any, msg: str | None = None
     ) -> None:
-        """Asserts that a message is the expected one.
+        """Asserts that a message is the expected one. Numbers are compared by six or seven places.
 
         Args:
           expected_message_maybe_ascii: The expected message, or its text.
@@ -485,7 +486,7 @@ class Assertions(absltest.TestCase):
             expected = text_format.Parse(expected, type(message)())
         self.assertIs(type(expected), type(message), msg)
         if expected != message:
-            self.assertMultiLineEqual(str(expected), str(message), msg)
+            assertProtoEqual(self, expected, message, normalize_numbers=True, msg=msg)
 
     def assertProtoEqualsVersion(
         self,

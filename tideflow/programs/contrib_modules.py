@@ -171,7 +171,7 @@ _ROWS: list[tuple[str, str, str, str]] = [
     (
         "learn",
         "python.learn.datasets",
-        "tf.contrib.learn.datasets tideflow.contrib.learn.datasets",
+        "tf.contrib.learn.datasets tf.contrib.learn.datasets.synthetic tideflow.contrib.learn.datasets",
         "base mnist synthetic text_datasets",
     ),
     (
@@ -354,8 +354,8 @@ _ROWS: list[tuple[str, str, str, str]] = [
         "tideflow.contrib.timeseries.keys tideflow.contrib.timeseries.saved_model_utils "
         "tideflow.contrib.timeseries.readers tideflow.contrib.timeseries.heads "
         "tideflow.contrib.timeseries.statistics tideflow.contrib.timeseries.matrices "
-        "tideflow.contrib.timeseries.densities",
-        "ar_model estimators feature_keys head input_pipeline math_utils model saved_model_utils "
+        "tideflow.contrib.timeseries.densities inner.contrib.series_math",
+        "ar_model estimators feature_keys head input_pipeline math_utils model model_utils saved_model_utils "
         "state_management",
     ),
     (

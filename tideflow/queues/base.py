@@ -13,7 +13,7 @@ from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
 from tideflow.graph.scopes import get_seed, name_scope
-from tideflow.graph.shapes import TensorShape, as_shape
+from tideflow.graph.shapes import TensorShape, as_shape, dimension_at_index
 from tideflow.ops.arrays import indexing, joining
 from tideflow.ops.queues import queues
 
@@ -146,9 +146,9 @@ class QueueBase:
         """
         with name_scope(name, f"{self._name}_EnqueueMany", self._scope_values(vals)) as scope:
             values = self._components(vals)
-            rows = values[0].shape.with_rank_at_least(1)[:1]
+            rows = dimension_at_index(values[0].shape.with_rank_at_least(1), 0)
             for value, shape in zip(values, self._shapes, strict=True):
-                rows.assert_is_compatible_with(value.shape.with_rank_at_least(1)[:1])
+                rows = rows.merge_with(dimension_at_index(value.shape.with_rank_at_least(1), 0))
                 value.shape[1:].assert_is_compatible_with(shape)
             return self._op(queues.enqueue_many_op, queues.enqueue_many_v2_op)(
                 self._queue_ref, values, name=scope
@@ -292,8 +292,12 @@ class QueueBase:
 
 
 def _common_shape(shapes: list[TensorShape]) -> TensorShape:
-    first = shapes[0]
-    return first if all(shape.tuple == first.tuple for shape in shapes) else TensorShape(None)
+    """What is the same of all shapes; the number of dimensions must be."""
+    known = [shape.tuple for shape in shapes]
+    if None in known or len({*map(len, known)}) > 1:  # type: ignore[arg-type]
+        return TensorShape(None)
+    sizes = zip(*known, strict=True)  # type: ignore[arg-type]
+    return TensorShape([size[0] if len({*size}) == 1 else None for size in sizes])
 
 
 def _as_types(types: Any) -> list[dtypes.DType]:
@@ -399,8 +403,8 @@ class RandomShuffleQueue(QueueBase):
         first, second = get_seed(seed)
         if first is None and second is None:
             first, second = 0, 0
-        elif first is None and shared_name is not None:
-            first, second = 0, _seed_of_name(shared_name, second)
+        elif seed is None and shared_name is not None:
+            second = _seed_of_name(shared_name, first)  # not by the operations before it
         ref = queues.random_shuffle_queue_v2_op(
             component_types=types,
             shapes=sizes or [],

@@ -111,6 +111,15 @@ def test_functions_are_called_again_when_they_fail():
         base.retry(1.0, 2.0, jitter=1.0)
 
 
+def test_sets_of_data_are_found_by_their_names():
+    public = tf.contrib.learn.datasets
+    made = public.base.Dataset(data=[1], target=[2])
+    assert public.base.Datasets(train=made, validation=None, test=made).train.target == [2]
+    assert public.synthetic.circles(10).data.shape == public.synthetic.spirals(10).data.shape == (10, 2)
+    assert set(public.text_datasets.load_dbpedia(test_with_fake_data=True).train.target) == {1, 2, 3, 4, 5}
+    assert sorted(datasets.DATASETS) == ["boston", "dbpedia", "iris", "mnist"]
+
+
 def test_tables_shrink(tmp_path):
     (tmp_path / "table.csv").write_text("1,a\n2,b\n3,c\n")
     datasets.base.shrink_csv(str(tmp_path / "table.csv"), 2)

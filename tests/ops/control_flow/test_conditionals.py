@@ -3,6 +3,8 @@
 What a plan makes of them is in tests/compile/test_cond.py.
 """
 
+import collections
+
 import numpy as np
 import pytest
 
@@ -259,3 +261,12 @@ def test_merges_without_a_cond_pass_the_gradient_on(pred):
     merged = tf.raw_ops.Merge(inputs=[switch.output_false, x * 5.0]).output
     (grad,) = tf.gradients(merged, x)
     assert run(grad, {pred: True}) == 5.0
+
+
+def test_a_tuple_of_one_is_its_item_unless_that_is_strict():
+    One = collections.namedtuple("One", "item")
+    with tf.Graph().as_default():
+        chosen = tf.placeholder_with_default(True, [])
+        sides = (lambda: One(tf.constant(1)), lambda: One(tf.constant(2)))
+        assert isinstance(tf.cond(chosen, *sides), tf.Tensor)
+        assert isinstance(tf.cond(chosen, *sides, strict=True), One)

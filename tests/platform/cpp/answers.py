@@ -1,6 +1,6 @@
 """What the ops of the sources beside this file answer, as text: the same under both engines.
 
-`python answers.py ENGINE ZERO_OUT INTERFACE STATEFUL WINDOWS PARTS` prints them, given
+`python answers.py ENGINE ZERO_OUT INTERFACE STATEFUL WINDOWS PARTS NUMERIC` prints them, given
 the compiled libraries. It runs under Python 3.7 too.
 """
 
@@ -13,7 +13,7 @@ import tempfile
 import numpy as np
 
 
-def answers(tf, zero_out, interface, stateful, windows, parts):
+def answers(tf, zero_out, interface, stateful, windows, parts, numeric):
     lines = []
 
     def show(name, function):
@@ -320,6 +320,22 @@ def answers(tf, zero_out, interface, stateful, windows, parts):
             attrs = dict({"vocabulary": words, "log": log}, **changed)
             show("no file", run(lambda: parts.number_words(asked, **attrs)))
             lines[-1] = lines[-1].replace(folder, "")
+
+    # single numbers, sparse tensors, lists
+    def functions(dtype):
+        x = tf.constant([-2.5, 0.0, 0.75, 3.0, float("inf"), float("nan")], dtype)
+        return [tf.cast(each, tf.float32) for each in numeric.number_functions(x)]
+
+    for dtype in (tf.float32, tf.float64):
+        show(f"functions {dtype.name}", run(lambda: tf.as_string(functions(dtype)[0], precision=4)))
+    for dtype in (tf.half, tf.float32):
+        show(f"limits {dtype.name}", run(lambda: functions(dtype)[1]))
+    places = [[0, 1], [0, 3], [2, 0], [2, 1]]
+    show("sparse", run(lambda: numeric.sparse_rows(places, [1.0, 2.0, 3.0, 4.0], [3, 4])))
+    for wrong in ([[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [3, 0]], [[0, 1, 2]], [0]):
+        show(f"sparse {wrong}", run(lambda: numeric.sparse_rows(wrong, [1.0] * len(wrong), [3, 4])))
+    show("outer", run(lambda: numeric.outer_product([1.0, 2.0, 3.0], [4.0, 5.0])))
+    show("middles", run(lambda: numeric.sum_of_middles([tf.ones([2, 2, 3, 2]), tf.ones([2, 5])])))
     return lines
 
 

@@ -78,8 +78,8 @@ def pick_vector(condition: Any, if_true: Any, if_false: Any) -> Any:
         known = constant_value(condition)
         if known is not None:
             return if_true if known else if_false
-        if_true = convert_to_tensor(if_true, dtype=dtypes.int32, name="true_vector")
-        if_false = convert_to_tensor(if_false, dtype=dtypes.int32, name="false_vector")
+        if_true = convert_to_tensor(if_true, name="true_vector")
+        if_false = convert_to_tensor(if_false, name="false_vector")
         count = shapes.shape(if_true)[0]
         both = joining.concat([if_true, if_false], 0)
         first, size = indexing.where(condition, 0, count), indexing.where(condition, count, -1)

@@ -14,7 +14,7 @@ from tideflow.export import export
 from tideflow.platform.deprecation import deprecated
 
 _SCIKIT = (None, "Use scikits.learn.datasets.")
-_SYNTHETIC = "Consider using synthetic datasets from scikits.learn."
+_CONSIDER_SCIKIT = "Consider using synthetic datasets from scikits.learn."
 
 
 def _table_beside(name: str) -> str:
@@ -54,8 +54,23 @@ def load_boston(data_path: str | None = None) -> Dataset:
     return load_csv_with_header(path, target_dtype=np.float64, features_dtype=np.float64)
 
 
-def _load_dbpedia(size: str) -> Datasets:
-    """Articles and their kinds, from the files in the folder of which the environment tells."""
+@export("contrib.learn.datasets.text_datasets.load_dbpedia")
+@deprecated(None, "See contrib/learn/README.md")
+def load_dbpedia(size: str = "small", test_with_fake_data: bool = False) -> Datasets:
+    """Loads articles and their kinds, from files in the folder `dbpedia_data`.
+
+    Args:
+      size: `"small"` for a thousandth of the articles.
+      test_with_fake_data: Whether a few made-up articles take their place.
+
+    Returns:
+      The articles to train with, and those to test with.
+
+    Raises:
+      FileNotFoundError: If the files are not there.
+    """
+    if test_with_fake_data:
+        return _made_up_articles()
     folder = os.path.join(os.environ.get("TF_EXP_BASE_DIR", ""), "dbpedia_data", "dbpedia_csv")
     tables = []
     for name in ("train", "test"):
@@ -69,6 +84,14 @@ def _load_dbpedia(size: str) -> Datasets:
         every = 1000 if size == "small" else 1
         tables.append(Dataset(table.data[::every], table.target[::every]))
     return Datasets(train=tables[0], validation=None, test=tables[1])
+
+
+DATASETS: dict[str, Callable[..., Any]] = {
+    "iris": load_iris,
+    "boston": load_boston,
+    "mnist": load_mnist,
+    "dbpedia": load_dbpedia,
+}
 
 
 @export("contrib.learn.datasets.load_dataset")
@@ -89,15 +112,9 @@ def load_dataset(name: str, size: str = "small", test_with_fake_data: bool = Fal
       ValueError: If there is no such set.
       FileNotFoundError: If its files are not there.
     """
-    loaders: dict[str, Callable[[], Any]] = {
-        "iris": load_iris,
-        "boston": load_boston,
-        "mnist": load_mnist,
-        "dbpedia": lambda: _made_up_articles() if test_with_fake_data else _load_dbpedia(size),
-    }
-    if name not in loaders:
+    if name not in DATASETS:
         raise ValueError(f"Name of dataset is not found: {name}")
-    return loaders[name]()
+    return DATASETS[name](size, test_with_fake_data) if name == "dbpedia" else DATASETS[name]()
 
 
 def _made_up_articles() -> Datasets:
@@ -121,7 +138,8 @@ def _shuffled(x: np.ndarray, y: np.ndarray, labels: np.ndarray, noise: float | N
     return Dataset(data=points[order], target=labels[order])
 
 
-@deprecated(None, _SYNTHETIC)
+@export("contrib.learn.datasets.synthetic.circles")
+@deprecated(None, _CONSIDER_SCIKIT)
 def circles(
     n_samples: int = 100,
     noise: float | None = None,
@@ -129,7 +147,18 @@ def circles(
     factor: float = 0.8,
     n_classes: int = 2,
 ) -> Dataset:
-    """Points on circles, one circle a class, each smaller than the one before by a factor."""
+    """Makes points on circles, one circle a class, each smaller than the one before.
+
+    Args:
+      n_samples: The number of points.
+      noise: The standard deviation of their noise; none if None.
+      seed: The seed of the numbers.
+      factor: By how much a circle is smaller than the one before.
+      n_classes: The number of circles.
+
+    Returns:
+      The points as `data`, and their classes as `target`.
+    """
     if seed is not None:
         np.random.seed(seed)
     angles = np.linspace(0, 2 * np.pi, n_samples // n_classes)
@@ -149,7 +178,8 @@ _RADII: dict[str, Callable[..., np.ndarray]] = {
 }
 
 
-@deprecated(None, _SYNTHETIC)
+@export("contrib.learn.datasets.synthetic.spirals")
+@deprecated(None, _CONSIDER_SCIKIT)
 def spirals(
     n_samples: int = 100,
     noise: float | None = None,
@@ -158,7 +188,22 @@ def spirals(
     n_loops: float = 2,
     exp_scale: float = 0.1,
 ) -> Dataset:
-    """Points on two spirals, one a class."""
+    """Makes points on two spirals, one a class.
+
+    Args:
+      n_samples: The number of points.
+      noise: The standard deviation of their noise; none if None.
+      seed: The seed of the numbers.
+      mode: `"archimedes"`, `"bernoulli"` or `"fermat"`.
+      n_loops: How often a spiral goes around.
+      exp_scale: How fast a spiral of Bernoulli grows.
+
+    Returns:
+      The points as `data`, and their classes as `target`.
+
+    Raises:
+      ValueError: If there is no such mode.
+    """
     if mode not in _RADII:
         raise ValueError(f"Cannot generate spiral with mode {mode}")
     if seed is not None:
@@ -179,7 +224,7 @@ def spirals(
     return _shuffled(x, y, labels, noise)
 
 
-_MADE = {"circles": circles, "spirals": spirals}
+SYNTHETIC: dict[str, Callable[..., Dataset]] = {"circles": circles, "spirals": spirals}
 
 
 @export("contrib.learn.datasets.make_dataset")
@@ -209,6 +254,6 @@ def make_dataset(
     Raises:
       ValueError: If there is no such set.
     """
-    if name not in _MADE:
+    if name not in SYNTHETIC:
         raise ValueError(f"Synthetic dataset not found or not implemeted: {name}")
-    return _MADE[name](n_samples, noise, seed, *args, **kwargs)
+    return SYNTHETIC[name](n_samples, noise, seed, *args, **kwargs)

@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from tideflow.export import expose
 from tideflow.graph import dtypes
 from tideflow.graph.scopes import get_seed
 
 Datasets = namedtuple("Datasets", ["train", "validation", "test"])
+expose(Datasets, "contrib.learn.datasets.base.Datasets")
 
 TRAIN_IMAGES = "train-images-idx3-ubyte"
 TRAIN_LABELS = "train-labels-idx1-ubyte"

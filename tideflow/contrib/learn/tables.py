@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tideflow.export import export
+from tideflow.export import export, expose
 from tideflow.platform.deprecation import deprecated
 from tideflow.platform.gfile import GFile
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
 Dataset = namedtuple("Dataset", ["data", "target"])
+expose(Dataset, "contrib.learn.datasets.base.Dataset")
 
 
 def _divided(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
-from tideflow.contrib.timeseries.matrices import covariance_variable
+from tideflow.contrib.timeseries.matrices import variable_covariance_matrix
 from tideflow.contrib.timeseries.state_space import (
     LEAST_VARIANCE,
     StateSpaceCorrelatedFeaturesEnsemble,
@@ -241,7 +241,9 @@ class Varma(StateSpaceModel):
         variance = self._start_variance()
         scale = 0.0 if variance is None else tf.log(tf.maximum(tf.reduce_mean(variance), LEAST_VARIANCE))
         name = "state_transition_noise"
-        return covariance_variable(self._noise_size(), name, self.dtype, initial_log_scale=scale)
+        return variable_covariance_matrix(
+            self._noise_size(), name, self.dtype, initial_overall_scale_log=scale
+        )
 
 
 def structural_ensemble(

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
 
 
-def block_diagonal(matrices: Sequence[Any], dtype: DType, name: str) -> Tensor:
+def block_diagonal(
+    matrices: Sequence[Any], dtype: DType = tf.float32, name: str = "block_diagonal"
+) -> Tensor:
     """Matrices [..., rows, columns] along the diagonal of one; the batch axes are the same."""
     blocks = [tf.convert_to_tensor(matrix, dtype) for matrix in matrices]
     widths = [tf.shape(block)[-1] for block in blocks]
@@ -30,10 +32,10 @@ def block_diagonal(matrices: Sequence[Any], dtype: DType, name: str) -> Tensor:
     return joined
 
 
-def matrix_powers(matrix: Tensor, powers: Tensor) -> Tensor:
-    """The matrix to each of the powers, [powers, size, size], by repeated squaring."""
-    count, size = tf.size(powers), tf.shape(matrix)[0]
-    identities = tf.eye(size, batch_shape=[count], dtype=matrix.dtype)
+def batch_matrix_pow(matrices: Any, powers: Any) -> Tensor:
+    """Each matrix [batch, size, size] to a power of its own [batch], by repeated squaring."""
+    bases = tf.convert_to_tensor(matrices)
+    identities = tf.eye(tf.shape(bases)[1], batch_shape=tf.shape(bases)[:1], dtype=bases.dtype)
 
     def square(base: Tensor, left: Tensor, product: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         goes_on = left > 1
@@ -42,31 +44,42 @@ def matrix_powers(matrix: Tensor, powers: Tensor) -> Tensor:
         base = tf.where(goes_on, tf.matmul(base, base), base)
         return base, tf.where(goes_on, left // 2, left), product
 
-    start = [tf.tile(matrix[None], [count, 1, 1]), tf.cast(powers, tf.int32), identities]
+    start = [bases, tf.cast(powers, tf.int32), identities]
     base, left, product = tf.while_loop(lambda _, left, __: tf.reduce_any(left > 1), square, start)
     return tf.where(tf.equal(left, 0), identities, tf.matmul(base, product))
 
 
-def power_sums(count: Tensor, matrix: Tensor, multiplier: Tensor) -> Tensor:
-    """The sums over p < n of matrix^p * multiplier * (matrix^p)^T, for n from 0 to count."""
+def matrix_to_powers(matrix: Any, powers: Any) -> Tensor:
+    """The matrix to each of the powers, [powers, size, size]."""
+    matrix = tf.convert_to_tensor(matrix)
+    return batch_matrix_pow(tf.tile(matrix[None], [tf.size(powers), 1, 1]), powers)
+
+
+def power_sums_tensor(array_size: Any, power_matrix: Any, multiplier: Any) -> Tensor:
+    """The sums over p < n of matrix^p * multiplier * (matrix^p)^T, for n from 0 to `array_size`."""
+    matrix, multiplier = tf.convert_to_tensor(power_matrix), tf.convert_to_tensor(multiplier)
     size = tf.shape(matrix)[0]
     identity = tf.eye(size, dtype=matrix.dtype)
     identity.set_shape(matrix.shape)
-    each = tf.range(tf.cast(count, tf.int32) - 1)
+    each = tf.range(tf.cast(array_size, tf.int32) - 1)
     powers = tf.scan(lambda power, _: tf.matmul(power, matrix), each, initializer=identity)
     scaled = tf.reshape(tf.matmul(tf.reshape(powers, [-1, size]), multiplier), tf.shape(powers))
     terms = tf.concat([multiplier[None], tf.matmul(scaled, powers, adjoint_b=True)], axis=0)
     return tf.concat([tf.zeros_like(multiplier)[None], tf.cumsum(terms)], axis=0)
 
 
-def clip_covariance(covariance: Tensor, maximum_ratio: float, minimum: float) -> Tensor:
-    """A covariance whose variances are at least a part of the largest one, and at least `minimum`."""
-    variances = tf.matrix_diag_part(covariance)
-    least = tf.reduce_max(variances, axis=-1, keepdims=True) / maximum_ratio
-    return tf.matrix_set_diag(covariance, tf.maximum(tf.maximum(variances, least), minimum))
+def clip_covariance(
+    covariance_matrix: Tensor, maximum_variance_ratio: float, minimum_variance: float
+) -> Tensor:
+    """A covariance whose variances are at least a part of the largest one, and at least a minimum."""
+    variances = tf.matrix_diag_part(covariance_matrix)
+    least = tf.reduce_max(variances, axis=-1, keepdims=True) / maximum_variance_ratio
+    return tf.matrix_set_diag(covariance_matrix, tf.maximum(tf.maximum(variances, least), minimum_variance))
 
 
-def positive_definite(raw: Tensor, off_diagonal_scale: Any, overall_scale: Any) -> Tensor:
+def sign_magnitude_positive_definite(
+    raw: Any, off_diagonal_scale: Any = 0.0, overall_scale: Any = 0.0
+) -> Tensor:
     """A covariance of any numbers: its root has exponentials as diagonal and signed ones above."""
     raw = tf.convert_to_tensor(raw)
 
@@ -86,33 +99,34 @@ def positive_definite(raw: Tensor, off_diagonal_scale: Any, overall_scale: Any) 
     return tf.matmul(root, root, transpose_a=True)
 
 
-def covariances_of(vectors: Tensor, size: int) -> Tensor:
-    """A covariance [size, size] of each vector, by a dense layer."""
-    raw = tf.contrib.layers.fully_connected(vectors, size**2 + 2, activation_fn=None)
+def transform_to_covariance_matrices(input_vectors: Tensor, matrix_size: int) -> Tensor:
+    """A covariance [matrix_size, matrix_size] of each vector, by a dense layer."""
+    size = matrix_size
+    raw = tf.contrib.layers.fully_connected(input_vectors, size**2 + 2, activation_fn=None)
     matrices = tf.reshape(raw[..., :-2], tf.concat([tf.shape(raw)[:-1], [size, size]], axis=0))
-    return positive_definite(matrices, raw[..., -2], raw[..., -1])
+    return sign_magnitude_positive_definite(matrices, raw[..., -2], raw[..., -1])
 
 
-def covariance_variable(
+def variable_covariance_matrix(
     size: int,
     name: str,
     dtype: DType,
-    initial_diagonal: Tensor | None = None,
-    initial_log_scale: Any = 0.0,
+    initial_diagonal_values: Tensor | None = None,
+    initial_overall_scale_log: Any = 0.0,
 ) -> Tensor:
-    """A covariance that is learned, as `positive_definite` of variables."""
+    """A covariance that is learned, as `sign_magnitude_positive_definite` of variables."""
     raw = tf.get_variable(f"{name}_pre_transform", [size, size], dtype, tf.zeros_initializer())
-    if initial_diagonal is not None:
-        raw += tf.matrix_diag(tf.log(initial_diagonal))
+    if initial_diagonal_values is not None:
+        raw += tf.matrix_diag(tf.log(initial_diagonal_values))
     off_diagonal = tf.get_variable(
         f"{name}_off_diagonal_scale", dtype=dtype, initializer=tf.constant(-5.0, dtype)
     )
     overall = tf.get_variable(f"{name}_overall_scale", [], dtype, tf.zeros_initializer())
-    scale = tf.convert_to_tensor(initial_log_scale, dtype) + overall
-    return tf.identity(positive_definite(raw, off_diagonal, scale), name=name)
+    scale = tf.convert_to_tensor(initial_overall_scale_log, dtype) + overall
+    return tf.identity(sign_magnitude_positive_definite(raw, off_diagonal, scale), name=name)
 
 
-def log_covariance_prior(covariance: Tensor) -> Tensor:
+def log_noninformative_covariance_prior(covariance: Tensor) -> Tensor:
     """The logarithm of a prior density of covariances that says as little as it can."""
     size = tf.shape(covariance)[0]
     covariance += tf.diag(1e-8 * tf.ones([size], covariance.dtype))

@@ -11,11 +11,11 @@ from tideflow.contrib.timeseries import kalman
 from tideflow.contrib.timeseries.matrices import (
     block_diagonal,
     clip_covariance,
-    covariance_variable,
-    covariances_of,
-    log_covariance_prior,
-    matrix_powers,
-    power_sums,
+    log_noninformative_covariance_prior,
+    matrix_to_powers,
+    power_sums_tensor,
+    transform_to_covariance_matrices,
+    variable_covariance_matrix,
 )
 from tideflow.contrib.timeseries.models import SequentialTimeSeriesModel
 
@@ -83,7 +83,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
 
     def transition_to_powers(self, powers: Tensor) -> Tensor:
         """The transition over each number of times."""
-        return matrix_powers(tf.convert_to_tensor(self.get_state_transition(), self.dtype), powers)
+        return matrix_to_powers(tf.convert_to_tensor(self.get_state_transition(), self.dtype), powers)
 
     def transition_power_noise_accumulator(self, num_steps: Tensor) -> Tensor:
         """The covariance of the noise that each number of times adds."""
@@ -92,7 +92,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             tf.matmul(transform, self.state_transition_noise_covariance), transform, transpose_b=True
         )
         transition = tf.convert_to_tensor(self.get_state_transition(), self.dtype)
-        return tf.gather(power_sums(tf.reduce_max(num_steps) + 1, transition, noise), num_steps)
+        return tf.gather(power_sums_tensor(tf.reduce_max(num_steps) + 1, transition, noise), num_steps)
 
     # ---------------------------------------------------------------------------------- its variables
 
@@ -140,11 +140,11 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         if variance is not None:
             count = tf.cast(self._input_statistics.total_observation_count, self.dtype)
             scale = tf.log(tf.maximum(tf.reduce_mean(variance) / count, LEAST_VARIANCE))
-        return covariance_variable(
+        return variable_covariance_matrix(
             self._noise_size(),
             "state_transition_noise",
             self.dtype,
-            initial_log_scale=scale - self._tradeoff_log,
+            initial_overall_scale_log=scale - self._tradeoff_log,
         )
 
     def _observation_noise_covariance(self) -> Tensor:
@@ -154,7 +154,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         variance = self._start_variance()
         if variance is not None:
             variance = tf.maximum(variance, LEAST_VARIANCE)
-        return covariance_variable(size, name, self.dtype, variance, self._tradeoff_log)
+        return variable_covariance_matrix(size, name, self.dtype, variance, self._tradeoff_log)
 
     def get_prior_covariance(self) -> Tensor:
         """The covariance of the first state."""
@@ -246,7 +246,7 @@ class StateSpaceModel(SequentialTimeSeriesModel):
         with tf.variable_scope("exogenous_noise_increasing_mean"):
             moved = tf.contrib.layers.fully_connected(regressors, size, activation_fn=None)
         with tf.variable_scope("exogenous_noise_increasing_covariance"):
-            added = covariances_of(regressors, size)
+            added = transform_to_covariance_matrices(regressors, size)
         return mean + moved, covariance + added, times
 
     def _scale_back_predictions(self, predictions: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -262,9 +262,9 @@ class StateSpaceModel(SequentialTimeSeriesModel):
             return tf.zeros([], self.dtype)
         statistics = self._input_statistics
         count = tf.shape(times)[1] if statistics is None else statistics.total_observation_count
-        prior = log_covariance_prior(self.state_transition_noise_covariance)
+        prior = log_noninformative_covariance_prior(self.state_transition_noise_covariance)
         if self._settings.use_observation_noise:
-            prior += log_covariance_prior(self._observation_noise)
+            prior += log_noninformative_covariance_prior(self._observation_noise)
         return -1.0 / tf.cast(count, self.dtype) * prior
 
 

@@ -143,11 +143,7 @@ def _branch_result(context: CondContext, value: Any) -> Any:
 
 
 def _unpack_single(result: Any) -> Any:
-    return (
-        result[0]
-        if isinstance(result, (list, tuple)) and len(result) == 1 and not hasattr(result, "_fields")
-        else result
-    )
+    return result[0] if isinstance(result, (list, tuple)) and len(result) == 1 else result
 
 
 def _check_same(true_result: Any, false_result: Any, true_flat: list[Any], false_flat: list[Any]) -> None:

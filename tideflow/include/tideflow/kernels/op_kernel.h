@@ -230,6 +230,22 @@ class OpInputList {
   int size() const { return last_ - first_; }
   inline const Tensor& operator[](int i) const;
 
+  class Iterator {
+   public:
+    Iterator(const OpInputList* list, int i) : list_(list), i_(i) {}
+    bool operator==(const Iterator& other) const { return i_ == other.i_; }
+    bool operator!=(const Iterator& other) const { return i_ != other.i_; }
+    Iterator& operator++() { return ++i_, *this; }
+    const Tensor& operator*() const { return (*list_)[i_]; }
+    const Tensor* operator->() const { return &(*list_)[i_]; }
+
+   private:
+    const OpInputList* list_;
+    int i_;
+  };
+  Iterator begin() const { return Iterator(this, 0); }
+  Iterator end() const { return Iterator(this, size()); }
+
  private:
   OpKernelContext* context_;
   int first_, last_;
@@ -344,11 +360,16 @@ class OpKernelContext {
     *tensor = &output;
     return Status::OK();
   }
-  Status allocate_output(StringPiece name, const TensorShape& shape, Tensor** tensor) {
+  Status allocate_output(StringPiece name, const TensorShape& shape, Tensor** tensor,
+                         AllocatorAttributes attributes = AllocatorAttributes()) {
     int first = 0, last = 0;
     TF_RETURN_IF_ERROR(internal::RangeOf(node().outputs, name, "output", &first, &last));
-    return allocate_output(first, shape, tensor);
+    return allocate_output(first, shape, tensor, attributes);
   }
+  AllocatorAttributes input_alloc_attr(int i) const { return Attributes(node().input_on_host, i); }
+  AllocatorAttributes output_alloc_attr(int i) const { return Attributes(node().output_on_host, i); }
+  MemoryType input_memory_type(int i) const { return input_alloc_attr(i).on_host() ? HOST_MEMORY : DEVICE_MEMORY; }
+  MemoryType output_memory_type(int i) const { return output_alloc_attr(i).on_host() ? HOST_MEMORY : DEVICE_MEMORY; }
   Status allocate_temp(DataType dtype, const TensorShape& shape, Tensor* tensor,
                        AllocatorAttributes attributes = AllocatorAttributes(),
                        const AllocationAttributes& = AllocationAttributes()) {
@@ -432,6 +453,11 @@ class OpKernelContext {
 
  private:
   static ::tideflow::DLDevice Host() { return {::tideflow::kDLCPU, 0}; }
+  static AllocatorAttributes Attributes(const std::vector<bool>& on_host, int i) {
+    AllocatorAttributes attributes;
+    attributes.set_on_host(on_host.at(static_cast<size_t>(i)));
+    return attributes;
+  }
   const internal::NodeDescription& node() const { return kernel_->node(); }
 
   OpKernel* kernel_;

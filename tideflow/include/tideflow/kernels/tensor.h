@@ -32,9 +32,9 @@ class TensorShape {
 
   TensorShape() : count_(1) {}
   TensorShape(std::initializer_list<int64> sizes) : sizes_(sizes) { Count(); }
-  TensorShape(const std::vector<int64>& sizes) : sizes_(sizes) { Count(); }
-  TensorShape(const std::vector<long>& sizes) : sizes_(sizes.begin(), sizes.end()) { Count(); }
-  TensorShape(gtl::ArraySlice<int64> sizes) : sizes_(sizes.begin(), sizes.end()) { Count(); }
+  explicit TensorShape(const std::vector<int64>& sizes) : sizes_(sizes) { Count(); }
+  explicit TensorShape(const std::vector<long>& sizes) : sizes_(sizes.begin(), sizes.end()) { Count(); }
+  explicit TensorShape(gtl::ArraySlice<int64> sizes) : sizes_(sizes.begin(), sizes.end()) { Count(); }
   TensorShape(const int64_t* sizes, int rank) : sizes_(sizes, sizes + rank) { Count(); }
 
   int dims() const { return static_cast<int>(sizes_.size()); }
@@ -303,6 +303,12 @@ class Tensor {
   typename TTypes<T, N>::ConstTensor shaped(gtl::ArraySlice<int64> sizes) const {
     return typename TTypes<T, N>::ConstTensor(base<T>(), Sizes<N>(sizes));
   }
+  template <typename T, size_t N>
+  typename TTypes<T, N>::UnalignedTensor unaligned_shaped(gtl::ArraySlice<int64> sizes) { return shaped<T, N>(sizes); }
+  template <typename T, size_t N>
+  typename TTypes<T, N>::UnalignedConstTensor unaligned_shaped(gtl::ArraySlice<int64> sizes) const {
+    return shaped<T, N>(sizes);
+  }
   // N dimensions, of which the first (or the last) has all that are more.
   template <typename T, size_t N = 2>
   typename TTypes<T, N>::Tensor flat_inner_dims() { return shaped<T, N>(Inner(N)); }
@@ -312,6 +318,11 @@ class Tensor {
   typename TTypes<T, N>::Tensor flat_outer_dims() { return shaped<T, N>(Outer(N)); }
   template <typename T, size_t N = 2>
   typename TTypes<T, N>::ConstTensor flat_outer_dims() const { return shaped<T, N>(Outer(N)); }
+
+  template <typename T, size_t N = 3>
+  typename TTypes<T, N>::Tensor flat_inner_outer_dims(int64 begin) { return shaped<T, N>(Middle(begin, N)); }
+  template <typename T, size_t N = 3>
+  typename TTypes<T, N>::ConstTensor flat_inner_outer_dims(int64 begin) const { return shaped<T, N>(Middle(begin, N)); }
 
   void* data() const {
     if (!buffer_) return nullptr;
@@ -376,6 +387,14 @@ class Tensor {
   std::vector<int64> Outer(size_t n) const {
     std::vector<int64> sizes(n, 1);
     for (int d = 0; d < dims(); ++d) sizes[std::min(static_cast<size_t>(d), n - 1)] *= dim_size(d);
+    return sizes;
+  }
+
+  // N sizes from `begin` on: the first has those before it as well, and the last those after.
+  std::vector<int64> Middle(int64 begin, size_t n) const {
+    std::vector<int64> sizes(n, 1);
+    for (int d = 0; d < dims(); ++d)
+      sizes[static_cast<size_t>(std::min<int64>(std::max<int64>(d - begin, 0), n - 1))] *= dim_size(d);
     return sizes;
   }
 

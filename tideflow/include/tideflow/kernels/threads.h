@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "tideflow/kernels/status.h"
+#include "tideflow/kernels/views.h"
 
 namespace tensorflow {
 namespace internal {
@@ -201,15 +202,12 @@ __attribute__((visibility("hidden"))) inline thread::ThreadPool* SharedPool() {
 
 }  // namespace internal
 
-inline void Shard(int max_parallelism, thread::ThreadPool* workers, int64 total, int64 cost_per_unit,
-                  std::function<void(int64, int64)> work) {
-  if (max_parallelism <= 1) {
-    if (total > 0) work(0, total);
-    return;
-  }
-  workers->ParallelFor(total, cost_per_unit, work);
-}
-
 }  // namespace tensorflow
+
+inline void Eigen::ThreadPoolDevice::parallelFor(Index count, const TensorOpCost& cost,
+                                                 std::function<void(Index, Index)> work) const {
+  const double cycles = cost.compute_cycles() + (cost.bytes_loaded() + cost.bytes_stored()) / 4;
+  tensorflow::internal::SharedPool()->ParallelFor(count, static_cast<tensorflow::int64>(cycles), work);
+}
 
 #endif  // TIDEFLOW_KERNELS_THREADS_H_

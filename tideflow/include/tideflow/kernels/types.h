@@ -21,6 +21,7 @@ namespace Eigen {
 
 // Numbers of 16 bits are stored so, and computed with as floats of 32 bits.
 struct half_bits {
+  enum : uint16_t { kLeast = 0x0400, kLargest = 0x7bff, kEpsilon = 0x0800 };  // as Eigen has it
   TIDEFLOW_ON_DEVICE static uint16_t from(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
@@ -57,6 +58,7 @@ struct half_bits {
 };
 
 struct bfloat16_bits {
+  enum : uint16_t { kLeast = 0x0080, kLargest = 0x7f7f, kEpsilon = 0x3c00 };
   TIDEFLOW_ON_DEVICE static uint16_t from(float value) {
     uint32_t bits;
     memcpy(&bits, &value, 4);
@@ -104,6 +106,7 @@ TIDEFLOW_FUNCTION_OF_16_BITS(floor)
 TIDEFLOW_FUNCTION_OF_16_BITS(log)
 TIDEFLOW_FUNCTION_OF_16_BITS(log10)
 TIDEFLOW_FUNCTION_OF_16_BITS(log1p)
+TIDEFLOW_FUNCTION_OF_16_BITS(round)
 TIDEFLOW_FUNCTION_OF_16_BITS(sin)
 TIDEFLOW_FUNCTION_OF_16_BITS(sqrt)
 TIDEFLOW_FUNCTION_OF_16_BITS(tan)
@@ -227,6 +230,8 @@ class ArraySlice {
 
 typedef gtl::InlinedVector<DataType, 4> DataTypeVector;
 typedef gtl::ArraySlice<DataType> DataTypeSlice;
+
+enum MemoryType { DEVICE_MEMORY = 0, HOST_MEMORY = 1 };
 
 struct DeviceType {
   DeviceType(const char* name) : type(name) {}

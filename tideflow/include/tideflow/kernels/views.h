@@ -3,14 +3,11 @@
 #ifndef TIDEFLOW_KERNELS_VIEWS_H_
 #define TIDEFLOW_KERNELS_VIEWS_H_
 
-#include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
-#include <type_traits>
+#include <functional>
 #include <vector>
 
-#include "tideflow/kernels/types.h"
+#include "tideflow/kernels/eigen_numbers.h"
 
 #define EIGEN_STRONG_INLINE inline
 #define EIGEN_ALWAYS_INLINE inline
@@ -51,6 +48,8 @@ struct DefaultDevice {};
 struct ThreadPoolDevice {
   explicit ThreadPoolDevice(int threads = 1) : threads_(threads) {}
   int numThreads() const { return threads_; }
+  // Calls work(first, last) for parts of [0, count), on several threads (threads.h).
+  inline void parallelFor(Index count, const TensorOpCost& cost, std::function<void(Index, Index)> work) const;
 
  private:
   int threads_;
@@ -72,6 +71,8 @@ template <typename Derived, typename T, int N>
 class TensorBase;
 template <typename A, typename F, typename T, int M, int N>
 struct MovedExpression;
+template <typename F, typename T, int N>
+struct GeneratedExpression;
 template <typename A, typename T, int N>
 struct ReshapedExpression;
 template <typename T, int N>
@@ -157,6 +158,11 @@ TIDEFLOW_UNARY(Sigmoid, T(1) / (T(1) + T(std::exp(T(-x)))))
 TIDEFLOW_UNARY(Floor, std::floor(x))
 TIDEFLOW_UNARY(Ceil, std::ceil(x))
 TIDEFLOW_UNARY(Not, !x)
+TIDEFLOW_UNARY(Cube, x* x* x)
+TIDEFLOW_UNARY(Sign, x > T(0) ? T(1) : x < T(0) ? T(-1) : x)
+TIDEFLOW_UNARY(Round, numext::round(x))
+TIDEFLOW_UNARY(Log1p, numext::log1p(x))
+TIDEFLOW_UNARY(Expm1, numext::expm1(x))
 TIDEFLOW_BINARY(Sum, T, x + y)
 TIDEFLOW_BINARY(Difference, T, x - y)
 TIDEFLOW_BINARY(Product, T, x* y)
@@ -169,9 +175,24 @@ TIDEFLOW_BINARY(Greater, bool, x > y)
 TIDEFLOW_BINARY(GreaterEqual, bool, x >= y)
 TIDEFLOW_BINARY(Equal, bool, x == y)
 TIDEFLOW_BINARY(NotEqual, bool, x != y)
+TIDEFLOW_BINARY(And, bool, x&& y)
+TIDEFLOW_BINARY(Or, bool, x || y)
+TIDEFLOW_BINARY(Remainder, T, x % y)
 #undef TIDEFLOW_UNARY
 #undef TIDEFLOW_BINARY
 
+template <typename T>
+struct IsNan {
+  bool operator()(T x) const { return (numext::isnan)(x); }
+};
+template <typename T>
+struct IsInf {
+  bool operator()(T x) const { return (numext::isinf)(x); }
+};
+template <typename T>
+struct IsFinite {
+  bool operator()(T x) const { return (numext::isfinite)(x); }
+};
 template <typename From, typename To>
 struct Cast {
   To operator()(From x) const { return static_cast<To>(x); }
@@ -209,6 +230,11 @@ class TensorBase {
   TIDEFLOW_UNARY(sigmoid, Sigmoid)
   TIDEFLOW_UNARY(floor, Floor)
   TIDEFLOW_UNARY(ceil, Ceil)
+  TIDEFLOW_UNARY(cube, Cube)
+  TIDEFLOW_UNARY(sign, Sign)
+  TIDEFLOW_UNARY(round, Round)
+  TIDEFLOW_UNARY(log1p, Log1p)
+  TIDEFLOW_UNARY(expm1, Expm1)
 #undef TIDEFLOW_UNARY
 
 #define TIDEFLOW_BINARY(method, Name, Result)                                                     \
@@ -234,7 +260,19 @@ class TensorBase {
   TIDEFLOW_BINARY(operator>=, GreaterEqual, bool)
   TIDEFLOW_BINARY(operator==, Equal, bool)
   TIDEFLOW_BINARY(operator!=, NotEqual, bool)
+  TIDEFLOW_BINARY(operator&&, And, bool)
+  TIDEFLOW_BINARY(operator||, Or, bool)
+  TIDEFLOW_BINARY(operator%, Remainder, T)
 #undef TIDEFLOW_BINARY
+
+#define TIDEFLOW_TEST(method, Name)                                                                 \
+  UnaryExpression<Derived, functors::Name<T>, bool, N>(method)() const {                            \
+    return UnaryExpression<Derived, functors::Name<T>, bool, N>(derived(), functors::Name<T>()); \
+  }
+  TIDEFLOW_TEST(isnan, IsNan)
+  TIDEFLOW_TEST(isinf, IsInf)
+  TIDEFLOW_TEST(isfinite, IsFinite)
+#undef TIDEFLOW_TEST
 
   template <typename To>
   UnaryExpression<Derived, functors::Cast<T, To>, To, N> cast() const {
@@ -258,6 +296,12 @@ class TensorBase {
   SelectExpression<Derived, A, B, Result, N> select(const TensorBase<A, Result, N>& a,
                                                     const TensorBase<B, Result, N>& b) const {
     return SelectExpression<Derived, A, B, Result, N>(derived(), a.derived(), b.derived());
+  }
+
+  // The elements that a function gives for their places, of the size of this.
+  template <typename F>
+  GeneratedExpression<F, T, N> generate(const F& f) const {
+    return GeneratedExpression<F, T, N>(f, derived().dimensions());
   }
 
   EvaluatedExpression<T, N> eval() const { return EvaluatedExpression<T, N>(derived()); }
@@ -606,8 +650,6 @@ struct Tensor : TensorBase<Tensor<T, N, Options, I>, typename std::remove_const<
 namespace std {
 template <typename I, int N>
 struct tuple_size<Eigen::DSizes<I, N>> : integral_constant<size_t, N> {};
-template <typename Bits>
-class numeric_limits<Eigen::Float16<Bits>> : public numeric_limits<float> {};  // is_specialized, signs, NaN
 }  // namespace std
 
 namespace tensorflow {

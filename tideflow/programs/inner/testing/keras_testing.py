@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from tideflow.layers import precision
 # ---------------------------------------------------------------------------- what a test is to run with
 
 
-class _Choices:
+class _Choices(threading.local):
     """What decorators of tests have chosen; None outside of them."""
 
     model_type: str | None = None
@@ -25,7 +26,7 @@ class _Choices:
     experimental_run_tf_function: bool | None = None
 
 
-_choices = _Choices()
+_choices = _thread_local_data = _Choices()
 
 
 def _scope(name: str) -> Callable[[Any], contextlib.AbstractContextManager[Any]]:

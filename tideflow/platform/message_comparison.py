@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 from google.protobuf import descriptor, text_format
@@ -12,8 +14,10 @@ _WHOLE_NUMBERS = (
     descriptor.FieldDescriptor.TYPE_UINT64,
     descriptor.FieldDescriptor.TYPE_SINT64,
 )
-_FLOATS = (descriptor.FieldDescriptor.TYPE_FLOAT, descriptor.FieldDescriptor.TYPE_DOUBLE)
-_DIGITS = 7  # of a number that are compared
+_PLACES = {  # behind the point, as far as numbers are compared
+    descriptor.FieldDescriptor.TYPE_FLOAT: 6,
+    descriptor.FieldDescriptor.TYPE_DOUBLE: 7,
+}
 
 
 def assertProtoEqual(
@@ -31,7 +35,7 @@ def assertProtoEqual(
       a: A message, or its text.
       b: Another message.
       check_initialized: Whether all required fields must be set.
-      normalize_numbers: Whether numbers are compared by their first digits.
+      normalize_numbers: Whether numbers are compared by their first places behind the point.
       msg: What to say instead of the difference.
     """
     if isinstance(a, str):
@@ -72,17 +76,19 @@ def NormalizeNumberFields(pb: Message) -> Message:
             repeated = isinstance(getattr(pb, field.name), Message) is False
             for each in value if repeated else [value]:
                 NormalizeNumberFields(each)
-        elif field.type in (*_WHOLE_NUMBERS, *_FLOATS):
-            change = int if field.type in _WHOLE_NUMBERS else _rounded
-            if isinstance(value, (int, float)):
-                setattr(pb, field.name, change(value))
-            else:
-                value[:] = [change(each) for each in value]
+        elif field.type in _WHOLE_NUMBERS:
+            _change(pb, field.name, value, int)
+        elif field.type in _PLACES:
+            _change(pb, field.name, value, functools.partial(round, ndigits=_PLACES[field.type]))
     return pb
 
 
-def _rounded(number: float) -> float:
-    return float(f"{number:.{_DIGITS - 1}e}")
+def _change(pb: Message, name: str, value: Any, change: Callable[[Any], Any]) -> None:
+    """Changes the number of a field, or each of several."""
+    if isinstance(value, (int, float)):
+        setattr(pb, name, change(value))
+    else:
+        value[:] = [change(each) for each in value]
 
 
 def ProtoEq(a: Any, b: Any) -> bool:

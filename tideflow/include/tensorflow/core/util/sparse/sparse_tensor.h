@@ -1,0 +1,1 @@
+#include "tideflow/kernels/sparse_tensor.h"
