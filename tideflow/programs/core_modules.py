@@ -80,7 +80,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
         "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
-    "python.keras.distribute": ("inner.keras.distribution_names", "distributed_training_utils"),
+    "python.keras.distribute": (
+        "inner.keras.distribution_names",
+        "distribute_strategy_test distributed_training_utils keras_correctness_test_base",
+    ),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
