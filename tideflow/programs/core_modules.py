@@ -358,6 +358,8 @@ MODULES: dict[str, str] = {
     "python.ops.ragged.ragged_config": "inner.graph.ragged_utilities",
     "python.ops.ragged.ragged_conversion_ops": "inner.graph.ragged_conversion_names "
     "tf.ragged tf tideflow.ragged.tensor",
+    "python.ops.ragged.ragged_math_ops": "inner.graph.ragged_math_names "
+    "tf.ragged tf.math tf tideflow.ragged.tensor",
     "python.ops.ragged.ragged_string_ops": "inner.graph.string_names tf.ragged tf.strings tf",
     "python.ops.ragged.ragged_util": "inner.graph.ragged_utilities",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",

@@ -1,0 +1,12 @@
+"""Sums and the like of segments as TensorFlow's module of ragged mathematics calls them: with their number."""
+
+from __future__ import annotations
+
+import tideflow as tf
+
+segment_sum = tf.math.unsorted_segment_sum
+segment_prod = tf.math.unsorted_segment_prod
+segment_min = tf.math.unsorted_segment_min
+segment_max = tf.math.unsorted_segment_max
+segment_mean = tf.math.unsorted_segment_mean
+segment_sqrt_n = tf.math.unsorted_segment_sqrt_n
