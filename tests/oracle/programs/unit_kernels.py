@@ -152,3 +152,12 @@ def arguments_of_inner_modules(tf, np):
     with tf.Session() as session:
         session.run(tf.tables_initializer())
         return [session.run(made), len(tf.get_collection("kept")), refused]
+
+
+def series_of_the_normal_distribution(tf, np):
+    special = _module(tf, "ops.distributions.special_math")
+    x = tf.constant([-30.0, -11.0, 1.0])
+    made = [special.log_ndtr(x, order) for order in (0, 1, 10)] + [special.ndtr(x, name="below")]
+    refused = [raises(special.log_ndtr, x, order) for order in (-1, 31, 1.0)]
+    with tf.Session() as session:
+        return [session.run(made), made[-1].name, refused]
