@@ -1,4 +1,4 @@
-"""Sums and the like of segments as TensorFlow's module of ragged mathematics calls them: with their number."""
+"""Sums of segments and the like as the module of ragged mathematics has them: with the number of segments."""
 
 from __future__ import annotations
 
