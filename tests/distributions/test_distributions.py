@@ -5,6 +5,7 @@ import pytest
 import scipy.stats as st
 
 import tideflow as tf
+from tideflow.distributions.normal_functions import log_ndtr
 
 d = tf.distributions
 
@@ -180,3 +181,13 @@ def test_a_policy_learns_from_rewards():
         for _ in range(60):
             session.run(train)
         assert session.run(policy.probs)[2] > 0.9
+
+
+def test_the_series_of_the_normal_distribution_has_as_many_terms_as_asked_for():
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([-11.0, 1.0])
+        rough, fine = session.run([log_ndtr(x, series_order=0), log_ndtr(x, 10, name="fine")])
+        assert np.allclose(fine, st.norm.logcdf([-11.0, 1.0]), rtol=1e-5) and rough[0] > fine[0]
+        for order, error in ((-1, ValueError), (31, ValueError), (1.0, TypeError)):
+            with pytest.raises(error, match="series_order must be"):
+                log_ndtr(x, series_order=order)

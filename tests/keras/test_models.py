@@ -222,3 +222,14 @@ def test_weights_of_time_steps_need_time_steps():
     model.compile("sgd", "mse", sample_weight_mode="temporal")
     with pytest.raises(ValueError, match="at least 3D"):
         model.fit(np.ones((4, 3)), np.ones((4, 2)), sample_weight=np.ones((4, 2)), verbose=0)
+
+
+def test_only_models_are_copied():
+    with pytest.raises(ValueError, match="Expected `model` argument to be a `Model` instance"):
+        tf.keras.models.clone_model(3)
+
+
+@pytest.mark.parametrize("layer", [tf.keras.layers.SpatialDropout2D, tf.keras.layers.SpatialDropout3D])
+def test_dropped_channels_are_first_or_last(layer):
+    with pytest.raises(ValueError, match="data_format must be in"):
+        layer(0.5, data_format="rows")

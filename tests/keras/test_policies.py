@@ -38,3 +38,10 @@ def test_a_model_scales_its_loss_as_the_policy_says():
     assert model.evaluate(np.ones([4, 2]), np.zeros([4, 1]), verbose=0) < before
     with pytest.raises(ValueError, match="must be an instance of"):
         model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
+
+
+def test_loss_scales_tell_their_numbers():
+    experimental = tf.train.experimental
+    assert repr(experimental.FixedLossScale(2.0)) == "FixedLossScale(2.0)"
+    words = "DynamicLossScale(initial_loss_scale=8.0, increment_period=3, multiplier=2.0)"
+    assert repr(experimental.DynamicLossScale(8, 3)) == words

@@ -10,7 +10,8 @@ from tests.platform.cpp.compiling import SOURCES, compiled
 
 _FLAGS = """
 import json, tensorflow as tf
-print(json.dumps(tf.sysconfig.get_compile_flags() + tf.sysconfig.get_link_flags()))
+farmhash = "-I" + tf.sysconfig.get_include() + "/external/farmhash_archive/src"
+print(json.dumps(tf.sysconfig.get_compile_flags() + tf.sysconfig.get_link_flags() + [farmhash]))
 """
 
 
@@ -23,7 +24,7 @@ def test_tensorflow_gives_the_answers_that_are_kept(oracle, tmp_path):
         *json.loads(said.splitlines()[-1]),
         "-DNDEBUG",
     ]  # as TensorFlow's own was: they share inline functions
-    names = ("zero_out", "interface", "stateful", "windows")
+    names = ("zero_out", "interface", "stateful", "windows", "parts", "numeric")
     libraries = [compiled(SOURCES / f"{name}.cc", tmp_path, flags) for name in names]
     command = [python, str(SOURCES / "answers.py"), "tensorflow", *libraries]
     done = subprocess.run(command, capture_output=True, text=True, check=True)

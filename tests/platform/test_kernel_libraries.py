@@ -111,6 +111,41 @@ def test_threads_of_kernels_are_there_after_a_fork(paths):
     assert done.stdout == "4 [25.]\n", done.stderr
 
 
+SHOUT = """
+#include "tensorflow/core/framework/op.h"
+#include "tensorflow/core/framework/op_kernel.h"
+using namespace tensorflow;
+REGISTER_OP("Shout").Input("x: string").Output("y: string");
+class ShoutOp : public OpKernel {
+ public:
+  explicit ShoutOp(OpKernelConstruction* context) : OpKernel(context) {}
+  void Compute(OpKernelContext* context) override {
+    const string& x = context->input(0).scalar<string>()();
+    OP_REQUIRES(context, !x.empty(), errors::InvalidArgument("nothing to ", string("shout")));
+    Tensor* y = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({}), &y));
+    y->scalar<string>()() = x + "!";
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Shout").Device(DEVICE_CPU), ShoutOp);
+"""
+
+
+def test_the_command_lines_of_makefiles(tmp_path):
+    """Folders and TensorFlow's own library, as projects write them, and the older kind of C++'s strings."""
+    source = tmp_path / "shout.cc"
+    source.write_text(SHOUT)
+    include, lib = tf.sysconfig.get_include(), tf.sysconfig.get_lib()
+    flags = [f"-I{include}", f"-I{include}/external/nsync/public", "-D_GLIBCXX_USE_CXX11_ABI=0", f"-L{lib}"]
+    for name in ("-l:libtensorflow_framework.so.1", "-ltensorflow_framework"):
+        library = compiled(source, tmp_path, [*flags, name])
+    shout = tf.load_op_library(library).shout
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(shout("hey")) == b"hey!"
+        with pytest.raises(tf.errors.InvalidArgumentError, match="nothing to shout"):
+            session.run(shout(""))
+
+
 def test_memory_is_shared_only_where_torch_knows(libraries):
     """A kernel that gives its input out, and one that keeps it, leave variables as they are."""
     interface = libraries[1]

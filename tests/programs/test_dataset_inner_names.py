@@ -86,6 +86,15 @@ def test_snapshots(tmp_path):
     assert len(list(tmp_path.glob("*/snapshot.metadata"))) == 1
 
 
+def test_a_variant_is_a_dataset_again():
+    dataset = tf.data.Dataset.range(3)
+    assert elements(transformations._VariantDataset(dataset._variant_tensor, dataset.element_spec)) == [
+        0,
+        1,
+        2,
+    ]
+
+
 def test_functions_of_rows():
     @tf.function(input_signature=[tf.TensorSpec([2], tf.int32)])
     def doubled(row):

@@ -344,6 +344,38 @@ def test_sizes_by_the_inner_name():
         assert session.run(arrays.size_internal([[1, 2]], optimize=False)) == 2
 
 
+def test_arguments_have_the_names_of_the_inner_modules():
+    tables, arrays = (Facade(f"tensorflow.python.ops.{name}_ops") for name in ("lookup", "array"))
+    texts, network = (Facade(f"tensorflow.python.ops.{name}_ops") for name in ("string", "nn"))
+    logs, start = (Facade(f"tensorflow.python.ops.{name}_ops") for name in ("logging", "init"))
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        places = tables.index_table_from_tensor(vocabulary_list=["a", "b"], num_oov_buckets=1)
+        words = tables.index_to_string_table_from_tensor(vocabulary_list=["a", "b"], default_value="?")
+        session.run(tf.tables_initializer())
+        assert session.run(places.lookup(tf.constant(["b", "c"]))).tolist() == [1, 2]
+        assert session.run(words.lookup(tf.constant([0, 5], tf.int64))).tolist() == [b"a", b"?"]
+        with pytest.raises(ValueError, match="vocabulary_list must be specified"):
+            tables.index_table_from_tensor(None)
+        assert session.run(arrays.listdiff([1, 2], [1], out_idx=tf.int64).idx).dtype == np.int64
+        assert session.run(texts.string_split_v2(source=["a b"])).values.tolist() == [b"a", b"b"]
+        assert session.run(start.identity_initializer(2.0)([2, 2])).tolist() == [[2.0, 0.0], [0.0, 2.0]]
+        logs.scalar_summary("loss", 1.0, collections=["kept"])
+        assert len(graph.get_collection("kept")) == 1
+        widened = network.dilation2d_v2(
+            tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1]), [1] * 4, "SAME", "NHWC", [1] * 4
+        )
+        assert widened.shape.as_list() == [1, 3, 3, 1]
+        with pytest.raises(ValueError, match="Data formats other than NHWC"):
+            tf.compat.v2.nn.erosion2d(
+                tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1]), [1] * 4, "SAME", "NCHW", [1] * 4
+            )
+
+
+def test_a_wrong_axis_to_squeeze_is_counted_from_the_front():
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=r"Can not squeeze dim\[1\], expected"):
+        tf.squeeze([[1, 2]], -1)
+
+
 def test_codes_versions_and_scopes_by_their_modules():
     codes, versions, compat, ops = (
         Facade(f"tensorflow.{name}")

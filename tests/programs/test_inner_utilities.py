@@ -201,6 +201,7 @@ def test_inner_forms_of_public_functions():
     assert inner("init_ops_v2", "constant_initializer") is tf.compat.v2.initializers.constant
     assert inner("ragged.ragged_string_ops", "strings_split_v1") is tf.strings.split
     assert inner("sparse_ops", "sparse_eye") is tf.sparse.eye
+    assert inner("ragged.ragged_math_ops", "segment_sum") is tf.math.unsorted_segment_sum
     dense = [[1, 2]]
     ragged = inner("ragged.ragged_conversion_ops", "from_tensor")(dense)
     assert ragged.ragged_rank == 1 and inner("ragged.ragged_conversion_ops", "to_tensor")(dense) is dense

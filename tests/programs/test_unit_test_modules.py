@@ -6,16 +6,19 @@ from unittest import mock
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 from tideflow.platform import decorators, deprecation, logging
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.data import transformation_names as dataset_names
 from tideflow.programs.inner.data import utilities as dataset_utilities
 from tideflow.programs.inner.graph import default_stacks, ragged_utilities, session_names, shape_functions
 from tideflow.programs.inner.keras import layer_lists
-from tideflow.programs.inner.testing import dataset_testing, saver_testing
+from tideflow.programs.inner.testing import dataset_testing, saver_testing, test_utilities
 from tideflow.programs.inner.train import saveable_names
+from tideflow.programs.inner.util import version_names
 from tideflow.summary import plugin_assets
 from tideflow.train import monitored_session, moving_averages
+from tideflow.variables import behavior
 from tideflow.variables.global_step import increment_global_step
 
 
@@ -258,3 +261,27 @@ def test_messages_of_checkpoints_have_a_module():
     state = Facade("tensorflow.python.training.checkpoint_state_pb2").CheckpointState()
     state.model_checkpoint_path = "model.ckpt-5"
     assert type(state).FromString(state.SerializeToString()).model_checkpoint_path == "model.ckpt-5"
+
+
+@pytest.mark.parametrize("second", [False, True])
+def test_tests_of_one_version_run_where_programs_behave_as_with_it(monkeypatch, second):
+    monkeypatch.setattr(behavior._Chosen, "v2_behavior", second)
+    ran = []
+
+    class Case(unittest.TestCase):
+        @test_utilities.run_v1_only("of the first")
+        def test_first(self):
+            ran.append("first")
+
+        @test_utilities.run_v2_only
+        def test_second(self):
+            ran.append("second")
+
+        @test_utilities.run_deprecated_v1
+        def test_graphs(self):
+            ran.append(tf.executing_eagerly())
+
+    with eager_mode():
+        unittest.TestSuite(map(Case, ("test_first", "test_second", "test_graphs"))).run(unittest.TestResult())
+    assert ran == (["second", False] if second else ["first", True])
+    assert version_names.enabled() is second

@@ -156,6 +156,17 @@ def test_values_are_gathered_by_vectors_and_by_rows():
         run(lambda: tf.batch_gather(ragged([[1]]), [[[0]]]))
 
 
+def test_choices_and_masks_of_other_forms_are_refused():
+    with tf.Graph().as_default():
+        chosen = ragged([[1, 0], [1]]) > 0
+        with pytest.raises(ValueError, match="x and y must be either both None or both non-None"):
+            tf.where(chosen, chosen)
+        with pytest.raises(ValueError, match="Input shapes do not match"):
+            tf.where(chosen, chosen, [[True, True], [True, True]])
+        with pytest.raises(ValueError, match=r"Shapes \(1, 3\) and \(1, 2\) are incompatible"):
+            tf.ragged.boolean_mask([[1, 2, 3]], [[True, False]])
+
+
 def test_tiled_rows_are_counted_before_a_step():
     with tf.Graph().as_default():
         assert tf.tile(ragged([[1, 2], [3]]), [3, 2]).shape.as_list() == [6, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -245,6 +245,65 @@ def split(input: TensorLike, sep: str | None = None, maxsplit: int = -1, name: s
     return parts[0] if alone else parts
 
 
+def dilation2d(
+    input: TensorLike,
+    filters: TensorLike,
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int],
+    name: str | None = None,
+) -> Tensor:
+    """`tf.nn.dilation2d`, which is told the format of the images as well.
+
+    Args:
+      input: Images [batch, height, width, channels].
+      filters: The window, of shape [height, width, channels].
+      strides: The steps of the window along the axes of `input`.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: `"NHWC"`.
+      dilations: The distances of the window's elements, along the axes of `input`.
+      name: A name for the operation.
+
+    Returns:
+      The images.
+    """
+    _check_format(data_format)
+    return tf.nn.dilation2d(input, filters, strides, dilations, padding, name)
+
+
+def erosion2d(
+    value: TensorLike,
+    filters: TensorLike,
+    strides: Sequence[int],
+    padding: str,
+    data_format: str,
+    dilations: Sequence[int],
+    name: str | None = None,
+) -> Tensor:
+    """`tf.nn.erosion2d`, which is told the format of the images as well.
+
+    Args:
+      value: Images [batch, height, width, channels].
+      filters: The window, of shape [height, width, channels].
+      strides: The steps of the window along the axes of `value`.
+      padding: `"SAME"` or `"VALID"`.
+      data_format: `"NHWC"`.
+      dilations: The distances of the window's elements, along the axes of `value`.
+      name: A name for the operation.
+
+    Returns:
+      The images.
+    """
+    _check_format(data_format)
+    return tf.nn.erosion2d(value, filters, strides, dilations, padding, name)
+
+
+def _check_format(data_format: str) -> None:
+    if data_format != "NHWC":
+        raise ValueError(f"Data formats other than NHWC are not yet supported, got {data_format!r}")
+
+
 NAMES = {
     "Variable": Variable,
     "constant": constant,
@@ -255,6 +314,8 @@ NAMES = {
     "image.extract_glimpse": extract_glimpse,
     "io.decode_raw": decode_raw,
     "keras.layers.DenseFeatures": NamedDenseFeatures,
+    "nn.dilation2d": dilation2d,
+    "nn.erosion2d": erosion2d,
     "sparse.reduce_max": _reduction("reduce_max", "reduce_max_sparse"),
     "sparse.reduce_sum": _reduction("reduce_sum", "reduce_sum_sparse"),
     "strings.split": split,

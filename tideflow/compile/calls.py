@@ -138,10 +138,10 @@ def _choose(
     for i, (condition, (name, attrs)) in enumerate(branches):
         body = functions.body_of(op.graph, name, attrs)
         results.append(builder.inline(body, args, guards | condition, f"{op.name}/branch{i}"))
-    for values in results:
-        if len(values) != len(op.outputs):
+    for returned in results:
+        if len(returned) != len(op.outputs):
             raise errors.invalid_argument(
-                f"A branch of {op.name} returned {len(values)} values. Expected: {len(op.outputs)}"
+                f"A branch of {op.name} returned {len(returned)} values. Expected: {len(op.outputs)}"
             )
     outputs = []
     for values in zip(*results, strict=True):

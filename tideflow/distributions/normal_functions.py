@@ -18,7 +18,7 @@ from tideflow.ops.math import binary, powers, unary
 # Beyond these the logarithm is taken of a series (below) or is nearly linear (above).
 _SERIES_BELOW = {np.float32: -10.0, np.float64: -20.0}
 _LINEAR_ABOVE = {np.float32: 5.0, np.float64: 8.0}
-_SERIES_ORDER = 3
+_MOST_TERMS = 30
 
 
 def _floating(x: Any, name: str) -> Tensor:
@@ -28,9 +28,9 @@ def _floating(x: Any, name: str) -> Tensor:
     return x
 
 
-def ndtr(x: Any) -> Tensor:
+def ndtr(x: Any, name: str = "ndtr") -> Tensor:
     """The probability of a standard normal number up to x."""
-    with name_scope("ndtr", values=[x]):
+    with name_scope(name, values=[x]):
         return _ndtr(_floating(x, "x"))
 
 
@@ -42,24 +42,43 @@ def _ndtr(x: Tensor) -> Tensor:
     return 0.5 * where_v2(z < half_sqrt_2, 1.0 + unary.erf(w), in_a_tail)
 
 
-def log_ndtr(x: Any) -> Tensor:
-    """The logarithm of `ndtr`."""
-    with name_scope("log_ndtr", values=[x]):
+def log_ndtr(x: Any, series_order: int = 3, name: str = "log_ndtr") -> Tensor:
+    """The logarithm of `ndtr`.
+
+    Args:
+      x: A float32 or float64 tensor.
+      series_order: How many terms the series has that is used far below zero, at most 30.
+      name: A name for the scope of the new operations.
+
+    Returns:
+      The logarithms.
+
+    Raises:
+      TypeError: If `series_order` is no integer, or `x` of another type.
+      ValueError: If `series_order` is negative or too large.
+    """
+    if not isinstance(series_order, int):
+        raise TypeError("series_order must be a Python integer.")
+    if series_order < 0:
+        raise ValueError("series_order must be non-negative.")
+    if series_order > _MOST_TERMS:
+        raise ValueError(f"series_order must be <= {_MOST_TERMS}.")
+    with name_scope(name, values=[x]):
         x = _floating(x, "x")
         kind = x.dtype.as_numpy_dtype
         below, above = kind(_SERIES_BELOW[kind]), kind(_LINEAR_ABOVE[kind])
         # What is not chosen is computed too: it must be finite, or its gradient would be NaN.
         middle = unary.log(_ndtr(binary.maximum(x, below)))
-        lower = where_v2(x > below, middle, _log_series(binary.minimum(x, below)))
+        lower = where_v2(x > below, middle, _log_series(binary.minimum(x, below), series_order))
         return where_v2(x > above, -_ndtr(-x), lower)
 
 
-def _log_series(x: Tensor) -> Tensor:
+def _log_series(x: Tensor, order: int) -> Tensor:
     """log ndtr(x) for x far below zero."""
     square = unary.square(x)
     scale = -0.5 * square - unary.log(-x) - 0.5 * math.log(2.0 * math.pi)
     total, power, factor = creation.ones_like(x), creation.ones_like(x), 1.0
-    for n in range(1, _SERIES_ORDER + 1):
+    for n in range(1, order + 1):
         power, factor = power * square, -factor * (2 * n - 1)
         total = total + factor / power
     return scale + unary.log(total)
@@ -96,9 +115,9 @@ def _ratio(x: Tensor, polynomials: tuple[Sequence[float], Sequence[float]]) -> T
     return above / below
 
 
-def ndtri(p: Any) -> Tensor:
+def ndtri(p: Any, name: str = "ndtri") -> Tensor:
     """The number up to which a standard normal number is with probability p: the inverse of `ndtr`."""
-    with name_scope("ndtri", values=[p]):
+    with name_scope(name, values=[p]):
         p = _floating(p, "p")
         tail_begins = math.exp(-2.0)
         in_upper_tail = p > 1.0 - tail_begins

@@ -233,7 +233,7 @@ class Estimator:
                 self._session_config = strategy.update_config_proto(self._session_config)
             with contextlib.nullcontext() if strategy is None else strategy.scope():
                 self._create_and_assert_global_step(graph)
-                get_or_create_global_step_read(graph)
+                get_or_create_global_step_read(graph, before_initialized=strategy is None)
                 spec, input_hooks = self._training_spec(input_fn, strategy)
             if self._warm_start_settings:
                 apply_settings(self._warm_start_settings)
@@ -287,10 +287,12 @@ class Estimator:
             if config.task_type == TaskType.WORKER and config.task_id == 0:
                 hooks = [*hooks, *summary_hooks(config, spec.scaffold)]
             summary_steps, log_steps = 0, None
+        if config._trains_in_step and not config.is_chief:
+            chief_hooks, summary_steps = [], 0
         loss, has_trained = None, False
         with monitored_session.MonitoredTrainingSession(
             master=config.master,
-            is_chief=config.is_chief,
+            is_chief=config.is_chief or config._trains_in_step,
             checkpoint_dir=self._model_dir,
             scaffold=spec.scaffold,
             hooks=hooks,

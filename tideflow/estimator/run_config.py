@@ -197,14 +197,21 @@ class RunConfig:
         self._global_id_in_cluster: int | None = 0
         self._num_ps_replicas, self._num_worker_replicas = 0, 1
 
+    @property
+    def _trains_in_step(self) -> bool:
+        """Whether this is one of several workers that a strategy keeps in step, each with its own variables.
+        The first of them is the chief.
+        """
+        return bool(self._train_distribute) and set(self._cluster_spec.jobs) == {TaskType.WORKER}
+
     def _be_a_task(self, task: dict[str, Any], environment: dict[str, Any]) -> None:
-        chief = TaskType.CHIEF
+        chief = TaskType.WORKER if self._trains_in_step else TaskType.CHIEF
         if TaskType.MASTER in self._cluster_spec.jobs:
             chief = TaskType.MASTER
             if TaskType.CHIEF in self._cluster_spec.jobs:
                 raise ValueError("If `master` node exists in `cluster`, job `chief` is not supported.")
         self._task_type, self._task_id = _checked_task(self._cluster_spec, task, chief)
-        self._is_chief = self._task_type == chief
+        self._is_chief = self._task_type == chief and self._task_id == 0
         is_evaluator = self._task_type == TaskType.EVALUATOR
         if is_evaluator and chief == TaskType.MASTER:
             raise ValueError("If `master` node exists in `cluster`, task_type `evaluator` is not supported.")
@@ -217,7 +224,7 @@ class RunConfig:
         sizes = {job: self._cluster_spec.num_tasks(job) for job in self._cluster_spec.jobs}
         self._master = _session_master(self._cluster_spec, self._task_type, self._task_id, environment)
         self._num_ps_replicas = sizes.get(TaskType.PS, 0)
-        self._num_worker_replicas = sizes.get(TaskType.WORKER, 0) + sizes[chief]
+        self._num_worker_replicas = sum(sizes.get(job, 0) for job in {TaskType.WORKER, chief})
         others = sorted(set(sizes) - {chief, TaskType.PS})
         jobs = [chief, *others, TaskType.PS]
         before = jobs[: jobs.index(self._task_type)]
@@ -429,7 +436,7 @@ def _checked_task(cluster: ClusterSpec, task: dict[str, Any], chief: str) -> tup
     """The job and the index of this task, which must be one of the cluster, or an evaluator beside it."""
     if chief not in cluster.jobs:
         raise ValueError(f'If "cluster" is set in TF_CONFIG, it must have one "{chief}" node.')
-    if cluster.num_tasks(chief) > 1:
+    if chief != TaskType.WORKER and cluster.num_tasks(chief) > 1:
         raise ValueError(f'The "cluster" in TF_CONFIG must have only one "{chief}" node.')
     job, index = task.get("type"), task.get("index")
     if not job:

@@ -305,7 +305,7 @@ def _run_worker(
     config = estimator.config
     if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google":
         _started_server(config)
-    if config.task_type == TaskType.WORKER:
+    if config.task_type == TaskType.WORKER and not config._trains_in_step:
         longest = config.experimental_max_worker_delay_secs
         longest = _LONGEST_DELAY_SECS if longest is None else longest
         delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)

@@ -90,17 +90,20 @@ def lifted(value: Tensor) -> Tensor:
     return computed
 
 
-def _captured(values: Sequence[Tensor], given: Mapping[Tensor, Tensor]) -> dict[Tensor, Tensor]:
-    """What values of a function depend on outside of it, by the inputs that stand for it; those that are
-    given, and what only they need, do not count.
+def _captured(
+    values: Sequence[Tensor], given: Mapping[Tensor, Tensor], targets: Sequence[Operation] = ()
+) -> dict[Tensor, Tensor]:
+    """What values and operations of a function depend on outside of it, by the inputs that stand for it;
+    those that are given, and what only they need, do not count.
     """
-    graph: FunctionGraph = values[0].graph
+    graph: FunctionGraph = (*values, *targets)[0].graph
     outer = {inner: outer for outer, inner in graph.captured.items()}
     found = {}
-    for op in behind(values, (), set(given), frozenset()):
-        if op.definition.role == "argument":
+    for op in behind(values, targets, set(given), frozenset()):
+        if op.definition.role == "argument" or op.definition.role == "placeholder" and not op.inputs:
             if op.outputs[0] not in outer:
-                raise UnliftableError(_why_not_lifted(values[0], op))
+                asked = [*values, *(tensor for target in targets for tensor in target.inputs)]
+                raise UnliftableError(_why_not_lifted(asked[0], op))
             found[op.outputs[0]] = outer[op.outputs[0]]
     return found
 
@@ -133,14 +136,24 @@ def copied(
     """Copies of values of a function, and of all they are made of, in another graph. The tensors that are
     given stand for others.
     """
-    if not values:
-        return []
+    return copied_with_operations(values, (), into, given)[0]
+
+
+def copied_with_operations(
+    values: Sequence[Tensor],
+    targets: Sequence[Operation],
+    into: Graph,
+    given: Mapping[Tensor, Tensor] | None = None,
+) -> tuple[list[Tensor], list[Operation]]:
+    """Copies of values and of operations of a function, and of all they need, in another graph."""
+    if not values and not targets:
+        return [], []
     given = given or {}
-    graph: FunctionGraph = values[0].graph
-    copies: dict[Tensor, Any] = {x: lifted(outer) for x, outer in _captured(values, given).items()}
-    copies |= given
+    graph: FunctionGraph = (*values, *targets)[0].graph
+    outside = _captured(values, given, targets)
+    copies: dict[Tensor, Any] = {x: lifted(outer) for x, outer in outside.items()} | dict(given)
     done: dict[Operation, Operation] = {}
-    needed = behind(values, (), set(given), frozenset())
+    needed = behind(values, targets, set(given), frozenset())
     for name, message in graph._functions.items():
         into._functions.setdefault(name, message)
     for key, body in graph._function_bodies.items():
@@ -154,4 +167,4 @@ def copied(
         for made, known in zip(done[op].outputs, op.outputs, strict=True):
             made.set_shape(known.shape)
             copies.setdefault(known, made)
-    return [copies[value] for value in values]
+    return [copies[value] for value in values], [done[target] for target in targets]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from tensorboard.compat.proto.meta_graph_pb2 import TensorInfo
+
 from tideflow.export import export
 from tideflow.functions.concrete import ConcreteFunction
 from tideflow.functions.func_graph import FuncGraph
-from tideflow.functions.lifting import NewVariables, copied
+from tideflow.functions.lifting import NewVariables, copied_with_operations
 from tideflow.functions.tracing import traced
 from tideflow.graph import nest
 from tideflow.graph.operation import Operation, Tensor
@@ -30,31 +32,52 @@ class WrappedFunction(ConcreteFunction):
         """A function of other tensors of the same graph.
 
         Args:
-          feeds: The tensors of the graph that become arguments.
-          fetches: The tensors of the graph that a call returns, in a structure.
+          feeds: The tensors of the graph that become arguments, or their names. What the function takes from
+            outside stays what it is.
+          fetches: What a call returns, in a structure: tensors of the graph, or their names. An operation
+            runs, and None stands for it.
           name: The name of the function.
 
         Returns:
           The WrappedFunction, which shares the variables of this one.
 
         Raises:
-          ValueError: If something to feed or to fetch is not of this function's graph.
+          ValueError: If something to feed or to fetch is not of this function's graph, or no tensor is fed.
         """
-        given, wanted = nest.flatten(feeds), nest.flatten(fetches)
-        for item in (*given, *wanted):
-            if not isinstance(item, (Tensor, Operation)) or item.graph is not self.graph:
-                raise ValueError("Can only feed and fetch tensors of the graph that this function wraps.")
+        captured = set(self.graph.internal_captures)
+        given = [each for each in map(self._element, nest.flatten(feeds, True)) if each not in captured]
+        if not all(isinstance(each, Tensor) for each in given):
+            raise ValueError("Feeds must be tensors.")
+        wanted = [self._element(each) for each in nest.flatten(fetches, True)]
 
         def part(*arguments: Tensor) -> Any:
-            tensors = [x for x in wanted if isinstance(x, Tensor)]
-            found = iter(copied(tensors, get_default_graph(), dict(zip(given, arguments, strict=True))))
-            results = [next(found) if isinstance(x, Tensor) else None for x in wanted]
-            return nest.pack_sequence_as(fetches, results) if nest.is_nested(fetches) else results[0]
+            graph: Any = get_default_graph()
+            tensors = [each for each in wanted if isinstance(each, Tensor)]
+            operations = [each for each in wanted if isinstance(each, Operation)]
+            values, graph.chosen_effects = copied_with_operations(
+                tensors, operations, graph, dict(zip(given, arguments, strict=True))
+            )
+            found = iter(values)
+            results = [next(found) if isinstance(each, Tensor) else None for each in wanted]
+            return nest.pack_sequence_as(fetches, results, True)
 
         specs = [TensorSpec(tensor.shape, tensor.dtype) for tensor in given]
-        names = [f"arg_{i}" for i in range(len(specs))]
-        graph = traced(name or "pruned", part, specs, {}, names, NewVariables())
-        return WrappedFunction(graph, self._held, specs)
+        names = [tensor.op.name for tensor in given]
+        graph = FuncGraph(name or "pruned", self.graph.outer_graph)
+        graph.chosen_effects = []
+        traced(graph.name, part, specs, {}, names, NewVariables(), graph=graph)
+        made = WrappedFunction(graph, self._held, specs)
+        made._arg_keywords, made._num_positional_args = names, len(names)
+        return made
+
+    def _element(self, item: Any) -> Tensor | Operation:
+        """What a program names of the graph: by a tensor, an operation, a name or a TensorInfo."""
+        try:
+            return self.graph.as_graph_element(item.name if isinstance(item, TensorInfo) else item)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"Can only feed and fetch tensors of the graph that this function wraps: {error}"
+            ) from None
 
 
 @export("wrap_function")
@@ -81,6 +104,7 @@ def wrap_function(
     made = NewVariables()
     graph = FuncGraph(name or "wrapped_function", get_default_graph())
     graph._collections = {}
+    graph.chosen_effects = []
     names = [f"arg_{i}" for i in range(len(specs))]
     traced(graph.name, fn, specs, {}, names, made, graph=graph)
     return WrappedFunction(graph, made.variables, nest.flatten(specs))

@@ -74,6 +74,12 @@ class Blame:
         index = "" if self.names is None else f", Index: {row}"
         return errors.invalid_argument(f"{name}Key: {wanted.key}{index}.  {what}")
 
+    def miscounted(self, wanted: Wanted, row: int, what: str) -> InvalidArgumentError:
+        """An error about the number of values of a feature."""
+        return self.refuse(
+            wanted, row, f"Can't parse serialized Example. {what}" if self.names is None else what
+        )
+
     def missing(self, wanted: Wanted, row: int) -> InvalidArgumentError:
         """An error about a missing feature."""
         name = "" if self.names is None else f"Name: {self._name(row)}, "
@@ -199,16 +205,21 @@ def _type_text(wanted: Wanted, found: DType) -> str:
 # ------------------------------------------------------------------------------------------ making tensors
 
 
+def _kind_of_values(wanted: Wanted) -> str:
+    name = TYPE_NAMES[wanted.dtype]
+    return "bytes" if name == "string" else name
+
+
 def dense(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame) -> np.ndarray:
     """The values of a feature that has the same number of values in every message, or the default."""
     size = wanted.stride
     wrong = np.flatnonzero((counts != size) & (counts >= 0))
     if wrong.size:
         row = int(wrong[0])
-        raise blame.refuse(
+        raise blame.miscounted(
             wanted,
             row,
-            f"Number of {TYPE_NAMES[wanted.dtype]} values != expected.  Values size: {counts[row]} but "
+            f"Number of {_kind_of_values(wanted)} values != expected.  Values size: {counts[row]} but "
             f"output shape: {shape_text(wanted.dense_shape)}",
         )
     lacking = np.flatnonzero(counts < 0)
@@ -228,10 +239,10 @@ def padded(wanted: Wanted, counts: np.ndarray, values: np.ndarray, blame: Blame)
     wrong = np.flatnonzero(counts % size if size else counts)
     if wrong.size:
         row = int(wrong[0])
-        raise blame.refuse(
+        raise blame.miscounted(
             wanted,
             row,
-            f"Number of {TYPE_NAMES[wanted.dtype]} values is not a multiple of stride length. Saw "
+            f"Number of {_kind_of_values(wanted)} values is not a multiple of stride length. Saw "
             f"{counts[row]} values but output shape is: {shape_text(wanted.dense_shape)}",
         )
     longest = int(counts.max(initial=0))

@@ -41,6 +41,8 @@ class SequenceBlame:
     def refuse(self, wanted: Wanted, row: int, what: str) -> InvalidArgumentError:
         return self.error(row, f"Context feature: {wanted.key}, Key: {wanted.key}, Index: {row}.  {what}")
 
+    miscounted = refuse
+
     def missing(self, wanted: Wanted, row: int) -> InvalidArgumentError:
         return self.error(row, f"Context feature '{wanted.key}' is required but could not be found.")
 

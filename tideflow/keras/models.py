@@ -31,6 +31,8 @@ def clone_model(model: Any, input_tensors: Any = None, clone_function: Callable 
     """
     if not (clone_function is None or callable(clone_function)):
         raise ValueError("Expected `clone_function` argument to be a callable.")
+    if not isinstance(model, Model):
+        raise ValueError("Expected `model` argument to be a `Model` instance, got ", model)
     copy = copied if clone_function is None else clone_function
     if isinstance(model, Sequential):
         layers = [copy(layer) for layer in model.layers]

@@ -44,8 +44,8 @@ def get_include() -> str:
 
 @export("sysconfig.get_lib")
 def get_lib() -> str:
-    """The folder of the shared libraries, which are torch's."""
-    return os.path.join(os.path.dirname(torch.__file__), "lib")
+    """The folder where linkers find `tensorflow_framework`. It adds nothing: the headers are enough."""
+    return os.path.join(_PACKAGE, "lib")
 
 
 @export("sysconfig.get_compile_flags")
@@ -56,8 +56,5 @@ def get_compile_flags() -> list[str]:
 
 @export("sysconfig.get_link_flags")
 def get_link_flags() -> list[str]:
-    """What a linker needs to build an extension.
-
-    The headers need no library; one that a kernel itself uses (`-ltorch_cpu`) is found in the folder.
-    """
-    return [f"-L{get_lib()}"]
+    """What a linker needs to build an extension, also one that uses torch itself (`-ltorch_cpu`)."""
+    return [f"-L{get_lib()}", f"-L{os.path.join(os.path.dirname(torch.__file__), 'lib')}"]

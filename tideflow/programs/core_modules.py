@@ -80,7 +80,10 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
         "tensor_spec tensor_util test_util traceable_stack type_spec versions",
     ),
-    "python.keras.distribute": ("inner.keras.distribution_names", "distributed_training_utils"),
+    "python.keras.distribute": (
+        "inner.keras.distribution_names",
+        "distribute_strategy_test distributed_training_utils keras_correctness_test_base",
+    ),
     "python.keras.engine": (
         "tf.keras tf.keras.layers tf.keras.models",
         "base_layer base_layer_utils input_layer input_spec network node sequential training training_utils",
@@ -330,22 +333,24 @@ MODULES: dict[str, str] = {
     "python.ops.gradient_checker_v2": "tideflow.platform.gradient_checker_v2",
     "python.ops.stateful_random_ops": "tf.random.experimental inner.graph.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
-    "python.ops.init_ops": "tf tf.initializers tideflow.variables.initializers inner.graph.arithmetic_names "
-    "inner.graph.initializer_names",
+    "python.ops.init_ops": "inner.graph.second_forms tf tf.initializers tideflow.variables.initializers "
+    "inner.graph.arithmetic_names inner.graph.initializer_names",
     "python.ops.inplace_ops": "inner.graph.inplace_names gen",
     "python.ops.linalg_ops": "tf tf.linalg",
     "python.ops.parsing_ops": "inner.graph.plain_second_forms tf.io tf",
     "python.ops.random_ops": "tf tf.random inner.graph.random_op_names inner.graph.second_forms",
     "python.ops.losses.util": "tf.losses inner.keras.loss_names",
     "python.ops.list_ops": "inner.graph.list_names gen",
-    "python.ops.lookup_ops": "tf.contrib.lookup tf.lookup tf tf.lookup.experimental",
+    "python.ops.logging_ops": "tf.contrib.deprecated tf",
+    "python.ops.lookup_ops": "tideflow.lookup.vocabulary tf.contrib.lookup tf.lookup tf "
+    "tf.lookup.experimental",
     "python.ops.math_ops": "tf.math tf inner.graph.arithmetic_names inner.graph.second_forms",
     "python.ops.metrics": "tf.metrics",
     "python.ops.metrics_impl": "tf.metrics tideflow.metrics.streaming tideflow.metrics.at_k "
     "inner.train.metric_names",
     "python.ops.nn": "tf.nn",
     "python.ops.nn_impl": "tf.nn inner.graph.loss_names tf.linalg",
-    "python.ops.nn_ops": "tf.nn",
+    "python.ops.nn_ops": "inner.graph.second_forms tf.nn",
     "python.ops.partitioned_variables": "tf tideflow.variables.partitioners",
     "python.ops.resource_variable_ops": "tideflow.variables.resource tf gen inner.train.state_names",
     "python.ops.rnn": "tf.nn tideflow.rnn.loops inner.graph.recurrent_names",
@@ -353,6 +358,8 @@ MODULES: dict[str, str] = {
     "python.ops.ragged.ragged_config": "inner.graph.ragged_utilities",
     "python.ops.ragged.ragged_conversion_ops": "inner.graph.ragged_conversion_names "
     "tf.ragged tf tideflow.ragged.tensor",
+    "python.ops.ragged.ragged_math_ops": "inner.graph.ragged_math_names "
+    "tf.ragged tf.math tf tideflow.ragged.tensor",
     "python.ops.ragged.ragged_string_ops": "inner.graph.string_names tf.ragged tf.strings tf",
     "python.ops.ragged.ragged_util": "inner.graph.ragged_utilities",
     "python.ops.rnn_cell": "tf.nn.rnn_cell",

@@ -12,6 +12,8 @@ MODULES: dict[str, str] = {
     "inner.keras.layer_names",
     "python.keras.callbacks_v1": "tf.keras.callbacks",
     "python.keras.ops": "",
+    "python.keras.distribute.distribute_strategy_test": "inner.testing.keras_strategy_tests",
+    "python.keras.distribute.keras_correctness_test_base": "inner.testing.keras_correctness",
     "python.keras.engine.base_layer": "tf.keras.layers tf.keras tideflow.layers.base tideflow.layers.nodes "
     "tideflow.layers.op_layers tideflow.keras.engine.added",
     "python.keras.engine.base_layer_utils": "inner.keras.engine_names inner.keras.small_names",

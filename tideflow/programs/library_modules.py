@@ -65,6 +65,7 @@ MODULES: dict[str, str] = {
     "python.data.experimental.ops.snapshot": "inner.data.transformation_names",
     "python.data.experimental.ops.threadpool": "inner.data.transformation_names",
     "python.data.kernel_tests.test_base": "inner.testing.dataset_testing",
+    "python.data.ops.dataset_ops": "tf.data tf.data.experimental tf inner.data.transformation_names",
     "python.data.ops.multi_device_iterator_ops": "inner.data.device_iterators",
     "python.data.util.options": "inner.data.option_names",
     "python.data.util.sparse": "inner.data.sparse_elements",

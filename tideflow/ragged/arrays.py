@@ -344,6 +344,8 @@ def boolean_mask(data: TensorOrRagged, mask: TensorOrRagged, name: str | None = 
             if isinstance(data, RaggedTensor):
                 return gathered_rows(data, shapes.reshape(indexing.where(mask), [-1]))
             return indexing.boolean_mask(data, mask)
+        if not isinstance(data, RaggedTensor) and not isinstance(mask, RaggedTensor):
+            data.shape[:dimensions].assert_is_compatible_with(mask.shape)
         return _masked_rows(*_ragged_alike(data, mask, dimensions - 1))
 
 
@@ -372,12 +374,16 @@ def _masked_rows(data: RaggedTensor, mask: RaggedTensor) -> RaggedTensor:
 @replacement("ragged", "where")
 def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
     """Where the condition holds: the places; or the element (or row) of x, elsewhere that of y."""
+    if (x is None) != (y is None):
+        raise ValueError("x and y must be either both None or both non-None")
     with name_scope(name, "RaggedWhere", [condition, x, y]):
         condition = convert_to_tensor_or_ragged_tensor(condition, dtypes.bool, name="condition")
         if x is None and y is None:
             places = condition.to_sparse()
             return indexing.boolean_mask(places.indices, places.values)
         if isinstance(condition, RaggedTensor):
+            if not (is_ragged(x) and is_ragged(y)):
+                raise ValueError("Input shapes do not match.")
             return map_flat_values(indexing.where, condition, x, y)
         condition.shape.assert_has_rank(1)
         together = concat([x, y], 0)

@@ -109,7 +109,7 @@ class Snapshot(OfOne):
 
     def _is_stale(self, found: Any) -> bool:
         """Whether a pass that was to write has taken so long that it has presumably ended early."""
-        age = time.time() - found.creation_timestamp / 1e6
+        age: float = time.time() - found.creation_timestamp / 1e6
         return age >= self._places.expiry_seconds
 
     # ------------------------------------------------------------------------------------------ metadata

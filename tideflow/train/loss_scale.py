@@ -14,6 +14,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.graph.scopes import executing_eagerly
 from tideflow.ops.arrays import constants, joining
 from tideflow.ops.control_flow import conditionals, grouping
 from tideflow.ops.math import binary, casting, reductions, unary
@@ -82,6 +83,9 @@ class FixedLossScale(LossScale):
             raise ValueError("loss_scale_value must be at least 1.")
         self._loss_scale_value = float(loss_scale_value)
 
+    def __repr__(self) -> str:
+        return f"FixedLossScale({self._loss_scale_value})"
+
     def __call__(self) -> Tensor:
         return convert_to_tensor(self._loss_scale_value)
 
@@ -113,6 +117,16 @@ class DynamicLossScale(LossScale):
         self._multiplier = float(multiplier)
         self._current_loss_scale = _state("current_loss_scale", self._initial_loss_scale, dtypes.float32)
         self._num_good_steps = _state("good_steps", 0, dtypes.int64)
+
+    def __repr__(self) -> str:
+        given = {name: str(value) for name, value in self.get_config().items()}
+        if executing_eagerly():
+            state = zip(("current_loss_scale", "num_good_steps"), self._states(), strict=True)
+            given = {**{name: str(value.numpy()) for name, value in state}, **given}
+        return f"DynamicLossScale({', '.join(map('='.join, given.items()))})"
+
+    def _states(self) -> list[Any]:
+        return [self._current_loss_scale, self._num_good_steps]
 
     @property
     def _checkpoint_dependencies(self) -> list[tuple[str, Any]]:

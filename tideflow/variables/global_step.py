@@ -110,8 +110,13 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
     return create_global_step(graph) if step is None else step
 
 
-def get_or_create_global_step_read(graph: Graph | None = None) -> Tensor | None:
-    """The tensor that hooks read the step by, a copy of the variable; None where there is no global step."""
+def get_or_create_global_step_read(
+    graph: Graph | None = None, before_initialized: bool = True
+) -> Tensor | None:
+    """The tensor that hooks read the step by, a copy of the variable; None where there is no global step.
+
+    It can be read before the variable is initialized, unless that takes others than the worker that reads.
+    """
     graph = graph or get_default_graph()
     found = graph.get_collection(_READ)
     if len(found) > 1:
@@ -122,7 +127,8 @@ def get_or_create_global_step_read(graph: Graph | None = None) -> Tensor | None:
     if step is None:
         return None
     with graph.as_default(), name_scope(None), name_scope(step.op.name + "/"):
-        value = step.initialized_value() if isinstance(step, Variable) else step
+        early = before_initialized and isinstance(step, Variable)
+        value = step.initialized_value() if early else step
         read = value + 0
     graph.add_to_collection(_READ, read)
     return read

@@ -67,6 +67,7 @@ def test_the_first_format(session, tmp_path):
     part = raw.RestoreSlice(
         file_pattern=path, tensor_name="matrix", shape_and_slice="4 3 2,2:0,1", dt=tf.float32
     )
+    assert part.shape.as_list() == [2, 1]
     words = raw.Restore(file_pattern=path, tensor_name="words", dt=tf.string)
     matrix, part, words = session.run([matrix, part, words])
     np.testing.assert_array_equal(matrix, MATRIX)

@@ -54,6 +54,15 @@ def test_errors_name_the_element_and_the_feature(count):
             run(tf.parse_example([*batch, bad], SPECS))
 
 
+def test_strings_are_counted_as_bytes():
+    texts = example(a=[b"x", b"y"])
+    wanted = {"a": tf.FixedLenFeature([1], tf.string)}
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Number of bytes values != expected"):
+        run(tf.parse_example([texts], wanted))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Can't parse serialized Example"):
+        run(tf.parse_single_example(texts, wanted))
+
+
 def test_names_of_examples_are_in_errors():
     parsed = tf.parse_example([example(a=[1, 2]), b"\x0a\x00"], SPECS, example_names=["first", "second"])
     with pytest.raises(tf.errors.InvalidArgumentError, match="Name: second, Feature: a"):

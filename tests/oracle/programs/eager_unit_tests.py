@@ -123,3 +123,27 @@ def jacobians_of_batches_of_any_size(tf, np):
         raises(tf.GradientTape().batch_jacobian, y, x, experimental_use_pfor=False),
         raises(tf.GradientTape().batch_jacobian, x[0], x),
     ]
+
+
+def parts_of_wrapped_functions(tf, np):
+    v, w = tf.Variable(0), tf.Variable(0)
+
+    def grow(x):
+        step = tf.compat.v1.placeholder(tf.int32, [], name="step")
+        v.assign_add(step, name="grow", read_value=False)
+        with tf.control_dependencies([w.assign_add(x)]):
+            return tf.identity(x, name="same")
+
+    wrapped = tf.compat.v1.wrap_function(grow, [tf.TensorSpec([], tf.int32)])
+    both = wrapped.prune("step:0", (wrapped.graph.get_operation_by_name("grow"),))
+    return [
+        wrapped(tf.constant(3)),
+        v,
+        w,
+        both(tf.constant(2)),
+        both(step=tf.constant(5)),
+        v,
+        [op.name for op in both.graph.control_outputs],
+        wrapped.prune(wrapped.inputs, "same:0")(tf.constant(7)),
+        type(raises(wrapped.prune, [], "grow")).__name__,
+    ]

@@ -130,3 +130,34 @@ def initializers_of_the_second_version(tf, np):
     ]
     with tf.Session() as session:
         return [session.run(made), [each.get_config() for each in configured], refused]
+
+
+def arguments_of_inner_modules(tf, np):
+    tables, arrays, texts = (_module(tf, f"ops.{name}_ops") for name in ("lookup", "array", "string"))
+    logs, network, initial = (_module(tf, f"ops.{name}_ops") for name in ("logging", "nn", "init"))
+    places = tables.index_table_from_tensor(vocabulary_list=["a", "b"], num_oov_buckets=1)
+    words = tables.index_to_string_table_from_tensor(vocabulary_list=["a", "b"], default_value="?")
+    image, filters = tf.ones([1, 3, 3, 1]), tf.ones([2, 2, 1])
+    made = [
+        places.lookup(tf.constant(["b", "c"])),
+        words.lookup(tf.constant([0, 5], tf.int64)),
+        arrays.listdiff([1, 2], [1], out_idx=tf.int64),
+        texts.string_split_v2(source=["a b", "c"]),
+        logs.scalar_summary("loss", 1.0, collections=["kept"]),
+        network.dilation2d_v2(image, filters, [1] * 4, "SAME", "NHWC", [1] * 4),
+        network.erosion2d_v2(image, filters, [1] * 4, "SAME", "NHWC", [1] * 4),
+        initial.identity_initializer(2.0)([2, 2]),
+    ]
+    refused = [raises(tables.index_table_from_tensor, None), raises(tf.squeeze, [[1, 2]], -1)]
+    with tf.Session() as session:
+        session.run(tf.tables_initializer())
+        return [session.run(made), len(tf.get_collection("kept")), refused]
+
+
+def series_of_the_normal_distribution(tf, np):
+    special = _module(tf, "ops.distributions.special_math")
+    x = tf.constant([-30.0, -11.0, 1.0])
+    made = [special.log_ndtr(x, order) for order in (0, 1, 10)] + [special.ndtr(x, name="below")]
+    refused = [raises(special.log_ndtr, x, order) for order in (-1, 31, 1.0)]
+    with tf.Session() as session:
+        return [session.run(made), made[-1].name, refused]

@@ -334,6 +334,7 @@ def answers(tf, zero_out, interface, stateful, windows, parts, numeric):
     show("sparse", run(lambda: numeric.sparse_rows(places, [1.0, 2.0, 3.0, 4.0], [3, 4])))
     for wrong in ([[0, 1], [0, 1]], [[1, 0], [0, 1]], [[0, 1], [3, 0]], [[0, 1, 2]], [0]):
         show(f"sparse {wrong}", run(lambda: numeric.sparse_rows(wrong, [1.0] * len(wrong), [3, 4])))
+    show("outer", run(lambda: numeric.outer_product([1.0, 2.0, 3.0], [4.0, 5.0])))
     show("middles", run(lambda: numeric.sum_of_middles([tf.ones([2, 2, 3, 2]), tf.ones([2, 5])])))
     return lines
 

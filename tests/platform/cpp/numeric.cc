@@ -5,8 +5,24 @@
 #include "tensorflow/core/framework/op_kernel.h"
 #include "tensorflow/core/framework/register_types.h"
 #include "tensorflow/core/framework/shape_inference.h"
+#include "tensorflow/core/lib/core/blocking_counter.h"
+#include "tensorflow/core/lib/core/threadpool.h"
 #include "tensorflow/core/util/sparse/sparse_tensor.h"
 #include "third_party/eigen3/unsupported/Eigen/CXX11/Tensor"
+
+// Some projects have a Shard of their own, as this one.
+namespace tensorflow {
+void Shard(int, thread::ThreadPool* workers, int64 total, int64, std::function<void(int64, int64)> work) {
+  BlockingCounter left(static_cast<int>(total));
+  for (int64 i = 0; i < total; ++i) {
+    workers->Schedule([&work, &left, i] {
+      work(i, i + 1);
+      left.DecrementCount();
+    });
+  }
+  left.Wait();
+}
+}  // namespace tensorflow
 
 namespace numeric {
 
@@ -28,7 +44,8 @@ class NumberFunctionsOp : public OpKernel {
     Tensor *output = nullptr, *limits = nullptr;
     OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({10, count}), &output));
     auto y = output->matrix<T>();
-    const Eigen::TensorOpCost cost(sizeof(T), 10 * sizeof(T), 100 * Eigen::TensorOpCost::MulCost<T>());
+    const Eigen::TensorOpCost cost(sizeof(T), 10 * sizeof(T), 100 * Eigen::TensorOpCost::MulCost<T>(), true,
+                                   Eigen::internal::packet_traits<T>::size);
     context->eigen_device<CPUDevice>().parallelFor(count, cost, [&](Eigen::Index first, Eigen::Index last) {
       for (Eigen::Index i = first; i < last; ++i) {
         const T value = x(i);
@@ -121,5 +138,30 @@ class SumOfMiddlesOp : public OpKernel {
   }
 };
 REGISTER_KERNEL_BUILDER(Name("SumOfMiddles").Device(DEVICE_CPU), SumOfMiddlesOp);
+
+// --------------------------------------------------------------------------------------- elements of their places
+
+REGISTER_OP("OuterProduct").Input("x: float").Input("y: float").Output("product: float").Output("doubled: float");
+
+class OuterProductOp : public OpKernel {
+ public:
+  using OpKernel::OpKernel;
+  void Compute(OpKernelContext* context) override {
+    const auto x = context->input(0).flat<float>(), y = context->input(1).flat<float>();
+    Tensor *product = nullptr, *doubled = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({x.size(), y.size()}), &product));
+    OP_REQUIRES_OK(context, context->allocate_output(1, product->shape(), &doubled));
+    auto to = product->matrix<float>();
+    to.device(context->eigen_device<CPUDevice>()) =
+        to.generate([&](const Eigen::array<Eigen::DenseIndex, 2>& at) { return x(at[0]) * y(at[1]); });
+    auto twice = doubled->matrix<float>();
+    const auto& workers = *context->device()->tensorflow_cpu_worker_threads();
+    Shard(workers.num_threads, workers.workers, x.size(), 1, [&](int64 first, int64 last) {
+      for (int64 i = first; i < last; ++i)
+        for (int64 j = 0; j < y.size(); ++j) twice(i, j) = 2 * to(i, j);
+    });
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("OuterProduct").Device(DEVICE_CPU), OuterProductOp);
 
 }  // namespace numeric

@@ -134,7 +134,8 @@ class Model(Fed, Network):
         for endpoint, target in zip(self._endpoints, targets, strict=True):
             if target is not None or not self._has_steps:
                 endpoint.make_target(target)
-        if self._is_graph_network and not self.losses and not any(end.trained for end in self._endpoints):
+        trained = self.run_eagerly or self.losses or any(end.trained for end in self._endpoints)
+        if self._is_graph_network and not trained:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
         self._connect_losses([False] * len(self._endpoints))

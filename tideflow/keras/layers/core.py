@@ -74,6 +74,12 @@ class SpatialDropout1D(_SpatialDropout):
     rank = 1
 
 
+def _of_images(data_format: str | None) -> str:
+    if data_format not in (None, "channels_last", "channels_first"):
+        raise ValueError('data_format must be in {"channels_last", "channels_first"}')
+    return check_data_format(data_format)
+
+
 @export("keras.layers.SpatialDropout2D")
 @described("Drops whole channels of images during training.")
 class SpatialDropout2D(_SpatialDropout):
@@ -81,7 +87,7 @@ class SpatialDropout2D(_SpatialDropout):
 
     def __init__(self, rate: float, data_format: str | None = None, **kwargs: Any):
         super().__init__(rate, **kwargs)
-        self.data_format = check_data_format(data_format)
+        self.data_format = _of_images(data_format)
 
 
 @export("keras.layers.SpatialDropout3D")
@@ -91,7 +97,7 @@ class SpatialDropout3D(_SpatialDropout):
 
     def __init__(self, rate: float, data_format: str | None = None, **kwargs: Any):
         super().__init__(rate, **kwargs)
-        self.data_format = check_data_format(data_format)
+        self.data_format = _of_images(data_format)
 
 
 @export("keras.layers.Activation")

@@ -421,7 +421,9 @@ def _squeezed_axes(sizes: Sequence[int | None], squeeze_dims: list[int]) -> tupl
         if not -rank <= axis < rank:
             raise ShapeError(f"squeeze_dims[{i}] not in [{-rank},{rank}).")
         if sizes[axis] not in (1, None):
-            raise ShapeError(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {sizes[axis]}")
+            raise ShapeError(
+                f"Can not squeeze dim[{axis % rank}], expected a dimension of 1, got {sizes[axis]}"
+            )
     return tuple(sorted({axis % rank for axis in squeeze_dims}))
 
 

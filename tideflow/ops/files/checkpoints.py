@@ -388,7 +388,12 @@ restore_slice_op = Op(
     touches="files",
     reads_file="file_pattern",
 )
-restore_slice_op.shape(_unknown_tensor)
+
+
+@restore_slice_op.shape
+def _restore_slice_shape(file_pattern, tensor_name, shape_and_slice, *, values):
+    _unknown_tensor(file_pattern, tensor_name, shape_and_slice)
+    return None if values[2] is None else _restored_shape(values[2])
 
 
 @restore_slice_op.kernel

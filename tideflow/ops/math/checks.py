@@ -788,7 +788,7 @@ def add_check_numerics_ops() -> Operation:
             if op._control_flow_context is not None:
                 raise ValueError(
                     "`tf.add_check_numerics_ops() is not compatible with TensorFlow control flow operations "
-                    f"such as `tf.cond()` or `tf.while_loop()`: '{op.name}' is inside one."
+                    f"such as `tf.cond()` or `tf.while_loop()`. '{op.name}' is inside one."
                 )
             with control_dependencies(checks[-1:]):
                 checks.append(debugging.check_numerics(output, message=output.name))

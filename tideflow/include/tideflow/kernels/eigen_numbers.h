@@ -98,11 +98,21 @@ void swap(T& a, T& b) { std::swap(a, b); }
 
 }  // namespace numext
 
+namespace internal {
+// How many numbers an instruction takes. These views leave that to the compiler.
+template <typename T>
+struct packet_traits {
+  enum { size = 1, Vectorizable = 0 };
+};
+}  // namespace internal
+
 // Cycles and bytes of an element, by which work is parted among threads.
 class TensorOpCost {
  public:
   TensorOpCost(double bytes_loaded = 0, double bytes_stored = 0, double compute_cycles = 0)
       : loaded_(bytes_loaded), stored_(bytes_stored), cycles_(compute_cycles) {}
+  TensorOpCost(double bytes_loaded, double bytes_stored, double compute_cycles, bool vectorized, double packet_size)
+      : TensorOpCost(bytes_loaded, bytes_stored, vectorized ? compute_cycles / packet_size : compute_cycles) {}
   double bytes_loaded() const { return loaded_; }
   double bytes_stored() const { return stored_; }
   double compute_cycles() const { return cycles_; }

@@ -104,6 +104,15 @@ struct Chip : Always<T, N> {  // to N from N + 1 dimensions
 };
 }  // namespace movers
 
+template <typename F, typename T, int N>
+struct GeneratedExpression : TensorBase<GeneratedExpression<F, T, N>, T, N> {
+  GeneratedExpression(const F& f, const DSizes<Index, N>& sizes) : f(f), sizes(sizes) {}
+  T coeff(Index i) const { return f(static_cast<const std::array<Index, N>&>(Coordinates<N>(i, sizes))); }
+  DSizes<Index, N> dimensions() const { return sizes; }
+  F f;
+  DSizes<Index, N> sizes;
+};
+
 template <typename A, typename T, int N>
 struct ReshapedExpression : TensorBase<ReshapedExpression<A, T, N>, T, N> {
   ReshapedExpression(const A& a, const DSizes<Index, N>& sizes) : a(a), sizes(sizes) {}

@@ -202,15 +202,6 @@ __attribute__((visibility("hidden"))) inline thread::ThreadPool* SharedPool() {
 
 }  // namespace internal
 
-inline void Shard(int max_parallelism, thread::ThreadPool* workers, int64 total, int64 cost_per_unit,
-                  std::function<void(int64, int64)> work) {
-  if (max_parallelism <= 1) {
-    if (total > 0) work(0, total);
-    return;
-  }
-  workers->ParallelFor(total, cost_per_unit, work);
-}
-
 }  // namespace tensorflow
 
 inline void Eigen::ThreadPoolDevice::parallelFor(Index count, const TensorOpCost& cost,

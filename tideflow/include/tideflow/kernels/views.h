@@ -71,6 +71,8 @@ template <typename Derived, typename T, int N>
 class TensorBase;
 template <typename A, typename F, typename T, int M, int N>
 struct MovedExpression;
+template <typename F, typename T, int N>
+struct GeneratedExpression;
 template <typename A, typename T, int N>
 struct ReshapedExpression;
 template <typename T, int N>
@@ -294,6 +296,12 @@ class TensorBase {
   SelectExpression<Derived, A, B, Result, N> select(const TensorBase<A, Result, N>& a,
                                                     const TensorBase<B, Result, N>& b) const {
     return SelectExpression<Derived, A, B, Result, N>(derived(), a.derived(), b.derived());
+  }
+
+  // The elements that a function gives for their places, of the size of this.
+  template <typename F>
+  GeneratedExpression<F, T, N> generate(const F& f) const {
+    return GeneratedExpression<F, T, N>(f, derived().dimensions());
   }
 
   EvaluatedExpression<T, N> eval() const { return EvaluatedExpression<T, N>(derived()); }

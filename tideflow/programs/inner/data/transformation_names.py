@@ -162,3 +162,8 @@ def map_defun(
         f=concrete,
         max_intra_op_parallelism=max_intra_op_parallelism,
     )
+
+
+def _VariantDataset(dataset_variant: Any, structure: Any) -> Dataset:
+    """The dataset that a variant has, whose elements are of this structure."""
+    return Dataset(dataset_variant, structure)

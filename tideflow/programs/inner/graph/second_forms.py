@@ -19,7 +19,23 @@ sparse_segment_mean_v2 = _v2.sparse.segment_mean
 sparse_segment_sqrt_n_v2 = _v2.sparse.segment_sqrt_n
 string_length_v2 = _v2.strings.length
 matvec = _v2.linalg.matvec
-listdiff = tf.setdiff1d
+dilation2d_v2 = _v2.nn.dilation2d
+erosion2d_v2 = _v2.nn.erosion2d
+random_poisson_v2 = _v2.random.poisson
+identity_initializer = tf.initializers.identity
+
+
+def listdiff(x: Any, y: Any, out_idx: Any = None, name: str | None = None) -> Any:
+    """`tf.setdiff1d`, with the name that the op has for the type of the places."""
+    return tf.setdiff1d(x, y, tf.int32 if out_idx is None else out_idx, name)
+
+
+def string_split_v2(source: Any, sep: str | None = None, maxsplit: int = -1) -> tf.SparseTensor:
+    """`tf.strings.split` of a vector, as a sparse matrix."""
+    source = tf.convert_to_tensor(source, tf.string, name="source")
+    return tf.SparseTensor(
+        *tf.raw_ops.StringSplitV2(input=source, sep="" if sep is None else sep, maxsplit=maxsplit)
+    )
 
 
 def multinomial_categorical_impl(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:

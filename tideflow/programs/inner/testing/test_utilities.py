@@ -151,24 +151,30 @@ def _skipped_unless(available: Callable[[], bool], reason: str) -> Callable:
     return _decorator(wrap)
 
 
-run_v2_only = _skipped_unless(lambda: False, "Test is only compatible with v2")
+run_v2_only = _skipped_unless(behavior.v2_behavior_enabled, "Test is only compatible with v2")
 run_gpu_only = _skipped_unless(testing.is_gpu_available, "Test requires GPU")
 run_cuda_only = _skipped_unless(lambda: testing.is_gpu_available(cuda_only=True), "Test requires CUDA GPU")
 
 
 def run_v1_only(reason: str, func: Any = None) -> Any:
-    """A test of TensorFlow 1, as all tests here are."""
+    """A test that is left out where a program behaves as with TensorFlow 2."""
     if not isinstance(reason, str):
         raise ValueError(f"'reason' should be string, got {type(reason)}")
-    return _unchanged if func is None else func
+    decorate = _skipped_unless(lambda: not behavior.v2_behavior_enabled(), reason)
+    return decorate if func is None else decorate(func)
 
 
-def deprecated_graph_mode_only(func: Any = None) -> Any:
-    """A test of graphs and sessions, which are what tests run in anyway."""
-    return _unchanged if func is None else func
+def _in_graphs(func: Callable) -> Callable:
+    @functools.wraps(func)
+    def decorated(*args: Any, **kwargs: Any) -> Any:
+        with context.graph_mode() if behavior.v2_behavior_enabled() else contextlib.nullcontext():
+            return func(*args, **kwargs)
+
+    return decorated
 
 
-run_deprecated_v1 = deprecated_graph_mode_only
+# A test of graphs and sessions, even where a program behaves as with TensorFlow 2.
+run_deprecated_v1 = deprecated_graph_mode_only = _decorator(_in_graphs)
 
 
 def _unchanged(func: Any) -> Any:

@@ -3,11 +3,12 @@
 import collections.abc as collections_abc  # noqa: F401 - looked up by programs
 
 from tideflow.graph import dtypes
+from tideflow.variables.behavior import v2_behavior_enabled
 
 
 def enabled() -> bool:
-    """Whether it is TensorFlow 2's: never."""
-    return False
+    """Whether the program behaves as with TensorFlow 2."""
+    return v2_behavior_enabled()
 
 
 is_cuda_build = is_rocm_build = False  # of TensorFlow's own library; GPUs are PyTorch's affair

@@ -1,1 +1,1 @@
-#include "tideflow/kernels/threads.h"
+#include "tideflow/kernels/work_sharder.h"
