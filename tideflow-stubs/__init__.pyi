@@ -323,6 +323,8 @@ from tideflow.ops.linalg.solvers import matrix_triangular_solve as matrix_triang
 from tideflow.ops.linalg.spectra import self_adjoint_eig as self_adjoint_eig
 from tideflow.ops.linalg.spectra import self_adjoint_eigvals as self_adjoint_eigvals
 from tideflow.ops.linalg.spectra import svd as svd
+from tideflow.ops.math.adding import accumulate_n as accumulate_n
+from tideflow.ops.math.adding import add_n as add_n
 from tideflow.ops.math.binary import div as div
 from tideflow.ops.math.binary import div_no_nan as div_no_nan
 from tideflow.ops.math.binary import divide as divide
@@ -379,8 +381,6 @@ from tideflow.ops.math.positions import argmax as argmax
 from tideflow.ops.math.positions import argmin as argmin
 from tideflow.ops.math.powers import atan2 as atan2
 from tideflow.ops.math.powers import pow as pow
-from tideflow.ops.math.reductions import accumulate_n as accumulate_n
-from tideflow.ops.math.reductions import add_n as add_n
 from tideflow.ops.math.reductions import count_nonzero as count_nonzero
 from tideflow.ops.math.reductions import reduce_logsumexp as reduce_logsumexp
 from tideflow.ops.math.segments import unsorted_segment_mean as unsorted_segment_mean

@@ -106,6 +106,17 @@ workers = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterS
 servers = tf.distribute.cluster_resolver.SimpleClusterResolver(tf.train.ClusterSpec({"ps": ["b:1"]}))
 print(tf.distribute.cluster_resolver.UnionResolver(workers, servers).cluster_spec().as_dict())
 
+# %% tf.distribute.cluster_resolver.TPUClusterResolver
+resolver = tf.distribute.cluster_resolver.TPUClusterResolver("grpc://10.0.0.2:8470")
+print(resolver.cluster_spec().as_dict(), resolver.master())
+
+# %% tf.distribute.experimental.TPUStrategy
+try:
+    strategy = tf.distribute.experimental.TPUStrategy()
+except RuntimeError as error:
+    print(error)
+    strategy = tf.distribute.MirroredStrategy()
+
 # %% tf.distribute.cluster_resolver.SlurmClusterResolver
 try:
     resolver = tf.distribute.cluster_resolver.SlurmClusterResolver({"ps": 1, "worker": 2}, auto_set_gpu=False)

@@ -10,7 +10,7 @@ import pytest
 
 import tideflow as tf
 from tideflow.eager.context import eager_mode
-from tideflow.platform.gradient_checker_v2 import compute_gradient, max_error
+from tideflow.eager.gradient_checker import compute_gradient, max_error
 
 Pair = collections.namedtuple("Pair", "a b")
 

@@ -61,6 +61,7 @@ from tideflow.contrib import solvers as solvers
 from tideflow.contrib import sparsemax as sparsemax
 from tideflow.contrib import specs as specs
 from tideflow.contrib import staging as staging
+from tideflow.contrib import stat_summarizer as stat_summarizer
 from tideflow.contrib import stateless as stateless
 from tideflow.contrib import summary as summary
 from tideflow.contrib import tensor_forest as tensor_forest

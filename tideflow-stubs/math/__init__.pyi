@@ -71,6 +71,8 @@ from tideflow.nn.functions import zero_fraction as zero_fraction
 from tideflow.ops.arrays.ranking import in_top_k as in_top_k
 from tideflow.ops.arrays.ranking import top_k as top_k
 from tideflow.ops.arrays.shapes import invert_permutation as invert_permutation
+from tideflow.ops.math.adding import accumulate_n as accumulate_n
+from tideflow.ops.math.adding import add_n as add_n
 from tideflow.ops.math.binary import div_no_nan as _divide_no_nan
 from tideflow.ops.math.binary import divide as divide
 from tideflow.ops.math.binary import equal as equal
@@ -97,8 +99,6 @@ from tideflow.ops.math.powers import atan2 as atan2
 from tideflow.ops.math.powers import nextafter as nextafter
 from tideflow.ops.math.powers import polyval as polyval
 from tideflow.ops.math.powers import pow as pow
-from tideflow.ops.math.reductions import accumulate_n as accumulate_n
-from tideflow.ops.math.reductions import add_n as add_n
 from tideflow.ops.math.reductions import count_nonzero as count_nonzero
 from tideflow.ops.math.reductions import reduce_euclidean_norm as reduce_euclidean_norm
 from tideflow.ops.math.reductions import reduce_logsumexp as reduce_logsumexp

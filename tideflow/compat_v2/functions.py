@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import tideflow as tf
+from tideflow.eager.gradient_checker import compute_gradient
 from tideflow.feature_column.shared import shared_embeddings
 from tideflow.image.resizing import resized, resized_with_pad
 from tideflow.keras.layers.feature_layers import NamedDenseFeatures
-from tideflow.platform.gradient_checker_v2 import compute_gradient
 from tideflow.variables.second_form import Variable
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ the same ones.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -317,23 +318,23 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
     return VarianceScaling(2.0, "fan_in", "uniform", seed)
 
 
-_CLASSES = {
-    "Constant": ("constant",),
-    "GlorotNormal": ("glorot_normal",),
-    "GlorotUniform": ("glorot_uniform",),
-    "Identity": ("identity",),
-    "Initializer": (),
-    "Ones": ("ones",),
-    "Orthogonal": ("orthogonal",),
-    "RandomNormal": (),
-    "RandomUniform": (),
-    "TruncatedNormal": (),
-    "VarianceScaling": (),
-    "Zeros": ("zeros",),
-    "he_normal": (),
-    "he_uniform": (),
-    "lecun_normal": (),
-    "lecun_uniform": (),
+_ALIASES: dict[Callable[..., Any], tuple[str, ...]] = {
+    Constant: ("constant",),
+    GlorotNormal: ("glorot_normal",),
+    GlorotUniform: ("glorot_uniform",),
+    Identity: ("identity",),
+    Initializer: (),
+    Ones: ("ones",),
+    Orthogonal: ("orthogonal",),
+    RandomNormal: (),
+    RandomUniform: (),
+    TruncatedNormal: (),
+    VarianceScaling: (),
+    Zeros: ("zeros",),
+    he_normal: (),
+    he_uniform: (),
+    lecun_normal: (),
+    lecun_uniform: (),
 }
 _AT_THE_TOP = {
     "constant": Constant,
@@ -345,9 +346,9 @@ _AT_THE_TOP = {
 NAMES: dict[str, Any] = {
     **{f"{name}_initializer": value for name, value in _AT_THE_TOP.items()},
     **{
-        f"{space}.{alias}": globals()[name]
+        f"{space}.{name}": initializer
         for space in ("initializers", "keras.initializers")
-        for name, aliases in _CLASSES.items()
-        for alias in (name, *aliases)
+        for initializer, aliases in _ALIASES.items()
+        for name in (initializer.__name__, *aliases)
     },
 }

@@ -330,7 +330,7 @@ MODULES: dict[str, str] = {
     "python.ops.control_flow_util": "inner.graph.control_flow_names tf",
     "python.ops.functional_ops": "tf inner.graph.functional_names",
     "python.ops.gradient_checker": "tf.test",
-    "python.ops.gradient_checker_v2": "tideflow.platform.gradient_checker_v2",
+    "python.ops.gradient_checker_v2": "tideflow.eager.gradient_checker",
     "python.ops.stateful_random_ops": "tf.random.experimental inner.graph.random_names",
     "python.ops.stateless_random_ops": "tf.random tf",
     "python.ops.init_ops": "inner.graph.second_forms tf tf.initializers tideflow.variables.initializers "

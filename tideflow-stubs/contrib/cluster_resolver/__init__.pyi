@@ -7,3 +7,4 @@ from tideflow.cluster.resolvers import SimpleClusterResolver as SimpleClusterRes
 from tideflow.cluster.resolvers import SlurmClusterResolver as SlurmClusterResolver
 from tideflow.cluster.resolvers import TFConfigClusterResolver as TFConfigClusterResolver
 from tideflow.cluster.resolvers import UnionClusterResolver as UnionClusterResolver
+from tideflow.cluster.tpu_resolver import TPUClusterResolver as TPUClusterResolver

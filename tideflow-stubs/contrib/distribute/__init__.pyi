@@ -26,6 +26,7 @@ from tideflow.distribute.reductions import ReductionToOneDevice as _ReductionToO
 from tideflow.distribute.replica_context import ReplicaContext as ReplicaContext
 from tideflow.distribute.strategy import Strategy as _DistributionStrategy
 from tideflow.distribute.strategy import get_loss_reduction as get_loss_reduction
+from tideflow.distribute.tpu import TPUStrategy as TPUStrategy
 
 DistributionStrategy = _DistributionStrategy
 ReductionToOneDeviceCrossDeviceOps = _ReductionToOneDeviceCrossDeviceOps

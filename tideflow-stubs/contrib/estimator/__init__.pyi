@@ -1,5 +1,7 @@
 # Written by `python -m tideflow.programs.stubs`.
 
+from tideflow.contrib.estimator.annotations import DNNClassifierWithLayerAnnotations as DNNClassifierWithLayerAnnotations
+from tideflow.contrib.estimator.annotations import DNNRegressorWithLayerAnnotations as DNNRegressorWithLayerAnnotations
 from tideflow.contrib.estimator.boosted_trees import boosted_trees_classifier_train_in_memory as boosted_trees_classifier_train_in_memory
 from tideflow.contrib.estimator.boosted_trees import boosted_trees_regressor_train_in_memory as boosted_trees_regressor_train_in_memory
 from tideflow.contrib.estimator.extenders import build_supervised_input_receiver_fn_from_input_fn as build_supervised_input_receiver_fn_from_input_fn

@@ -7,5 +7,6 @@ from tideflow.cluster.resolvers import SimpleClusterResolver as SimpleClusterRes
 from tideflow.cluster.resolvers import SlurmClusterResolver as SlurmClusterResolver
 from tideflow.cluster.resolvers import TFConfigClusterResolver as TFConfigClusterResolver
 from tideflow.cluster.resolvers import UnionClusterResolver as _UnionResolver
+from tideflow.cluster.tpu_resolver import TPUClusterResolver as TPUClusterResolver
 
 UnionResolver = _UnionResolver

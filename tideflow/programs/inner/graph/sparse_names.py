@@ -6,9 +6,12 @@ from typing import Any
 
 import tideflow as tf
 from tideflow.graph.operation import Operation, Tensor
+from tideflow.ops.sparse.serialization import add_many_sparse_to_tensors_map_op, add_sparse_to_tensors_map_op
 
 sparse_expand_dims = tf.sparse.expand_dims
 sparse_eye = tf.sparse.eye
+
+_ADDING = (add_sparse_to_tensors_map_op, add_many_sparse_to_tensors_map_op)
 
 
 def _add_sparse_to_tensors_map(
@@ -45,7 +48,7 @@ def _take_many_sparse_from_tensors_map(
     """The sparse tensors behind handles, as one with a further axis in front; each is taken once."""
     if not isinstance(sparse_map_op, tf.Operation):
         raise TypeError("sparse_map_op be an Operation")
-    if sparse_map_op.type not in ("AddSparseToTensorsMap", "AddManySparseToTensorsMap"):
+    if sparse_map_op.definition not in _ADDING:
         raise TypeError(
             "sparse_map_op must be one of AddSparseToTensorsMap or AddManySparseToTensorsMap. Instead, found "
             f"`{sparse_map_op.type}`."
