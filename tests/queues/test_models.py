@@ -136,3 +136,22 @@ def check_taken(found, wanted, model: Model, is_random: bool) -> None:
     if not is_random:
         assert numbers == model.held[:wanted]
     model.remove(numbers)
+
+
+def test_a_batch_that_waits_has_the_least_elements_of_all_that_come():
+    queue = PriorityQueue("q", [tf.int64], [TensorShape([])], CAPACITY, lambda: False)
+    queue.enqueue_many([torch.tensor([5, 6])])
+    pending = queue.dequeue_many(3)
+    assert isinstance(pending, PendingValue) and pending.get(lambda: None) is ABSENT and queue.size() == 2
+    queue.enqueue([torch.tensor(1)])
+    (batch,) = pending.get(lambda: None)
+    assert batch.tolist() == [1, 5, 6] and queue.size() == 0
+
+
+def test_a_closed_queue_gives_a_batch_that_waits_what_is_there():
+    queue = PriorityQueue("q", [tf.int64], [TensorShape([])], CAPACITY, lambda: False)
+    queue.enqueue_many([torch.tensor([6, 5])])
+    pending = queue.dequeue_many(3, up_to=True)
+    queue.close()
+    (batch,) = pending.get(lambda: None)
+    assert batch.tolist() == [5, 6]

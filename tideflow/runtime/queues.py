@@ -140,6 +140,7 @@ class Queue:
     """First in, first out."""
 
     kind = "FIFOQueue"
+    takes_whole_batches = False  # or elements as they come
 
     def __init__(
         self,
@@ -324,7 +325,7 @@ class Queue:
 
     def _fill(self, dequeue: _Dequeue) -> bool:
         count = min(dequeue.wanted, self._available())
-        if count <= 0:
+        if count <= 0 or count < dequeue.wanted and self.takes_whole_batches:
             return False
         dequeue.parts += self._take(count)
         dequeue.taken += count
@@ -452,6 +453,7 @@ class PriorityQueue(Queue):
     """The element with the least first component, an int64, comes out first."""
 
     kind = "PriorityQueue"
+    takes_whole_batches = True  # an element that is yet to come may precede those that are there
 
     def _clear(self) -> None:
         self._store: list[tuple[int, int, Element]] = []

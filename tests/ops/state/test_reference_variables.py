@@ -336,6 +336,19 @@ def test_temporary_variables_end_with_their_step():
             np.testing.assert_array_equal(sess.run(value), [2, 3])
 
 
+def test_a_temporary_variable_is_destroyed_once_and_by_its_name():
+    scratch = tf.assign(raw("TemporaryVariable", shape=[2], dtype=tf.float32), [1.0, 2.0])
+    first = raw("DestroyTemporaryVariable", ref=scratch, var_name="TemporaryVariable")
+    with tf.control_dependencies([first]):
+        second = raw("DestroyTemporaryVariable", ref=scratch, var_name="TemporaryVariable")
+    with tf.Session() as sess:
+        np.testing.assert_array_equal(sess.run(first), [1, 2])
+        with pytest.raises(tf.errors.NotFoundError, match="Resource TemporaryVariable does not exist"):
+            sess.run(second)
+        with pytest.raises(tf.errors.NotFoundError, match="is called TemporaryVariable"):
+            sess.run(raw("DestroyTemporaryVariable", ref=scratch, var_name="another"))
+
+
 def test_destroyed_resources_are_gone():
     v = tf.Variable([1.0], use_resource=True)
     with started(v) as sess:

@@ -359,7 +359,7 @@ def _temporary_variable_shape(*, shape):
 
 @temporary_variable_op.kernel
 def _temporary_variable_kernel(*, shape, dtype, var_name, device, node):
-    variable = Variable(var_name or node.name, dtype, shape)
+    variable = Variable(var_name or node.source.name, dtype, shape)
     empty = empty_like_type(dtype, tuple(shape.as_list()))
     variable.value = empty.to(device) if isinstance(empty, torch.Tensor) else empty
     return variable
@@ -383,13 +383,15 @@ def _destroy_temporary_variable_shape(ref):
 
 
 @destroy_temporary_variable_op.kernel
-def _destroy_temporary_variable_kernel(ref):
+def _destroy_temporary_variable_kernel(ref, *, var_name):
+    if ref.name != var_name or ref.value is None:
+        raise errors.not_found(
+            f"Resource {var_name} does not exist: the temporary variable is called {ref.name}, or it was "
+            "destroyed before"
+        )
     value = ref.read()
     ref.destroy()
     return value
 
 
-destroy_temporary_variable_op.samples(
-    (ref(f32(2, 3)), {"var_name": "scratch"}),
-    law=lambda before, value, after: [(value, before), after is None],
-)
+destroy_temporary_variable_op.samples(covered_by="tests/ops/state/test_reference_variables.py")
