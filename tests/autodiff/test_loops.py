@@ -43,3 +43,13 @@ def test_a_sum_of_unknown_rank_whose_shape_is_stated():
         return total + summed
 
     assert evaluated(tf.scan(add, x, initializer=0.0), {x: [[1, 2], [3, 4]]}).tolist() == [3.0, 10.0]
+
+
+def test_what_a_loop_began_with_is_out_of_reach_in_its_body():
+    x = tf.placeholder(tf.float32, [], "x")
+
+    def body(i, value):
+        return i + 1, tf.gradients(value * 2.0, x)[0]
+
+    with pytest.raises(ValueError, match="Cannot compute gradient inside while loop with respect to op 'x'"):
+        tf.while_loop(lambda i, _: i < 3, body, [0, x + 1.0])

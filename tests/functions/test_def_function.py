@@ -255,3 +255,14 @@ def test_a_trace_refuses_tensors_of_another_type():
     ):
         trace(tf.constant(1.0), tf.constant(1))
     assert trace(tf.constant(3.0), tf.constant(1.0)).numpy() == 2
+
+
+@pytest.mark.parametrize(("takes_loop", "slope"), [(True, 32.0), (False, 2.0)])
+def test_the_gradient_of_a_branch_with_a_loop(takes_loop, slope):
+    @tf.function
+    def slope_of(x, flag):
+        loop = lambda: tf.while_loop(lambda i, _: i < 3, lambda i, y: (i + 1, y * x), [0, x])[1]
+        return tf.gradients(tf.cond(flag, loop, lambda: x * 2.0), x)[0]
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        assert session.run(slope_of(tf.constant(2.0), tf.constant(takes_loop))) == slope

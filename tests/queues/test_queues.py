@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 from tideflow.graph.shapes import TensorShape
 from tideflow.runtime.queues import PaddingQueue, Queue, RandomShuffleQueue
 from tideflow.runtime.waiting import StepContext
@@ -165,3 +166,10 @@ def test_a_shared_shuffling_queue_has_the_seed_of_its_name():
         queues = [tf.RandomShuffleQueue(1, 0, tf.float32, shared_name="shared") for _ in range(2)]
         seeds = [[queue.queue_ref.op.get_attr(name) for name in ("seed", "seed2")] for queue in queues]
     assert seeds[0] == seeds[1] and seeds[0][0] == 87654321 and seeds[0][1] > 0
+
+
+def test_many_are_dequeued_in_eager_mode():
+    with eager_mode():
+        queue = tf.FIFOQueue(4, tf.float32, shapes=[[]])
+        queue.enqueue_many([[1.0, 2.0, 3.0]])
+        assert queue.dequeue_many(2).numpy().tolist() == [1.0, 2.0]

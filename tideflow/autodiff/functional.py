@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.autodiff.functions import (
@@ -170,7 +171,7 @@ def _with_fakes(bodies: Sequence[FunctionBody], more: Sequence[Sequence[Tensor]]
 
 def _fake(tensor: Tensor) -> Tensor:
     if tensor.dtype is dtypes.variant:
-        made: Tensor = tensor_lists.empty_list_op([], -1, element_dtype=dtypes.float32)
+        made: Tensor = tensor_lists.empty_list_op(np.zeros(0, np.int32), -1, element_dtype=dtypes.float32)
         return made
     found: Tensor = fake_param_op(dtype=tensor.dtype, shape=tensor.shape)
     return found

@@ -206,7 +206,8 @@ class _BackwardPass:
         self.method = method
         self.grads: dict[Operation, list[list[Gradient]]] = {}
         self.to_ops = list(dict.fromkeys(to_ops))
-        reached = _reached_from([x.op for x in xs])
+        self.from_ops = [x.op for x in xs]
+        reached = _reached_from(self.from_ops)
         self.between = _between(self.to_ops, reached)
         self.loops = LoopGradients(self.between, colocate)
         self.pending = collections.Counter(
@@ -275,12 +276,25 @@ class _BackwardPass:
         function = gradient_function(op)
         if function is None:
             return
+        if is_loop_switch(op) and self.loops.state_of(op, before=False) is None:
+            raise self._into_initial_value(op)
         with self.loops.entered(op, before=False):
             for i, grad in enumerate(out_grads):
                 # The gradient of an operation that calls functions knows what it needs of those.
                 if grad is None and _carries_gradient(op.outputs[i]) and not op.definition.calls_functions:
                     out_grads[i] = self.loops.zeros_like(op, i)
             self._apply(op, function, out_grads)
+
+    def _into_initial_value(self, op: Operation) -> ValueError:
+        """The error of a gradient that is asked for in a loop's body, and leads out by what the loop began
+        with.
+        """
+        target = next(source for source in self.from_ops if op in _reached_from([source]))
+        return ValueError(
+            f"Cannot compute gradient inside while loop with respect to op '{target.name}'. We do not "
+            "support taking the gradient wrt or through the initial value of a loop variable. Gradients can "
+            "be computed through loop invariants or wrt the input parameters to the loop body."
+        )
 
     def _apply(self, op: Operation, function: Callable[..., Any], out_grads: list[Grad]) -> None:
         with name_scope(f"{op.name}_grad"), op.graph._original_op(op):

@@ -292,7 +292,7 @@ class Convolution:
             _spatial_axes(len(self.dilation_rate), None, images.shape, self.data_format)
             return self.undilated(images, filter, self.padding)
         sizes = self.filter_shape.as_list() if self.filter_shape.is_fully_defined() else shapes.shape(filter)
-        return with_space_to_batch(
+        result = with_space_to_batch(
             inp,
             self.dilation_rate,
             self.padding,
@@ -300,6 +300,10 @@ class Convolution:
             filter_shape=sizes,
             data_format=self.data_format,
         )
+        known = result.shape.tuple
+        if has_channels_first(self.data_format) and known is not None and known[1] is None:
+            result.set_shape([known[0], self.filter_shape[-1], *known[2:]])
+        return result
 
     def undilated(self, images: Tensor, filter: TensorLike, padding: str) -> Tensor:
         """The convolution without its dilation."""

@@ -341,7 +341,7 @@ MODULES: dict[str, str] = {
     "python.ops.random_ops": "tf tf.random inner.graph.random_op_names inner.graph.second_forms",
     "python.ops.losses.util": "tf.losses inner.keras.loss_names",
     "python.ops.list_ops": "inner.graph.list_names gen",
-    "python.ops.logging_ops": "tf.contrib.deprecated tf",
+    "python.ops.logging_ops": "tf.contrib.deprecated tf inner.graph.second_forms",
     "python.ops.lookup_ops": "tideflow.lookup.vocabulary tf.contrib.lookup tf.lookup tf "
     "tf.lookup.experimental",
     "python.ops.math_ops": "tf.math tf inner.graph.arithmetic_names inner.graph.second_forms",

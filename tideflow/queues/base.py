@@ -12,7 +12,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.partial import constant_value
-from tideflow.graph.scopes import get_seed, name_scope
+from tideflow.graph.scopes import executing_eagerly, get_seed, name_scope
 from tideflow.graph.shapes import TensorShape, as_shape, dimension_at_index
 from tideflow.ops.arrays import indexing, joining
 from tideflow.ops.queues import queues
@@ -184,7 +184,7 @@ class QueueBase:
         result = self._op(queues.dequeue_many_op, queues.dequeue_many_v2_op)(
             self._queue_ref, n, component_types=self._dtypes, name=name or f"{self._name}_DequeueMany"
         )
-        count = constant_value(result[0].op.inputs[1]) if result else None
+        count = constant_value(result[0].op.inputs[1]) if result and not executing_eagerly() else None
         return self._batch(result, None if count is None else int(count))
 
     def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> Any:

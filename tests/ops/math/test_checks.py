@@ -75,3 +75,9 @@ def test_numeric_checks_find_the_first_tensor():
     run(check, {x: 1.0})
     with pytest.raises(tf.errors.InvalidArgumentError, match="logarithm:0"):
         run(check, {x: -1.0})
+
+
+def test_types_of_sparse_tensors_are_compared():
+    sparse = tf.SparseTensor([[0]], [1], [1])
+    with pytest.raises(ValueError, match="must be of the same type"):
+        tf.debugging.assert_same_float_dtype([tf.constant(1.0), sparse])

@@ -161,3 +161,55 @@ def series_of_the_normal_distribution(tf, np):
     refused = [raises(special.log_ndtr, x, order) for order in (-1, 31, 1.0)]
     with tf.Session() as session:
         return [session.run(made), made[-1].name, refused]
+
+
+def words_of_refused_shapes(tf, np):
+    pair = tf.placeholder_with_default([1, 2], None, name="pair")
+    made = [
+        tf.broadcast_to(pair, [2, 1]),
+        tf.broadcast_to(pair, [3]),
+        tf.ensure_shape(pair, [3]),
+        tf.dynamic_partition([1.0, 2.0], 17, 7)[0],
+    ]
+    with tf.Session() as session:
+        return [raises(session.run, tensor) for tensor in made]
+
+
+def shapes_that_follow_from_one_side(tf, np):
+    images, sizes = tf.placeholder(tf.float32), tf.placeholder(tf.int32)
+    rows = tf.placeholder(tf.int32, [None, None])
+    tall = tf.placeholder(tf.float32, [1, 10, None, None])
+    wide = tf.nn.convolution(
+        tall, tf.zeros([3, 3, 10, 20]), "VALID", dilation_rate=[2, 2], data_format="NCHW"
+    )
+    made = [
+        tf.batch_to_space(images, sizes, 4),
+        tf.space_to_batch(images, sizes, 4),
+        tf.batch_gather(tf.constant([[0, 1, 2]]), rows),
+        tf.batch_gather(tf.placeholder(tf.float32, [2, None, 5]), rows),
+        wide,
+    ]
+    return [str(tensor.shape) for tensor in made]
+
+
+def constants_of_messages(tf, np):
+    numbers, text = tf.make_tensor_proto([[1.0, 2.0]]), tf.make_tensor_proto(b"a")
+    with tf.Session() as session:
+        return session.run([tf.constant(numbers), tf.convert_to_tensor(text), tf.identity(numbers)])
+
+
+def labels_that_are_longer_than_their_lengths(tf, np):
+    sparse = _module(tf, "ops.ctc_ops").dense_labels_to_sparse([[1, 2, 0, 0], [3, 0, 0, 0]], [2, 1])
+    with tf.Session() as session:
+        return session.run(sparse)
+
+
+def prints_by_the_inner_name(tf, np):
+    printed = _module(tf, "ops.logging_ops").print_v2("a", tf.constant([1, 2]), summarize=1)
+    return printed.type
+
+
+def a_value_of_a_branch_that_is_not_taken(tf, np):
+    off, _ = _module(tf, "ops.control_flow_ops").switch(tf.constant([1, 2]), tf.constant(True))
+    with tf.Session() as session:
+        return raises(session.run, [tf.constant(1), tf.identity(off)])

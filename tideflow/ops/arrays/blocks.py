@@ -302,6 +302,12 @@ space_to_batch_op.samples(
 )
 
 
+def _image(tensor: Tensor) -> Tensor:
+    """The tensor, of which it is known that it has rank 4."""
+    tensor.set_shape(tensor.shape.with_rank(4))
+    return tensor
+
+
 @export("space_to_batch", "nn.space_to_batch")
 def space_to_batch(
     input: TensorLike,
@@ -323,7 +329,7 @@ def space_to_batch(
       A tensor of the type of `input`.
     """
     block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name)
+    return _image(space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name))
 
 
 batch_to_space_op = Op(
@@ -377,7 +383,7 @@ def batch_to_space(
       A tensor of the type of `input`.
     """
     block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name)
+    return _image(batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name))
 
 
 @export("required_space_to_batch_paddings")

@@ -57,8 +57,14 @@ def _checked_target(before: Sequence[int], sizes: list[int]) -> list[int]:
         raise ShapeError(
             f"Rank of input ({len(before)}) must be no greater than rank of output shape ({len(sizes)})."
         )
-    if any(old not in (1, new) for old, new in zip(reversed(before), reversed(sizes), strict=False)):
-        raise ShapeError(f"Incompatible shapes: {brackets(before)} vs. {brackets(sizes)}")
+    pairs = list(zip(reversed(before), reversed(sizes), strict=False))
+    if any(old not in (1, new) for old, new in pairs):
+        together = all(1 in pair or pair[0] == pair[1] for pair in pairs)
+        raise ShapeError(
+            f"Unable to broadcast tensor of shape {brackets(before)} to tensor of shape {brackets(sizes)}"
+            if together
+            else f"Incompatible shapes: {brackets(before)} vs. {brackets(sizes)}"
+        )
     return sizes
 
 

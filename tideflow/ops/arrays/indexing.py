@@ -349,7 +349,10 @@ def batch_gather(params: TensorOrRagged, indices: TensorOrRagged, name: str | No
         rows = shapes.reshape(rows, [-1])
         inner = sizes[rank:]
         flat = shapes.reshape(params, joining.concat([[tf.reduce_prod(sizes[:rank], [0])], inner], 0))
-        return shapes.reshape(gather(flat, rows), joining.concat([indices_sizes, inner], 0))
+        result = shapes.reshape(gather(flat, rows), joining.concat([indices_sizes, inner], 0))
+        batch = indices.shape[: rank - 1].merge_with(params.shape[: rank - 1])
+        result.set_shape(batch.concatenate(indices.shape[rank - 1 :]).concatenate(params.shape[rank:]))
+        return result
 
 
 def _always_cast(value: Any, dtype: Any) -> Tensor:

@@ -317,11 +317,12 @@ def _concat_offset_kernel(concat_dim, shape, *, shape_type):
         raise errors.invalid_argument(
             f"Concat dim tensor should be a scalar integer, but got shape {host_shape(concat_dim)}"
         )
+    for i, sizes in enumerate(shape, 1):
+        if host_rank(sizes) != 1:
+            raise errors.invalid_argument(f"input {i} should be a vector, but got shape {host_shape(sizes)}")
     first = shape[0]
     axis = normal_axis(concat_dim, len(first), f"Concat dim is out of range: {concat_dim} vs. {len(first)}")
     for i, sizes in enumerate(shape):
-        if host_rank(sizes) != 1:
-            raise errors.invalid_argument(f"input {i} should be a vector, but got shape {host_shape(sizes)}")
         if len(sizes) != len(first):
             raise errors.invalid_argument(
                 f"input {i} should contain {len(first)} elements, but got {len(sizes)}"

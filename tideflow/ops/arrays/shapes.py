@@ -509,9 +509,10 @@ def _ensure_shape_shape(input, *, shape):
 @ensure_shape_op.kernel
 def _ensure_shape_kernel(input, *, shape, node):
     if not shape.is_compatible_with(tuple(input.shape)):
+        asked = node.source.inputs[0].name.removesuffix(":0")
         raise errors.invalid_argument(
-            f"Shape of tensor {node.source.inputs[0].name} {brackets(input.shape)} is not compatible with "
-            f"expected shape {brackets(shape.tuple)}.",
+            f"Shape of tensor {asked} {brackets(input.shape)} is not compatible with expected shape "
+            f"{brackets(shape.tuple)}.",
         )
     return input
 

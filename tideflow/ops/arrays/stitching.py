@@ -227,7 +227,8 @@ def _dynamic_partition_kernel(data, partitions, *, num_partitions):
     if wrong.numel():
         first = int(wrong[0])
         place = ",".join(str(int(i)) for i in np.unravel_index(first, tuple(partitions.shape)))
-        raise ShapeError(f"partitions[{place}] = {int(numbers[first])} is not in [0, {num_partitions})")
+        which = f"partitions[{place}]" if partitions.dim() else "partitions"
+        raise ShapeError(f"{which} = {int(numbers[first])} is not in [0, {num_partitions})")
     rows = data.reshape(len(numbers), *row)
     is_text = isinstance(rows, np.ndarray)
     return [rows[(numbers == i).numpy() if is_text else numbers == i] for i in range(num_partitions)]

@@ -110,8 +110,8 @@ class Context:
                 return  # on its way into a construct, of which it is made a part afterwards
             raise ValueError(
                 f"Cannot use '{tensor.op.name}' as input to '{name}' because '{tensor.op.name}' is in a "
-                f"while loop. It was made at {tensor.op.user_line}; a value leaves a loop as one of its loop "
-                "variables."
+                f"while loop. See info log for more details. It was made at {tensor.op.user_line}; a value "
+                "leaves a loop as one of its loop variables."
             )
         state = used_in.grad_state
         if (
@@ -122,7 +122,7 @@ class Context:
             return
         raise ValueError(
             f"Cannot use '{tensor.op.name}' as input to '{name}' because they are in different while loops. "
-            f"'{tensor.op.name}' was made at {tensor.op.user_line}."
+            f"See info log for more details. '{tensor.op.name}' was made at {tensor.op.user_line}."
         )
 
     def is_around(self, context: Context | None) -> bool:

@@ -14,9 +14,11 @@ _ELEMENTS = 3  # of a tensor that are shown, unless a program says otherwise
 
 
 def label(tensor: Any) -> str:
-    """What messages call a tensor, or what else has a type: its name, or its shape and type in eager mode."""
+    """What messages call a tensor, or what else has a type: its name or, without one, what it is; in eager
+    mode its shape and type.
+    """
     if not getattr(tensor, "is_eager", False):
-        return str(tensor.name)
+        return str(getattr(tensor, "name", tensor))
     return f"shape={tensor.shape} dtype={tensor.dtype.name}"
 
 

@@ -598,8 +598,8 @@ class _ShapeSpec:
     def __init__(self, x: Tensor, shape: Any, message: str):
         if not hasattr(shape, "__iter__"):
             raise ValueError(
-                f"{message}.  Tensor {label(x)}.  Specified shape must be an iterable.  "
-                f"Received specified shape: {shape}"
+                f"{message}.  Tensor {label(x)}.  Specified shape must be an iterable.  An "
+                f"iterable has the attribute `__iter__` or `__getitem__`.  Received specified shape: {shape}"
             )
         symbols = tuple(shape)
         for i, symbol in enumerate(symbols[1:], start=1):

@@ -28,11 +28,12 @@ def dense_labels_to_sparse(dense: Any, length: Any) -> tf.SparseTensor:
       length: How many labels of each row count.
 
     Returns:
-      The labels that count.
+      The labels that count, in rows of the longest length.
     """
     used = tf.sequence_mask(length, maxlen=tf.shape(dense)[1])
     indices, values = tf.where(used), tf.boolean_mask(tf.cast(dense, tf.int32), used)
-    return tf.SparseTensor(indices, values, tf.shape(dense, out_type=tf.int64))
+    rows, longest = tf.shape(dense, out_type=tf.int64)[0], tf.cast(tf.reduce_max(length), tf.int64)
+    return tf.SparseTensor(indices, values, [rows, longest])
 
 
 def _compute_sampled_logits(

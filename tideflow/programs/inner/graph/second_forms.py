@@ -22,6 +22,7 @@ matvec = _v2.linalg.matvec
 dilation2d_v2 = _v2.nn.dilation2d
 erosion2d_v2 = _v2.nn.erosion2d
 random_poisson_v2 = _v2.random.poisson
+print_v2 = tf.print
 identity_initializer = tf.initializers.identity
 
 
