@@ -100,6 +100,27 @@ def test_reset_default_graph_begins_names_anew(eagerly):
     assert tf.train.get_global_step() is None
 
 
+def test_reset_default_graph_outside_of_eager_mode_begins_its_names_anew():
+    names = []
+    for _ in range(2):
+        with eager_mode():
+            v = tf.Variable([1.0], name="v")
+            optimizer = tf.train.AdamOptimizer(0.1)
+            optimizer.apply_gradients([(tf.constant([1.0]), v)])
+            names.append(optimizer.get_slot(v, "m").name)
+        tf.reset_default_graph()
+    assert names[1] == "v/Adam:0"
+
+
+def test_eagerly_no_optimizer_updates_a_tensor(eagerly):
+    x = tf.constant(1.0)
+    optimizer = tf.train.GradientDescentOptimizer(0.1)
+    (pair,) = optimizer.compute_gradients(lambda: x * x, [x])
+    assert (float(pair[0]), pair[1]) == (2.0, x)
+    with pytest.raises(NotImplementedError, match="Trying to update a Tensor"):
+        optimizer.apply_gradients([pair])
+
+
 def test_nodes_of_graphs_are_refused(eagerly):
     with tf.Graph().as_default() as graph:
         tf.constant(1.0, name="c")

@@ -3,6 +3,7 @@
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 
 T = tf.train
 
@@ -66,3 +67,8 @@ def test_what_can():
     T.assert_global_step(tf.constant(3))
     T.assert_global_step(tf.Variable(3))
     T.assert_global_step(tf.placeholder(tf.int32))
+
+
+def test_eagerly_its_value_needs_no_session():
+    with eager_mode():
+        assert T.global_step(None, tf.constant(5)) == 5

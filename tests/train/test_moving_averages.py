@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 from tideflow.train.moving_averages import assign_moving_average
 
 
@@ -96,6 +97,13 @@ def test_debiased_averages_keep_what_they_need_beside_the_variable(use_resource)
         session.run(tf.global_variables_initializer())
         session.run(update)
         np.testing.assert_allclose(session.run(v), 8.0)
+
+
+def test_eagerly_an_average_is_debiased_at_each_call():
+    with eager_mode():
+        v = tf.Variable(0.0, use_resource=True)
+        seen = [assign_moving_average(v, value, 0.5).numpy() for value in (8.0, 8.0)]
+        np.testing.assert_allclose([*seen, v.numpy()], [8.0, 8.0, 8.0])
 
 
 def test_other_types():

@@ -345,3 +345,36 @@ def test_a_saver_says_what_it_is(tmp_path):
         path = saver.save(session, str(tmp_path / "model"))
         assert repr(saver) == f"<Saver of 2 variables, keeps 5 checkpoints, last {path!r}>"
         assert repr(tf.train.Saver(max_to_keep=0, defer_build=True)) == "<Saver, keeps all checkpoints>"
+
+
+class Owner(tf.contrib.checkpoint.CheckpointableBase):
+    """An object of the user's that is no variable and keeps one."""
+
+    def __init__(self, variable):
+        self.variable = variable
+        self.name = variable.name
+
+    def _gather_saveables_for_checkpoint(self):
+        return {"VARIABLE_VALUE": self.variable}
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_an_object_that_keeps_a_variable_is_saved_by_it(listed, tmp_path):
+    v = tf.get_variable("v", initializer=6.0, use_resource=True)
+    saver = tf.train.Saver([Owner(v)] if listed else {"v": Owner(v)})
+    with tf.Session() as session:
+        session.run(v.initializer)
+        path = saver.save(session, str(tmp_path / "c"))
+        session.run(v.assign(7.0))
+        saver.restore(session, path)
+        assert session.run(v) == 6.0
+    assert tf.train.list_variables(path) == [("v" if listed else "v:0", [])]
+
+
+def test_a_part_of_a_variable_is_saved_by_a_processor_of_its_task():
+    with tf.device("/job:ps/device:GPU:0"):
+        parts = tf.fixed_size_partitioner(2)
+        v = tf.get_variable("v", [4, 2], partitioner=parts, use_resource=True)
+    tf.train.Saver({"v": v})
+    (save,) = [op for op in tf.get_default_graph().get_operations() if op.type == "SaveV2"]
+    assert {saved.device for saved in save.inputs[3:]} == {"/job:ps/device:CPU:0"}

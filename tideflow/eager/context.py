@@ -27,7 +27,7 @@ from tideflow.export import export, expose
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.op import Op
-from tideflow.graph.scopes import get_default_graph, set_global_graph
+from tideflow.graph.scopes import Global, get_default_graph, set_global_graph
 from tideflow.graph.stacks import default_graphs
 from tideflow.runtime.devices import CPU
 from tideflow.runtime.resources import ResourceManager
@@ -238,7 +238,6 @@ class EagerGraph(Graph):
 
 class _Mode:
     _lock: Any
-    graph: EagerGraph | None = None
 
 
 give_lock(_Mode)
@@ -246,12 +245,11 @@ give_lock(_Mode)
 
 def eager_graph() -> EagerGraph:
     """The stand-in of this process, made when first needed."""
-    if _Mode.graph is not None:
-        return _Mode.graph
-    with _Mode._lock:
-        if _Mode.graph is None:
-            _Mode.graph = EagerGraph()
-        return _Mode.graph
+    if Global.stand_in is None:
+        with _Mode._lock:
+            if Global.stand_in is None:
+                Global.stand_in = EagerGraph()
+    return Global.stand_in  # type: ignore[no-any-return]
 
 
 @export("enable_eager_execution")

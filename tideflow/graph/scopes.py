@@ -20,6 +20,7 @@ class Global:
 
     graph: Graph | None = None
     eager: Any = None  # the same, where operations run at once
+    stand_in: Any = None  # what runs operations at once, here or in a block; None until asked for
 
 
 @export("get_default_graph")
@@ -82,11 +83,10 @@ def reset_default_graph() -> None:
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, "
             "exit the nesting and create a new graph."
         )
-    graph: Any = Global.graph
-    if graph is not None and graph.is_eager:
-        graph.forget()
-    else:
+    if Global.eager is None:
         Global.graph = None
+    if Global.stand_in is not None:
+        Global.stand_in.forget()
 
 
 @export("get_default_session")

@@ -348,8 +348,13 @@ class _RecoverableSession(WrappedSession):
         return self._recovering(lambda sess: sess.run(*args, **kwargs))
 
     def run_step_fn(self, step_fn: Callable, raw_session: Any, run_with_hooks: Callable | None = None) -> Any:
-        creator = self._sess_creator
-        return self._recovering(lambda sess: sess.run_step_fn(step_fn, creator.tf_sess, run_with_hooks))
+        first = self._sess
+
+        def step(sess: Any) -> Any:
+            raw = raw_session if sess is first else self._sess_creator.tf_sess
+            return sess.run_step_fn(step_fn, raw, run_with_hooks)
+
+        return self._recovering(step)
 
     def _recovering(self, step: Callable[[Any], Any]) -> Any:
         """What a step gives, if need be with another session."""

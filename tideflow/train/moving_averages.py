@@ -85,7 +85,7 @@ def _assign_unbiased(variable: Variable, value: Any, share: Tensor, scope: str) 
     """The average is kept in a variable `biased` that starts at zero, and divided by the weight gathered
     so far (Kingma, Ba 2014, section 3).
     """
-    with variable_scope(variable.op.name, values=[variable, value, share]):
+    with variable_scope(variable.name.removesuffix(":0"), values=[variable, value, share]):
         with colocate_with(variable), init_scope():
             biased = _made_beside(variable, "biased", variable.shape)
             local_step = _made_beside(variable, "local_step", [])
@@ -105,7 +105,7 @@ def _unused(name: str) -> str:
     scope = get_variable_scope()
     if scope.reuse:
         return name
-    taken = {variable.op.name for variable in scope.global_variables()}
+    taken = {variable.name.removesuffix(":0") for variable in scope.global_variables()}
     chosen, count = name, 0
     while f"{scope.name}/{chosen}" in taken:
         count += 1

@@ -340,9 +340,9 @@ class Optimizer(Updates):
     # -------------------------------------------------------------------------------- one variable's update
 
     def _update_variable(self, grad: Any, variable: Any) -> Any:
+        if not isinstance(variable, Variable):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
         with name_scope(f"update_{_op_name(variable)}"), colocate_with(variable):
-            if not isinstance(variable, Variable):
-                raise NotImplementedError("Trying to update a Tensor ", variable)
             is_resource = isinstance(variable, BaseResourceVariable)
             if isinstance(grad, IndexedSlices):
                 if variable.constraint is not None:

@@ -11,11 +11,11 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import device
 from tideflow.lookup.mutable import SaveSpec
-from tideflow.lookup.static import LookupInterface
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.state import reference_variables, resource_variables
 from tideflow.variables.base import Variable
 from tideflow.variables.partitioned import PartitionedVariable
+from tideflow.variables.trackable import VARIABLE_VALUE, Trackable
 
 
 class SaveableObject:
@@ -102,8 +102,8 @@ class DistributedVariableSaveable(SaveableObject):
 def _read_on_cpu(variable: Variable) -> Tensor:
     with device(variable.device):
         value = variable.read_value()
-    with device("/device:CPU:0"):
-        return constants.identity(value)
+        with device("/device:CPU:0"):  # of the variable's task
+            return constants.identity(value)
 
 
 def is_saveable(value: Any) -> bool:
@@ -162,10 +162,22 @@ def names_of(var_list: Any) -> dict[str, Any]:
 def _with_saveables(var_list: Iterable[Any]) -> Iterator[Any]:
     """The list with what says how it is saved in the place of a table."""
     for item in var_list:
-        if isinstance(item, LookupInterface):
-            yield from (saveable() for saveable in item._gather_saveables_for_checkpoint().values())
+        if _has_parts(item):
+            parts = item._gather_saveables_for_checkpoint().values()
+            yield from _with_saveables(part() if _is_factory(part) else part for part in parts)
         else:
             yield item
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether something is no variable and says which values it keeps: a table, an object of the user's."""
+    if isinstance(value, (Variable, PartitionedVariable)) or is_saveable(value):
+        return False
+    return isinstance(value, Trackable)
+
+
+def _is_factory(part: Any) -> bool:
+    return callable(part) and not isinstance(part, Variable)
 
 
 def _own_name(variable: Any) -> str:
@@ -187,6 +199,8 @@ def saveables_for(value: Any, name: str) -> Iterator[Any]:
         yield from _slices(value, name)
     elif is_saveable(value):
         yield value
+    elif _has_parts(value):
+        yield from _parts(value, name)
     elif isinstance(value, DistributedVariable):
         yield DistributedVariableSaveable(value, name)
     elif isinstance(value, Variable) and hasattr(value, "handle"):
@@ -202,6 +216,13 @@ def saveables_for(value: Any, name: str) -> Iterator[Any]:
             "names_to_saveables must be a dict mapping string names to Tensors/Variables. Not a variable: "
             f"{value}"
         )
+
+
+def _parts(value: Any, name: str) -> Iterator[Any]:
+    for key, part in value._gather_saveables_for_checkpoint().items():
+        full_name = name if key == VARIABLE_VALUE else f"{name}_{key}"
+        made = part(full_name) if _is_factory(part) else part
+        yield from saveables_for(made, made.name)
 
 
 def _slices(variables: Any, name: str) -> Iterator[SaveableObject]:

@@ -9,7 +9,13 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import GraphKeys, control_dependencies, get_default_graph, name_scope
+from tideflow.graph.scopes import (
+    GraphKeys,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from tideflow.variables.base import Variable, VariableAggregation
 from tideflow.variables.initializers import Zeros
 from tideflow.variables.variable_scope import get_variable
@@ -31,6 +37,8 @@ def global_step(sess: SessionLike, global_step_tensor: TensorLike) -> int:
     Returns:
       The value as an int.
     """
+    if executing_eagerly():
+        return int(global_step_tensor.numpy())  # type: ignore[union-attr]
     return int(sess.run(global_step_tensor))
 
 

@@ -23,7 +23,7 @@ _TYPE_TO_STRING = {number: dtype.name for number, dtype in _INTERN_TABLE.items()
 _STRING_TO_TF = {name: _INTERN_TABLE[number] for number, name in _TYPE_TO_STRING.items()}
 
 _REFERENCES = 100  # what is added to a type's number for a reference to it
-_np_bfloat16 = np.dtype(dtypes.bfloat16.as_numpy_dtype)
+_np_bfloat16 = dtypes.bfloat16.as_numpy_dtype
 _HANDLES = (dtypes.resource, dtypes.variant)  # their values are no arrays
 _TF_TO_NP = {
     n: dtype.as_numpy_dtype for n, dtype in _INTERN_TABLE.items() if dtype.base_dtype not in _HANDLES
