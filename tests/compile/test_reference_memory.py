@@ -75,3 +75,51 @@ def test_iterations_see_their_writes(executor, body, total):
         lambda i, _: i < 3, lambda i, x: body(v, i, x), [0, tf.zeros([])], parallel_iterations=1
     )
     assert _run(executor, v, loop)[1] == total
+
+
+def _assigned(v):
+    return v.assign(v * 2.0)
+
+
+def _assigned_in_a_branch(v):
+    return tf.cond(tf.constant(True), lambda: tf.assign(v, v * 2.0), lambda: v)
+
+
+def _added_and_assigned(v):
+    with tf.control_dependencies([v.assign_add(1.0)]):
+        return v.assign(v * 2.0)
+
+
+def _assigned_in_a_loop(v):
+    def body(j):
+        with tf.control_dependencies([v.assign(v * 2.0)]):
+            return j + 1
+
+    return tf.while_loop(lambda j: j < 2, body, [0])
+
+
+def _trained(v):
+    return tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(v - 3.0))
+
+
+@EXECUTORS
+@pytest.mark.parametrize(
+    ("write", "last"),
+    [
+        (_assigned, 8.0),
+        (_assigned_in_a_branch, 8.0),
+        (_added_and_assigned, 22.0),
+        (_assigned_in_a_loop, 64.0),
+        (_trained, 2.75),
+    ],
+)
+def test_a_read_from_outside_of_a_loop_sees_what_earlier_iterations_wrote(executor, write, last):
+    v = tf.Variable(1.0, use_resource=False)
+
+    def body(i):
+        with tf.control_dependencies(tf.nest.flatten(write(v))):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 3, body, [0])
+    with tf.control_dependencies([loop]):
+        assert _run(executor, v, [loop, v.read_value()]) == [3, last]

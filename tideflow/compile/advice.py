@@ -41,7 +41,7 @@ def advice_about_branches(
         if (
             op in wanted
             or op.definition.role in _FREE_ROLES
-            or op.type in ("Switch", "RefSwitch", "Enter")
+            or op.type in ("Switch", "RefSwitch", "Enter", "RefEnter")
             or op.definition.handle
         ):
             continue

@@ -47,7 +47,7 @@ from tideflow.ops.control_flow.switches import common_shape, shape_within
 from tideflow.ops.helpers.tensor_lists import ListShape
 from tideflow.runtime.devices import CPU
 
-_ALIASING = ("Identity", "StopGradient", "Switch")  # their results are their inputs' memory
+_ALIASING = ("Enter", "Identity", "StopGradient", "Switch")  # their results are their inputs' memory
 _PASSING = ("RefSwitch", "RefMerge", "RefEnter", "RefExit", "RefNextIteration", "RefIdentity", "RefSelect")
 PASSED = (*ENTER, *EXIT, *NEXT)  # they make up a loop's structure, and are no nodes of its body
 
@@ -97,7 +97,7 @@ def written_before(ops: Set[Operation]) -> dict[Operation | None, set[Operation]
             followers.setdefault(before, []).append(op)
     written: dict[Operation | None, set[Operation]] = {None: set()}
     for writer in writers:
-        variables = {variable_behind(t) for t in writer.inputs if t.dtype._is_ref_dtype}
+        variables = _written_by(writer)
         written[None] |= variables
         stack = list(followers.get(writer, ()))
         while stack:
@@ -112,6 +112,21 @@ def written_before(ops: Set[Operation]) -> dict[Operation | None, set[Operation]
 def writes_references(op: Operation) -> bool:
     """Whether an operation may write a reference variable."""
     return op.definition._takes_references and op.type not in _PASSING
+
+
+def _written_by(writer: Operation) -> set[Operation]:
+    return {variable_behind(t) for t in writer.inputs if t.dtype._is_ref_dtype}
+
+
+def written_in(frame: Frame) -> set[Operation]:
+    """The reference variables that operations of a loop, or of loops in it, write."""
+    variables = set()
+    for member in frame.members:
+        if isinstance(member, Frame):
+            variables |= written_in(member)
+        elif writes_references(member):
+            variables |= _written_by(member)
+    return variables
 
 
 def resized_in(ops: Set[Operation]) -> set[Operation]:
@@ -363,6 +378,7 @@ class Builder:
         shape = loop_shape(frame, self.ops)
         if shape is None or _iterations_overlap(frame):
             raise Unstructured(frame.name)
+        self._write_in_iterations(frame, written_in(frame))
         enters = [*(ring.enter for ring in shape.rings), *shape.constants]
         guards: Guards = frozenset().union(*[self.guards_of(op) for op in enters])
         initial = [self._as_value(ring.enter.inputs[0]) for ring in shape.rings]
@@ -385,6 +401,16 @@ class Builder:
                     for op in exits_behind(switch.outputs[0], self.ops) or ():
                         self.values[op.outputs[0]] = value
                         self.node_of[op] = loop
+
+    def _write_in_iterations(self, frame: Frame, variables: set[Operation]) -> None:
+        """Notes what a loop writes for each of its operations: all of them run after earlier iterations."""
+        if not variables:
+            return
+        for member in frame.members:
+            if isinstance(member, Frame):
+                self._write_in_iterations(member, variables)
+            else:
+                self.written.setdefault(member, set()).update(variables)
 
     def waited_reads(self) -> set[Node]:
         """Reads of variables that other operations wait for: they check that the variable is initialized."""

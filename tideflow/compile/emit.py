@@ -378,8 +378,13 @@ class _Emitter:
         if _one_holds(node.choices):
             texts[-1] = texts[-1].partition(" if ")[0]
         else:
-            texts.append(f"{self._bind('no_branch', _no_branch)}({self._literal(node.name)})")
+            texts.append(
+                f"{self._bind('no_branch', _no_branch)}({self._literal(node.name)}, {self._fetched_at(node)})"
+            )
         self._line(f"{output}, {index} = {' else '.join(texts)}", node)
+
+    def _fetched_at(self, node: Node) -> int:
+        return next((i for i, value in enumerate(self.program.fetches) if value.op is node), 0)
 
     def _chosen(self, value: Value, device: torch.device | None) -> str:
         """The text of an input of a Merge, which exists only if it is chosen: so a copy to another device, or
@@ -564,9 +569,10 @@ def _one_holds(choices: list[Guards]) -> bool:
     return left is right and side is not other
 
 
-def _no_branch(name: str) -> None:
+def _no_branch(name: str, place: int) -> None:
     raise errors.invalid_argument(
-        f"'{name}' does not have a value: no branch that makes it was taken in this step."
+        f"Retval[{place}] does not have value: '{name}' does not have a value, as no branch that makes it "
+        "was taken in this step.",
     )
 
 

@@ -249,9 +249,11 @@ class _TokenGraph:
                     self.fed[position[tensor]].append((item, slot))
                     continue
                 source = rewritten(op, tensor)
-                if source is not None:
+                if source is not None and self.frame_of[source.op] is self.frame_of[op]:
                     controls[tensor.op] = None
                     tensor = source
+                elif source is not None and source.op.definition.handle:
+                    item.call = _with_memory(item.call, slot, self.items[source.op].call)
                 self.items[tensor.op].out[tensor.value_index].append((item, slot))
             for control in controls:
                 if control in ops:
@@ -287,6 +289,16 @@ def _merge(values: list[Any], context: StepContext) -> Sequence[Any]:
 def _switch(values: list[Any], context: StepContext) -> Sequence[Any]:
     data, pred = values
     return (DEAD, data) if scalar_predicate(pred) else (data, DEAD)
+
+
+def _with_memory(call: _Call, slot: int, variable: _Call) -> _Call:
+    """The call, with the value that a variable of a frame around it has by then as the input at `slot`."""
+
+    def run(values: list[Any], context: StepContext) -> Sequence[Any]:
+        values[slot] = variable([], context)[0].read()
+        return call(values, context)
+
+    return run
 
 
 def _is_variable(value: Value) -> bool:

@@ -75,3 +75,29 @@ def written_in_a_loop(tf, np, key):
     i, total = tf.while_loop(lambda i, total: i < 4, body, [0, 1.0], parallel_iterations=1)
     with tf.control_dependencies([total]):
         return _run(tf, v, [i, total, v.read_value()])
+
+
+def _trained(tf, v):
+    return tf.train.GradientDescentOptimizer(0.25).minimize(tf.square(v - 3.0))
+
+
+_WRITES_OF_LOOPS = {
+    "assigned": lambda tf, v: tf.assign(v, v * 2.0),
+    "assigned in a branch": lambda tf, v: tf.cond(
+        tf.constant(True), lambda: tf.assign(v, v * 2.0), lambda: v
+    ),
+    "trained": _trained,
+}
+
+
+@cases({key: (key,) for key in _WRITES_OF_LOOPS})
+def read_outside_of_the_loop_that_writes(tf, np, key):
+    v = _variable(tf, 1.0)
+
+    def body(i):
+        with tf.control_dependencies([_WRITES_OF_LOOPS[key](tf, v)]):
+            return i + 1
+
+    loop = tf.while_loop(lambda i: i < 4, body, [0])
+    with tf.control_dependencies([loop]):
+        return _run(tf, v, [loop, v.read_value()])
