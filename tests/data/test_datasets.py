@@ -1,5 +1,6 @@
 """tf.data where the engine is more than its graph: threads that end, errors that tell, state that is kept."""
 
+import contextlib
 import gc
 import sqlite3
 import threading
@@ -8,6 +9,8 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
+from tideflow.programs.inner.testing import dataset_testing
 
 
 def _threads() -> set[threading.Thread]:
@@ -235,3 +238,91 @@ def test_a_dataset_says_what_it_is():
     assert "<td>[0][&#x27;image&#x27;]</td><td>TensorSpec(shape=(?, 4), dtype=tf.float32" in shown
     assert "<td>[1]</td><td>TensorSpec(shape=(?,), dtype=tf.int32" in shown
     assert "<td>element</td>" in tf.data.Dataset.range(3)._repr_html_()
+
+
+def elements_of(dataset):
+    iterator = tf.data.make_initializable_iterator(dataset)
+    element, found = iterator.get_next(), []
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        with contextlib.suppress(tf.errors.OutOfRangeError):
+            while True:
+                found.append(session.run(element))
+    return found
+
+
+def test_an_element_that_fails_is_the_error_of_the_windows_that_it_is_in():
+    given = tf.data.Dataset.from_tensor_slices([1.0, np.nan, 2.0, np.nan, 3.0])
+    checked = given.map(lambda x: tf.check_numerics(x, "x"))
+    apart = checked.window(2, shift=2, stride=2, drop_remainder=True).flat_map(lambda w: w.batch(2))
+    np.testing.assert_array_equal(elements_of(apart), [[1, 2], [2, 3]])
+    beside = checked.window(2).flat_map(lambda w: w.batch(2)).apply(tf.data.experimental.ignore_errors())
+    np.testing.assert_array_equal(elements_of(beside), [[3]])
+
+
+def test_ragged_values_are_elements():
+    rows = tf.ragged.constant_value([[1], [2, 3]])
+    (whole,) = elements_of(tf.data.Dataset.from_tensors(rows))
+    assert whole.to_list() == [[1], [2, 3]]
+    deep = tf.ragged.constant_value([[[1]], [[2], [3]]])
+    pairs = elements_of(tf.data.Dataset.from_tensor_slices((deep, [8, 9])))
+    assert [(row.to_list(), number) for row, number in pairs] == [([[1]], 8), ([[2], [3]], 9)]
+
+
+@pytest.mark.parametrize(
+    "make, error, words",
+    [
+        (
+            lambda: tf.data.Dataset.range(2).batch(1).padded_batch(2, -tf.constant([5], tf.int64)),
+            tf.errors.InvalidArgumentError,
+            "Dimension -5 must be >= -1",
+        ),
+        (
+            lambda: tf.data.Dataset.from_sparse_tensor_slices(
+                tf.SparseTensor([[1, 0], [0, 0]], [1, 2], [2, 2])
+            ),
+            tf.errors.UnimplementedError,
+            "must be ordered in the batch dimension",
+        ),
+    ],
+)
+def test_what_is_given_in_a_wrong_form(make, error, words):
+    with pytest.raises(error, match=words):
+        elements_of(make())
+
+
+def test_a_query_may_change_its_database(tmp_path):
+    path = str(tmp_path / "rows.db")
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        database.execute("create table t (n integer)")
+    dataset = tf.data.experimental.SqlDataset("sqlite", path, "insert into t values (7)", (tf.int64,))
+    assert elements_of(dataset) == []
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        assert list(database.execute("select * from t")) == [(7,)]
+
+
+def test_types_are_not_inferred_from_rows_of_several_lengths(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n3\n")
+    with pytest.raises(ValueError, match="different number of fields than expected"):
+        tf.data.experimental.make_csv_dataset(str(tmp_path / "a.csv"), 1)
+
+
+def test_an_iterator_in_a_function_begins_at_each_call():
+    with eager_mode():
+        dataset = tf.data.Dataset.range(3)
+
+        @tf.function
+        def first_two():
+            iterator = iter(dataset)
+            return next(iterator) * 10 + next(iterator)
+
+        assert [first_two().numpy() for _ in range(2)] == [1, 1]
+
+
+def test_eagerly_the_base_of_unit_tests_reads_elements():
+    class Case(dataset_testing.DatasetTestBase):
+        def runTest(self):
+            with eager_mode():
+                self.assertDatasetProduces(tf.data.Dataset.range(2), [0, 1])
+
+    Case().debug()

@@ -6,6 +6,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 import tideflow as tf
+from tideflow.graph.graph_import import extend_graph
 
 
 def exported():
@@ -57,6 +58,14 @@ def test_nodes_that_stand_with_others_have_their_device_alone():
     with tf.device(lambda op: "/device:GPU:1" if op.name.endswith("b") else ""):
         _, b = tf.import_graph_def(_of_node_lines(first, _beside("a", "/cpu:0")), return_elements=["a", "b"])
     assert b.device == ""
+
+
+def test_clients_extend_a_graph_by_nodes_that_keep_their_devices_beside_earlier_ones():
+    graph = tf.Graph()
+    extend_graph(graph, _of_node_lines("node { name: 'a' op: 'NoOp' }"))
+    extend_graph(graph, _of_node_lines(_beside("a", "/device:CPU:0")))
+    b = graph.get_operation_by_name("b")
+    assert (b.device, b.colocation_groups()) == ("/device:CPU:0", [b"loc:@a"])
 
 
 @pytest.fixture

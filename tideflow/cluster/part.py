@@ -27,7 +27,7 @@ from tideflow.compile.plan import LocalPlan
 from tideflow.compile.request import FeedShapes, Hook, StepRequest
 from tideflow.compile.variants import Variants
 from tideflow.graph.graph import Graph
-from tideflow.graph.graph_import import import_graph_def
+from tideflow.graph.graph_import import extend_graph
 from tideflow.runtime.denormals import flushing
 from tideflow.runtime.devices import Placement
 from tideflow.runtime.resources import ResourceManager
@@ -59,8 +59,7 @@ class RegisteredPart:
     ):
         graph = Graph()
         graph._takes_internal_ops = True
-        with graph.as_default():
-            import_graph_def(GraphDef.FromString(graph_def), name="")
+        extend_graph(graph, GraphDef.FromString(graph_def))
         self.tasks, self.compress = description.tasks, description.compress
         self._placement, self._resources, self.others = placement, resources, others
         self._request = StepRequest(

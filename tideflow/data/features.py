@@ -238,6 +238,8 @@ def make_csv_dataset(
         rows = _some_rows(
             paths, compression_type, field_delim, use_quote_delim, header, num_rows_for_inference
         )
+        if any(len(row) != len(names) for row in rows):
+            raise ValueError("Problem inferring types: CSV row has different number of fields than expected.")
         wanted = range(len(names)) if chosen is None else chosen
         defaults = [_inferred([row[i] for row in rows], na_value) for i in wanted]
     else:

@@ -97,6 +97,10 @@ def normalized(element: Any) -> Any:
 def _component(i: int, value: Any) -> Any:
     if isinstance(value, (SparseTensorValue, SparseTensor)):
         return SparseTensor.from_value(value)
+    if isinstance(value, RaggedTensorValue):
+        from tideflow.ragged.tensor import convert_to_tensor_or_ragged_tensor  # loaded when asked for
+
+        return convert_to_tensor_or_ragged_tensor(value, name=f"component_{i}")
     if isinstance(value, list) and hasattr(value[0] if value else None, "_variant_tensor"):
         return value  # datasets, of which a tensor is made when their spec is known
     spec = None if isinstance(value, list) else _spec_of(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.graph_pb2 import GraphDef
@@ -15,7 +15,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto
-from tideflow.graph.node_import import NODE_NAME, NodeImporter, input_key
+from tideflow.graph.node_import import NODE_NAME, NodeImporter, input_key, stands_with_others
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, name_scope
 
@@ -79,9 +79,22 @@ def import_graph_def(
         mapped = {input_key(_as_text(k)): _mapped_value(v) for k, v in (input_map or {}).items()}
         importer = NodeImporter(graph, graph_def, op_definition, scope, mapped, producer_op_list)
         importer.run()
+        _take_devices_of_groups(graph, importer.ops.values())
         if return_elements is not None:
             return [importer.element(_as_text(e)) for e in return_elements]
     return None
+
+
+def _take_devices_of_groups(graph: Graph, ops: Iterable[Operation]) -> None:
+    """Gives operations that stand with others the device of the first of these that has one, whatever their
+    own was: so does TensorFlow's Python, its C library does not.
+    """
+    grouped = list(filter(stands_with_others, ops))
+    for op in grouped:
+        op._device = ""
+    for op in grouped:
+        others = [graph._by_name.get(group.removeprefix("loc:@")) for group in op.attrs["_class"]]
+        op._device = next((other.device for other in others if other is not None and other.device), "")
 
 
 def _as_text(name: str | bytes) -> str:
@@ -93,8 +106,9 @@ def extend_graph(graph: Graph, graph_def: GraphDef) -> None:
     added = {node.name for node in graph_def.node}
     inputs = {text for node in graph_def.node for text in node.input}
     outside = {text for text in inputs if text.lstrip("^").partition(":")[0] not in added}
-    with graph.as_default():
-        import_graph_def(graph_def, {text: _element(graph, text) for text in outside}, name="")
+    mapped = {input_key(text): _element(graph, text) for text in outside}
+    with graph.as_default(), all_or_nothing(graph):
+        NodeImporter(graph, graph_def, op_definition, mapped=mapped, neighbours=graph._by_name).run()
 
 
 def _element(graph: Graph, text: str) -> Tensor | Operation:

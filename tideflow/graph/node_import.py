@@ -109,7 +109,6 @@ class NodeImporter:
             self.names[node.name] = self._new_name(self.prefix + node.name)
         for node in ordered:
             self._add(node)
-        self._take_devices_of_groups()
         for name, index, (source, output) in self.back_edges:
             self.ops[name]._update_input(index, self._output(name, source, output))
         unused = [key for key in self.unused if not self._gives(*key)]
@@ -203,17 +202,11 @@ class NodeImporter:
         op.control_inputs += [control for control in waits_for if control in taken]
         for block in self.graph._local.controls:
             block.seen.add(op)
-        if not _stands_with_others(op):
-            if node.device:
-                op._device = device_names.canonical_name(node.device)
+        if node.device:
+            op._device = device_names.canonical_name(node.device)
+        if not stands_with_others(op):
             self.graph._place_by_scopes(op, self.graph._local.devices)  # they see the node's own device
         self.ops[node.name] = op
-
-    def _take_devices_of_groups(self) -> None:
-        """Gives operations that stand with others the device of the first of these that has one."""
-        for op in filter(_stands_with_others, self.ops.values()):
-            others = [self.graph._by_name.get(group.removeprefix("loc:@")) for group in op.attrs["_class"]]
-            op._device = next((other.device for other in others if other is not None and other.device), "")
 
     def _new_name(self, name: str) -> str:
         """`name`, with `_1`, `_2` and so on if an operation of the graph or a scope of one has it."""
@@ -415,7 +408,7 @@ class NodeImporter:
         return self.ops[name].outputs[int(index)]
 
 
-def _stands_with_others(op: Operation) -> bool:
+def stands_with_others(op: Operation) -> bool:
     """Whether a node is placed by other operations than itself."""
     return any(group.startswith("loc:@") and group[5:] != op.name for group in op.attrs.get("_class", ()))
 

@@ -62,7 +62,8 @@ def generate_checkpoint_state_proto(
     Raises:
       ValueError: If there are not as many timestamps as paths.
     """
-    paths = list(all_model_checkpoint_paths or ())
+    given = all_model_checkpoint_paths or ()
+    paths = given if isinstance(given, list) else list(given)  # a list of the caller's gets the newest, too
     if not paths or paths[-1] != model_checkpoint_path:
         _log.info("%s is not in all_model_checkpoint_paths. Manually adding it.", model_checkpoint_path)
         paths.append(model_checkpoint_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -94,6 +95,9 @@ class PaddedBatch(_FilledBatch):
         drop_remainder: bool,
     ) -> None:
         super().__init__(source, size, drop_remainder)
+        for found in itertools.chain.from_iterable(padded_shapes):
+            if found < -1:
+                raise refuse(f"Dimension {found} must be >= -1")
         self._shapes, self._padding = padded_shapes, padding
 
     def joined(self, taken: list[Element]) -> Element:
@@ -194,7 +198,8 @@ def _of_one_size(batch: Element) -> Element:
 class Window(OfOne):
     """Windows of elements: for each component, a dataset of `size` values that are `stride` apart.
 
-    Each window begins `shift` elements after the one before.
+    Each window begins `shift` elements after the one before. An element that fails takes its place as any
+    other does, and its error is that of the windows which it is in.
     """
 
     def __init__(self, source: Dataset, size: int, shift: int, stride: int, drop_remainder: bool) -> None:
@@ -208,16 +213,20 @@ class Window(OfOne):
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
         span = (self._size - 1) * self._stride + 1
-        seen: list[Element] = []
+        seen: list[Element | Exception] = []
         ended = False
 
         def fill(context: StepContext, count: int) -> None:
             nonlocal ended
-            try:
-                while len(seen) < count and not ended:
+            while len(seen) < count and not ended:
+                try:
                     seen.append(following(context))
-            except End:
-                ended = True
+                except End:
+                    ended = True
+                except Exception as error:
+                    if iteration.stopped:
+                        raise
+                    seen.append(error)
 
         def pull(context: StepContext) -> Element:
             fill(context, span)
@@ -226,6 +235,9 @@ class Window(OfOne):
             window = seen[: span : self._stride]
             fill(context, self._shift)
             del seen[: self._shift]
+            for element in window:
+                if isinstance(element, Exception):
+                    raise element
             return tuple(as_cell(Elements([(v,) for v in values])) for values in zip(*window, strict=True))
 
         return pull

@@ -16,6 +16,7 @@ from tideflow.graph.arrays import dtype_of_array
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import OpError
 from tideflow.graph.tensor_proto import make_ndarray, tensor_proto
+from tideflow.io.local_files import matching_paths
 from tideflow.io.records import (
     LARGEST_INFLATED,
     RecordFile,
@@ -52,6 +53,23 @@ def string(value: bytes) -> np.ndarray:
 def one_string(value: bytes) -> Element:
     """An element that is a string."""
     return (string(value),)
+
+
+class Matches(Dataset):
+    """The names of the files that match any of some patterns, sorted. Where none does, an error is first."""
+
+    def __init__(self, patterns: Sequence[bytes]) -> None:
+        self._patterns = patterns
+
+    def iterate(self, iteration: Iteration) -> Pull:
+        return iter_pull(self._found())
+
+    def _found(self) -> Iterator[Element]:
+        found = {path for pattern in self._patterns for path in matching_paths(pattern)}
+        if not found:
+            raise errors.not_found("Don't find any matched files")
+        for path in sorted(found):
+            yield (string(os.fsencode(path)),)
 
 
 class Files(Dataset):
@@ -225,7 +243,9 @@ def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:
 
     connection = None
     try:
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(
+            f"file:{path}?mode=rw", uri=True, check_same_thread=False, isolation_level=None
+        )
         for row in connection.execute(query):
             if len(row) != len(types):
                 raise refuse(

@@ -348,7 +348,15 @@ class SparseRows(Dataset):
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
         rows = indices[:, 0].tolist()
         if any(a > b for a, b in itertools.pairwise(rows)):
-            raise refuse("SparseTensor has non-consecutive indices")
+            raise errors.unimplemented(
+                "The SparseTensor must be ordered in the batch dimension; handling arbitrarily ordered input "
+                "is not currently supported."
+            )
+        if len(rows) != len(values):
+            raise refuse(
+                "indices and values rows (indexing dimension) must match. "
+                f"(indices = {len(rows)}, values = {len(values)})"
+            )
         if any(not 0 <= row < int(dense_shape[0]) for row in rows):
             raise refuse(f"an index is outside of the {int(dense_shape[0])} slices of the sparse tensor")
         self._indices, self._values, self._shape = indices, values, dense_shape

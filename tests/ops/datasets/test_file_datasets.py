@@ -106,6 +106,9 @@ def test_names_of_files(lines, tmp_path):
         return experimental.from_variant(variant, tf.TensorSpec([], tf.string))
 
     check("MatchingFilesDataset", matching, [lines.encode()])
+    missing = raw.MatchingFilesDataset(patterns=np.array([f"{tmp_path}/none*".encode()], object))
+    with pytest.raises(tf.errors.NotFoundError, match="Don't find any matched files"):
+        taken(experimental.from_variant(missing, tf.TensorSpec([], tf.string)))
 
 
 def test_rows_of_a_database(tmp_path):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
 from tideflow.io.databases import lmdb_items
-from tideflow.io.local_files import matching_paths
 from tideflow.ops.files.csv_records import csv_row_reader
 from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op
 from tideflow.ops.helpers.types import types
@@ -126,8 +124,7 @@ experimental_csv_dataset_op = _csv_op("ExperimentalCSVDataset")
 
 
 def _matching_files(patterns):
-    found = sorted({path for pattern in _paths(patterns) for path in matching_paths(pattern)})
-    return as_cell(datasets.Elements([(files.string(os.fsencode(path)),) for path in found]))
+    return as_cell(files.Matches(_paths(patterns)))
 
 
 def _matching_files_op(name: str) -> Op:

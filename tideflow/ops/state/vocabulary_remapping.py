@@ -133,7 +133,12 @@ def _load_and_remap_matrix_kernel(
     name = one_value(old_tensor_name, "old_tensor_name")[()].decode(errors="surrogateescape")
     if row_remapping.ndim != 1 or col_remapping.ndim != 1:
         raise errors.invalid_argument("row_remapping and col_remapping must be vectors")
-    with open_checkpoint(one_value(ckpt_path, "ckpt_path")[()]) as reader:
+    if ckpt_path.size != 1:
+        raise errors.invalid_argument(
+            "The `ckpt_path` tensor must have exactly one element, got tensor of shape "
+            f"{list(ckpt_path.shape)}"
+        )
+    with open_checkpoint(ckpt_path.item()) as reader:
         entry = reader.entry(name)
         if len(entry.shape) != 2:
             raise errors.invalid_argument(
