@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.graph import dtypes
 from tideflow.graph.dtypes import DType
@@ -37,10 +36,6 @@ def as_array(value: Any, dtype: DTypeLike | None = None) -> np.ndarray:
         dtype = dtype or (dtypes.int64 if any(size >= 2**31 for size in value) else dtypes.int32)
     if hasattr(value, "__array__") and not isinstance(value, (list, tuple)):
         return _from_numpy(np.asarray(value), dtype)
-    if isinstance(value, TensorProto):
-        from tideflow.graph.tensor_proto import proto_array  # which is made of this module
-
-        return _from_numpy(proto_array(value), dtype)
     return _from_python(value, dtype)
 
 

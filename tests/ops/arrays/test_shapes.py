@@ -155,7 +155,7 @@ def test_shapes_that_do_not_broadcast_in_the_step():
 
 def test_ensure_shape_names_both_shapes():
     late = tf.placeholder(tf.float32, None, "late")
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"late:0 \[2\] is not compatible .* \[3\]"):
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"late \[2\] is not compatible .* \[3\]"):
         run(tf.ensure_shape(late, [3]), {late: [1.0, 2.0]})
 
 

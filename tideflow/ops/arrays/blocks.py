@@ -302,8 +302,8 @@ space_to_batch_op.samples(
 )
 
 
-def _image(tensor: Tensor) -> Tensor:
-    """The tensor, of which it is known that it has rank 4."""
+def _as_images(tensor: Tensor) -> Tensor:
+    """The tensor, known to have the four axes of images."""
     tensor.set_shape(tensor.shape.with_rank(4))
     return tensor
 
@@ -329,7 +329,7 @@ def space_to_batch(
       A tensor of the type of `input`.
     """
     block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return _image(space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name))
+    return _as_images(space_to_batch_nd(input, np.array([block_size] * 2), paddings, name=name))
 
 
 batch_to_space_op = Op(
@@ -383,7 +383,7 @@ def batch_to_space(
       A tensor of the type of `input`.
     """
     block_size = renamed("block_shape", block_shape, "block_size", block_size)
-    return _image(batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name))
+    return _as_images(batch_to_space_nd(input, np.array([block_size] * 2), crops, name=name))
 
 
 @export("required_space_to_batch_paddings")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
@@ -18,7 +19,7 @@ from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import executing_eagerly, get_default_graph
 from tideflow.graph.shapes import Dimension, TensorShape, as_shape, brackets
-from tideflow.graph.tensor_proto import repeated
+from tideflow.graph.tensor_proto import proto_array, repeated
 from tideflow.ops.helpers.axes import merged
 from tideflow.ops.helpers.elementwise import same_shape
 from tideflow.ops.helpers.references import unchanged
@@ -68,7 +69,7 @@ def constant(
     """Makes a constant tensor.
 
     Args:
-      value: A number, string, list or array.
+      value: A number, string, list, array or TensorProto.
       dtype: The type of the elements; by default that of `value`, with int32 and float32 for Python's
         numbers.
       shape: The shape; by default that of `value`. What `value` does not fill is filled with its last
@@ -88,6 +89,8 @@ def constant(
         return graph.number(value, dtype)
     if not graph.is_eager:
         refuse_tensors(value)
+    if isinstance(value, TensorProto):
+        value = proto_array(value)
     array, dtype = (graph.array_of if graph.is_eager else typed_array)(value, dtype)
     if shape is not None and graph.is_eager:
         array = _fit_eagerly(array, as_shape(shape))
