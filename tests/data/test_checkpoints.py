@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 import tideflow as tf
+from tideflow.eager.context import eager_mode
 from tideflow.ops.datasets.iterators import restore_iterator_op
 
 
@@ -189,3 +190,28 @@ def test_the_deadline_holds_while_elements_are_passed_over(dataset):
 def test_the_deadline_holds_while_a_position_is_restored():
     with pytest.raises(tf.errors.DeadlineExceededError, match="restoring"):
         _restored(tf.data.Dataset.range(1).repeat(), "tideflow iterator at " + "9" * 18)
+
+
+def test_eagerly_a_checkpoint_follows_an_iterator(tmp_path):
+    with eager_mode():
+        iterator = iter(shuffled())
+        next(iterator)
+        path = tf.train.Checkpoint(iterator=iterator).save(str(tmp_path / "c"))
+        rest = [element.numpy().tolist() for element in iterator]
+        other = iter(shuffled())
+        tf.train.Checkpoint(iterator=other).restore(path).assert_consumed()
+        assert [element.numpy().tolist() for element in other] == rest
+
+
+def test_a_checkpoint_follows_an_iterator_of_a_graph(tmp_path):
+    iterator = shuffled().make_initializable_iterator()
+    element = iterator.get_next()
+    checkpoint = tf.train.Checkpoint(iterator=iterator)
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        session.run(element)
+        path = checkpoint.save(str(tmp_path / "c"), session=session)
+        rest = session.run(element).tolist()
+    with tf.Session() as session:
+        checkpoint.restore(path).run_restore_ops(session)
+        assert session.run(element).tolist() == rest

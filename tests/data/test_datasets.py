@@ -326,3 +326,17 @@ def test_eagerly_the_base_of_unit_tests_reads_elements():
                 self.assertDatasetProduces(tf.data.Dataset.range(2), [0, 1])
 
     Case().debug()
+
+
+def test_values_of_sparse_tensors_are_states_and_results():
+    def row(i):
+        return tf.SparseTensorValue(np.array([[0, 0]]), i * np.array([1]), np.array([1, 1]))
+
+    last = tf.data.Dataset.range(3).map(lambda i: {"row": row(i)}).reduce(row(7), lambda _, x: x["row"])
+    with tf.Session() as session:
+        assert session.run(last).values.tolist() == [2]
+
+
+def test_a_generator_may_yield_ranges():
+    dataset = tf.data.Dataset.from_generator(lambda: iter([range(2), range(3)]), tf.int64, [None])
+    assert [element.tolist() for element in elements_of(dataset)] == [[0, 1], [0, 1, 2]]

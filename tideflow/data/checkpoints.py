@@ -35,15 +35,16 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
     Returns:
       A saveable object; add it to the collection SAVEABLE_OBJECTS.
     """
-    return _IteratorSaveable(iterator._iterator_resource)
+    return IteratorSaveable(iterator._iterator_resource)
 
 
-class _IteratorSaveable(SaveableObject):
-    """The place of the iterator behind a handle."""
+class IteratorSaveable(SaveableObject):
+    """The place of the iterator behind a handle, saved under a key or by the handle's name."""
 
-    def __init__(self, resource: Tensor):
+    def __init__(self, resource: Tensor, key: str | None = None):
         state = iterators.iterator_state_op(resource, name="IteratorState")
-        super().__init__(resource, [SaveSpec(state, "", f"{resource.name}-state")], resource.name)
+        spec = SaveSpec(state, "", f"{resource.name}-state" if key is None else key)
+        super().__init__(resource, [spec], resource.name if key is None else key)
 
     def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
         with control_dependencies(_initializers(self.op)):
@@ -51,7 +52,9 @@ class _IteratorSaveable(SaveableObject):
 
 
 def _initializers(resource: Tensor) -> list[Operation]:
-    """What gives the iterator its dataset, where there is but one dataset for it."""
+    """What gives the iterator its dataset, where there is but one for it; eagerly, it has that already."""
+    if resource.is_eager:
+        return []
     found = [op for op in resource.consumers() if op.definition is iterators.make_iterator_op]
     return found if len(found) == 1 else []
 
@@ -88,7 +91,7 @@ class CheckpointInputPipelineHook(SessionRunHook):
                 "CheckpointInputPipelineHook found no iterators in the graph: make the iterator of the "
                 "dataset before the session."
             )
-        self._saver_hook._saver.saver = Saver([_IteratorSaveable(r) for r in resources], sharded=True)
+        self._saver_hook._saver.saver = Saver([IteratorSaveable(r) for r in resources], sharded=True)
         self._saver_hook.begin()
 
     def after_create_session(self, session: SessionLike, coord: Coordinator) -> None:

@@ -702,10 +702,8 @@ class Dataset(structure.OfElements):
         Raises:
           TypeError: If the function changes the structure or the types of the state.
         """
-        state = structure.pack(
-            initial_state, [convert_to_tensor(leaf) if not hasattr(leaf, "_type_spec") else leaf
-                            for leaf in structure.flatten(initial_state)]
-        )  # fmt: skip
+        with name_scope("initial_state"):
+            state = structure.normalized(initial_state)
         spec = structure.spec_of(state)
         function, spec = stateful(reduce_func, "reduce()", spec, self._element_spec, whole=True)
         flat = dataset_functions.reduce_dataset_op(

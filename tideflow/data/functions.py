@@ -60,6 +60,7 @@ def traced(function: Callable, what: str, *arguments: Any) -> Traced:
         if isinstance(result, list):
             result = tuple(result)
         try:
+            result = structure.composed(result)
             returned = structure.spec_of(result)
             tensors = structure.to_tensors(returned, result)
         except ShapeError:

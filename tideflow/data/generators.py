@@ -125,7 +125,7 @@ class _Checked:
     @staticmethod
     def _array(leaf: Any, part: TensorSpec) -> np.ndarray:
         try:
-            array = as_array(leaf, part.dtype)
+            array = as_array(list(leaf) if isinstance(leaf, range) else leaf, part.dtype)
         except (TypeError, ValueError):
             raise TypeError(
                 "`generator` yielded an element that could not be converted to the expected type. The "

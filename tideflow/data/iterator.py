@@ -23,6 +23,7 @@ from tideflow.graph.scopes import (
 )
 from tideflow.graph.shapes import TensorShape, as_shape
 from tideflow.ops.datasets import iterators
+from tideflow.variables.trackable import Trackable
 
 if TYPE_CHECKING:
     from tideflow.data.dataset import Dataset
@@ -40,7 +41,7 @@ _MANY_CALLS_WARNING = (
 
 
 @export("data.Iterator")
-class Iterator(structure.OfElements):
+class Iterator(structure.OfElements, Trackable):
     """A position in a dataset, which every step advances.
 
     Args:
@@ -67,6 +68,11 @@ class Iterator(structure.OfElements):
         self._begin(
             iterator_resource, initializer, structure.from_legacy(output_types, output_shapes, output_classes)
         )
+
+    def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
+        from tideflow.data.checkpoints import IteratorSaveable  # it needs iterators itself
+
+        return {"ITERATOR_STATE": lambda key="ITERATOR_STATE": IteratorSaveable(self._iterator_resource, key)}
 
     def _begin(self, resource: Tensor, initializer: Operation | None, spec: Any) -> None:
         self._iterator_resource = resource

@@ -94,13 +94,23 @@ def normalized(element: Any) -> Any:
         return pack(element, [_component(i, leaf) for i, leaf in enumerate(flatten(element))])
 
 
-def _component(i: int, value: Any) -> Any:
+def composed(element: Any) -> Any:
+    """The element with sparse and ragged tensors for the values of such."""
+    return pack(element, [_composed(leaf) for leaf in flatten(element)])
+
+
+def _composed(value: Any, name: str | None = None) -> Any:
     if isinstance(value, (SparseTensorValue, SparseTensor)):
         return SparseTensor.from_value(value)
     if isinstance(value, RaggedTensorValue):
         from tideflow.ragged.tensor import convert_to_tensor_or_ragged_tensor  # loaded when asked for
 
-        return convert_to_tensor_or_ragged_tensor(value, name=f"component_{i}")
+        return convert_to_tensor_or_ragged_tensor(value, name=name)
+    return value
+
+
+def _component(i: int, value: Any) -> Any:
+    value = _composed(value, f"component_{i}")
     if isinstance(value, list) and hasattr(value[0] if value else None, "_variant_tensor"):
         return value  # datasets, of which a tensor is made when their spec is known
     spec = None if isinstance(value, list) else _spec_of(value)
