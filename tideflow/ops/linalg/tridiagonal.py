@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
