@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorboard.compat.proto.graph_pb2 import GraphDef
+
 from tideflow.autodiff.custom import variable_of
 from tideflow.graph.functions import FunctionBody, WaitingGraph, effects_of
 from tideflow.graph.graph import Graph
@@ -91,6 +93,18 @@ class FuncGraph(WaitingGraph):
     def trainable_variables(self) -> list[Any]:
         """Those of the variables that are trainable."""
         return [variable for variable in self.variables if variable.trainable]
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        """As for any graph. The inputs are placeholders, so that the graph can be imported and fed."""
+        message = super().as_graph_def(from_version, add_shapes)
+        known = {tensor.op.name: tensor for tensor in self.inputs}
+        for node in message.node:
+            if node.op == "_Arg" and node.name in known:
+                node.op = "Placeholder"
+                node.attr["dtype"].type = node.attr["T"].type
+                node.attr["shape"].shape.CopyFrom(known[node.name].shape.as_proto())
+                del node.attr["T"], node.attr["index"]
+        return message
 
     def body(self) -> FunctionBody:
         """The function as it is called."""
