@@ -54,7 +54,7 @@ def squeeze_or_expand(y_pred: Any, y_true: Any, sample_weight: Any) -> tuple[Any
     weight_rank, rank = sample_weight.shape.ndims, y_pred.shape.ndims
     if weight_rank == 0 or None in (weight_rank, rank):
         return y_pred, y_true, sample_weight
-    if weight_rank - rank == 1 and sample_weight.shape.as_list()[-1] in (1, None):
+    if weight_rank - rank == 1:
         sample_weight = tf.squeeze(sample_weight, [-1])
     elif rank - weight_rank == 1:
         sample_weight = tf.expand_dims(sample_weight, [-1])
@@ -375,8 +375,6 @@ class LossFunctionWrapper(Loss):
         self._fn_kwargs = kwargs
 
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Any:
-        if isinstance(y_pred, tf.Tensor) and isinstance(y_true, tf.Tensor):
-            y_pred, y_true, _ = squeeze_or_expand(y_pred, y_true, None)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self) -> dict[str, Any]:

@@ -200,7 +200,7 @@ def metrics_per_output(given: Any, names: list[str]) -> list[list[Any]]:
     """The metrics of each output."""
     if not given:
         return [[] for _ in names]
-    if isinstance(given, (list, tuple)):
+    if isinstance(given, list):
         nested = any(isinstance(metric, (list, tuple)) for metric in given)
         if not nested:
             if len(names) > 1 and any(isinstance(metric, Metric) for metric in given):

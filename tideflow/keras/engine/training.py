@@ -387,7 +387,7 @@ class Model(Fed, Network):
             at = int(arrays[0].shape[0] * (1.0 - validation_split))
             kept, held = data.split(arrays, at)
             source = self._arrays_source(kept, batch_size, shuffle, steps_per_epoch, epochs)
-            validation = loops.from_arrays(held, batch_size or 32, shuffle=True)
+            validation = loops.from_arrays(held, data.size_of_batches(batch_size), shuffle=True)
         else:
             source = self._source(
                 x,
