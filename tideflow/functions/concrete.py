@@ -204,11 +204,9 @@ class ConcreteFunction:
 
     def _call_filtered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls the function on the tensors among the arguments of the Python function."""
-        tensors = flat_tensors((args, [kwargs[key] for key in sorted(kwargs)]) if kwargs else args)
-        unused = self._func_graph.unused_arguments
-        if unused:
-            tensors = [tensor for i, tensor in enumerate(tensors) if i not in unused]
-        return self._call_flat(tensors)
+        return self._call_flat(
+            flat_tensors((args, [kwargs[key] for key in sorted(kwargs)]) if kwargs else args)
+        )
 
     def _call_eager(self, args: Sequence[Any]) -> Any:
         """Calls the function in eager mode, on eager tensors: the way of most calls."""

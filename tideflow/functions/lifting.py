@@ -8,7 +8,7 @@ from typing import Any
 from tideflow.compile.prune import behind
 from tideflow.functions.execution import Executable
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.functions import FunctionBody, FunctionGraph, is_input
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, init_scope, name_scope
@@ -100,7 +100,7 @@ def _captured(
     outer = {inner: outer for outer, inner in graph.captured.items()}
     found = {}
     for op in behind(values, targets, set(given), frozenset()):
-        if op.definition.role == "argument" or op.definition.role == "placeholder" and not op.inputs:
+        if is_input(op):
             if op.outputs[0] not in outer:
                 asked = [*values, *(tensor for target in targets for tensor in target.inputs)]
                 raise UnliftableError(_why_not_lifted(asked[0], op))
@@ -159,7 +159,7 @@ def copied_with_operations(
     for key, body in graph._function_bodies.items():
         into._function_bodies.setdefault(key, body)
     for op in graph.get_operations():
-        if op not in needed or op.definition.role == "argument":
+        if op not in needed or is_input(op):
             continue
         inputs = [copies[tensor] for tensor in op.inputs]
         with into.control_dependencies([done[control] for control in op.control_inputs if control in done]):

@@ -74,8 +74,8 @@ def traced(
         inner_kwargs = {key: _inputs_like(graph, kwargs[key], key, sizes) for key in sorted(kwargs)}
         given = nest.flatten((inner_args, inner_kwargs))
         graph.structured_input_signature = (
-            signature_of(inner_args, _argument_names(graph)),
-            signature_of(inner_kwargs, _argument_names(graph)[len(flat_tensors(inner_args)) :]),
+            signature_of(inner_args, names),
+            signature_of(inner_kwargs),
         )
         result = function(*inner_args, **inner_kwargs)
         leaves = [_returned(leaf, function) for leaf in nest.flatten(result)]
@@ -108,6 +108,8 @@ def _inputs_like(graph: FuncGraph, structure: Any, name: str, shapes: Any) -> An
         if isinstance(leaf, (Tensor, TensorSpec)):
             return new_input(leaf)
         if isinstance(leaf, BaseResourceVariable):
+            handle = graph.capture(leaf.handle, free_of_slashes(name))
+            handle.op._set_attr("_user_specified_name", name)
             return leaf
         if isinstance(leaf, TypeSpec):
             return from_spec(leaf, [new_input(spec) for spec in nest.flatten(leaf._component_specs)])
@@ -121,10 +123,6 @@ def _inputs_like(graph: FuncGraph, structure: Any, name: str, shapes: Any) -> An
 def free_of_slashes(name: str) -> str:
     """A name that a node can have in its scope."""
     return "".join(c if c.isalnum() or c in "_." else "_" for c in name) or "args"
-
-
-def _argument_names(graph: FuncGraph) -> list[str]:
-    return [tensor.op.attrs["_user_specified_name"] for tensor in graph.inputs]
 
 
 def _returned(value: Any, function: Callable[..., Any]) -> Any:
@@ -150,19 +148,12 @@ def _returned(value: Any, function: Callable[..., Any]) -> Any:
 def _put_arguments_first(graph: FuncGraph, given: Sequence[Any]) -> None:
     """Orders the inputs: those of the arguments, variables among them, then what is captured."""
     order: list[Tensor] = []
-    given = [tensor for leaf in given for tensor in tensors_in(leaf)]
-    for i, tensor in enumerate(given):
+    for tensor in [tensor for leaf in given for tensor in tensors_in(leaf)]:
         if not isinstance(tensor, BaseResourceVariable):
             order.append(tensor)
-        elif tensor.handle in graph.captured:
-            handle = graph.captured.pop(tensor.handle)
-            handle.op._set_attr("_user_specified_name", "variable")
-            order.append(handle)
-        else:
-            graph.unused_arguments.add(i)
+        elif tensor.handle in graph.captured:  # no more where a variable is given twice
+            order.append(graph.captured.pop(tensor.handle))
     graph.inputs[:] = [*order, *graph.captured.values()]
-    for i, tensor in enumerate(graph.inputs):
-        tensor.op._set_attr("index", i)
 
 
 # ------------------------------------------------------------------------------------------------ many traces

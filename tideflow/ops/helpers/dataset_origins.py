@@ -24,7 +24,7 @@ from tideflow.graph.tensor_proto import tensor_proto
 from tideflow.runtime.datasets import Dataset
 from tideflow.runtime.values import to_numpy
 
-_MAY_BE_STATEFUL = frozenset(("Assert", "_Arg", "_Retval"))  # stateful, and yet the same in every pass
+_MAY_BE_STATEFUL = frozenset(("Assert", "_Retval"))  # stateful, and yet the same in every pass
 
 
 class Origin(NamedTuple):
