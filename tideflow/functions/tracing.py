@@ -72,7 +72,7 @@ def traced(
             _inputs_like(graph, arg, name, sizes) for arg, name in zip(args, names, strict=True)
         )
         inner_kwargs = {key: _inputs_like(graph, kwargs[key], key, sizes) for key in sorted(kwargs)}
-        given = nest.flatten((inner_args, inner_kwargs))
+        given = list(nest.leaves_with_paths((inner_args, inner_kwargs)))
         graph.structured_input_signature = (
             signature_of(inner_args, names),
             signature_of(inner_kwargs),
@@ -82,14 +82,14 @@ def traced(
         graph.structured_outputs = (
             nest.pack_sequence_as(result, leaves) if nest.is_nested(result) else leaves[0]
         )
-        left = nest.flatten((inner_args, inner_kwargs))
-        if len(left) != len(given) or any(a is not b for a, b in zip(left, given, strict=True)):
+        left = list(nest.leaves_with_paths((inner_args, inner_kwargs)))
+        if len(left) != len(given) or any(p != q or a is not b for (p, a), (q, b) in zip(left, given)):
             raise ValueError(_MUTATED)
         graph.outputs = [graph.capture(tensor) for leaf in leaves for tensor in tensors_in(leaf)]
         results = [tensor for tensor in graph.outputs if tensor.op.definition is constants.identity_op]
         chosen = graph.chosen_effects
         graph.control_outputs = add_control_dependencies(graph, results) if chosen is None else chosen
-    _put_arguments_first(graph, given)
+    _put_arguments_first(graph, [leaf for _, leaf in given])
     return graph
 
 

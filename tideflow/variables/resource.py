@@ -409,6 +409,15 @@ def _make_handle(value: Tensor, shape: Any, scope: str, shared_name: str | None 
     )
 
 
+def uncollected(
+    initial_value: Any, trainable: bool | None = None, collections: Any = None, **arguments: Any
+) -> ResourceVariable:
+    """A variable of an object that a program holds: it is not among the graph's trainable variables."""
+    variable = ResourceVariable(initial_value, trainable=False, **arguments)
+    variable._trainable = base.is_trainable(trainable, variable.synchronization)
+    return variable
+
+
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an operation: every read of it waits for that operation."""
 
