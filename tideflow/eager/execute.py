@@ -50,8 +50,8 @@ GRAPH_TENSOR = (
     'An op outside of the function building code is being passed\na "Graph" tensor. It is possible to have '
     "Graph tensors\nleak out of the function building context by including a\ntf.init_scope in your function "
     "building code.\nFor example, the following function will fail:\n  @tf.function\n"
-    "  def has_init_scope():\n    my_constant = tf.constant(1.)\n    with tf.init_scope():\n      added = my_constant * 2\n"
-    "The graph tensor has name: {}"
+    "  def has_init_scope():\n    my_constant = tf.constant(1.)\n    with tf.init_scope():\n"
+    "      added = my_constant * 2\nThe graph tensor has name: {}"
 )
 _OBJECTS = (dtypes.resource, dtypes.variant)
 _new = object.__new__
