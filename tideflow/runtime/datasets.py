@@ -44,6 +44,8 @@ class End(Exception):
 class Iteration:
     """One pass over a dataset. The passes over the datasets inside it stop with it."""
 
+    _stopped = True  # of an object whose making an interrupt has ended
+
     def __init__(
         self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
     ) -> None:
@@ -54,10 +56,10 @@ class Iteration:
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
-        self._stopped = False
         self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
+        self._stopped = False
         if outer is not None:
             outer._inner.add(self)
 
