@@ -156,7 +156,6 @@ def _plain(tf):
     "li net/log",
     "li -c -r -t net/log",
     "li -r -d 1 net/log",
-    "lo -t v/read",
     "lo -r net/product",
     "lo nothing",
     "pt net/product:0",
