@@ -466,8 +466,8 @@ MODULES: dict[str, str] = {
     "contrib.learn.python.learn.estimators.metric_key": "tideflow.contrib.learn.modes",
     "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
-    "contrib.learn.python.learn.estimators.state_saving_rnn_estimator": "tideflow.contrib.learn.state_saving_rnn "
-    "tideflow.contrib.learn.rnn",
+    "contrib.learn.python.learn.estimators.state_saving_rnn_estimator": "tideflow.contrib.learn."
+    "state_saving_rnn tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.tensor_signature": "tideflow.contrib.learn.signatures",
     "contrib.learn.python.learn.experiment": "tf.contrib.learn inner.contrib.experiment_names",
     "contrib.learn.python.learn.graph_actions": "tf.contrib.learn.graph_actions "

@@ -118,7 +118,7 @@ def build_sequence_input(
     if context_feature_columns is None:
         return sequence
     whole = layers.input_from_feature_columns(features, context_feature_columns, **options)
-    return _concatenate_context_input(sequence, whole)
+    return with_context(sequence, whole)
 
 
 def construct_rnn(
@@ -145,7 +145,7 @@ def construct_rnn(
         return activations, state
 
 
-def _concatenate_context_input(sequence: Any, whole: Any) -> Any:
+def with_context(sequence: Any, whole: Any) -> Any:
     """A sequence, each step of which has what is known of the whole sequence too."""
     checks = []
     for name, tensor, rank in (("sequence_input", sequence, 3), ("context_input", whole, 2)):

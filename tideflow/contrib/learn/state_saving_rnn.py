@@ -1,4 +1,4 @@
-"""StateSavingRnnEstimator: a recurrent model over pieces of sequences, which queues hold with their states."""
+"""StateSavingRnnEstimator: a recurrent model over pieces of sequences, held by queues with their states."""
 
 from __future__ import annotations
 
