@@ -69,8 +69,8 @@ def runs_last() -> bool:
 
 
 def give_way() -> None:
-    """Lets others have the processor for a moment, if the calling thread has the lowest priority. To be called
-    after every hundred microseconds or less of a long work.
+    """Lets others have the processor for a moment, if the calling thread has the lowest priority. A long work
+    should call it every hundred microseconds or so.
     """
     if runs_last():
         time.sleep(_BREAK)
