@@ -324,8 +324,8 @@ class BundleReader:
         return crc
 
     def _chunks(self, entry: Entry, file: int, data: np.ndarray | None) -> Iterator[np.ndarray]:
-        """Reads an entry's bytes into `data`, or into a small buffer if it is None, a chunk at a time. Between
-        chunks a thread of the lowest priority lets others run.
+        """Reads an entry's bytes into `data`, or into a small buffer if it is None, a chunk at a time.
+        Between chunks a thread of the lowest priority lets others run.
         """
         at = 0
         spare: np.ndarray = np.empty(CHUNK if data is None else 0, np.uint8)
