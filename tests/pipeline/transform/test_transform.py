@@ -155,6 +155,10 @@ def test_refusals(tmp_path):
                 for name in ("company", "words")
             }
         )
+    with pytest.raises(TypeError, match="tensor must be a Tensor, got SparseTensor"):
+        analyzed(lambda inputs: {"x": tft.quantiles(inputs["words"], 2, 0.1)})
+    with pytest.raises(TypeError, match="Cannot find maximum value of"):
+        analyzed(lambda inputs: {"x": inputs["fare"] + tft.min(inputs["words"])})
     with pytest.raises(ValueError, match="made variables"):
         analyzed(lambda inputs: {"x": inputs["fare"] * tf.get_variable("v", [])})
     broken = rows().set_column(0, "fare", pa.array([[1.0, 2.0]] * 60, pa.list_(pa.float32())))

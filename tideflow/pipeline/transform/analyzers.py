@@ -97,6 +97,8 @@ def min_and_max(x: Any, reduce_instance_dims: bool = True) -> tuple[Any, ...]:
     """Both extremes, by one reduction."""
     if x.dtype in (tf.uint32, tf.uint64):
         raise TypeError(f"Tensor type {x.dtype!r} is not supported")
+    if not (x.dtype.is_integer or x.dtype.is_floating):
+        raise TypeError(f"Cannot find maximum value of {x.dtype!r} with type {x.dtype!r}.")
     sparse = isinstance(x, tf.SparseTensor) and not reduce_instance_dims
     missing = np.nan if x.dtype.is_floating else 0
     values = _positions(x, reduce_instance_dims, "min_and_max", missing)
