@@ -176,6 +176,15 @@ def test_an_empty_span_has_a_transform(tmp_path):
     assert transformed.column("company").to_pylist() == [[1]] * 3
 
 
+def test_a_matrix_has_as_many_directions_as_columns(tmp_path):
+    def function(inputs):
+        matrix = tf.stack([inputs["fare"], tf.cast(inputs["tip"], tf.float32)], 1)
+        return {"turned": tf.matmul(matrix, tft.pca(matrix, 5, tf.float32))}
+
+    output = tft.analyze_data([Blocks([rows()])], SPEC, function, tmp_path / "out", workers=1)
+    assert len(tft.transform_blocks(output)(rows(3)).column("turned")[0]) == 2
+
+
 def test_what_needs_which_input():
     assert tft.get_analyze_input_columns(preprocessing_fn, SPEC) == ["fare", "company", "words"]
     assert tft.get_transform_input_columns(preprocessing_fn, SPEC) == list(SPEC)

@@ -275,7 +275,7 @@ def pca(x: tf.Tensor, output_dim: int, dtype: Any, name: str | None = None) -> t
 
     Args:
       x: A matrix of numbers, a row for each row of the data.
-      output_dim: How many directions.
+      output_dim: How many directions, at most as many as the matrix has columns.
       dtype: The type of the result.
       name: The name of the operation.
 
@@ -284,8 +284,9 @@ def pca(x: tf.Tensor, output_dim: int, dtype: Any, name: str | None = None) -> t
     """
     with tf.name_scope(name, "pca"):
         width = _width(x)
-        reduction = reductions.PrincipalComponents(width, tf.as_dtype(dtype).as_numpy_dtype, output_dim)
-        return analyzed(reduction, [x], [dtype], [[width, output_dim]])[0]
+        count = output_dim if output_dim < width else width
+        reduction = reductions.PrincipalComponents(width, tf.as_dtype(dtype).as_numpy_dtype, count)
+        return analyzed(reduction, [x], [dtype], [[width, count]])[0]
 
 
 def _width(x: Any) -> int:
