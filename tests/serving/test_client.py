@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pytest
 
+import tideflow as tf
 from tests.serving.loops import listening, make_certificate
 from tests.serving.test_grpc_server import grpc_server
 from tests.serving.test_http1 import rest_server
 from tideflow.graph import dtypes, errors
-from tideflow.serving import predict_command
+from tideflow.serving import messages, predict_command, replay_command
 from tideflow.serving.access import Access
 from tideflow.serving.client import Client, Model, Status
 
@@ -90,6 +91,24 @@ def test_tls(scheme, protocol, tmp_path):
             assert client.predict("half", [[1, 2]])["y"].tolist() == [[2.5, 3.0]]
         with Client(url, timeout=120) as client, pytest.raises(errors.UnavailableError):
             client.statuses("half")
+
+
+@pytest.mark.parametrize(("scheme", "protocol"), [("https", "http/1.1"), ("grpcs", "h2")])
+def test_a_log_is_replayed_by_tls(scheme, protocol, tmp_path, capsys):
+    certificate, tls = make_certificate(tmp_path)
+    tls.set_alpn_protocols([protocol])
+    log = messages.PredictionLog()
+    request = log.predict_log.request
+    request.model_spec.name = "half"
+    request.inputs["x"].MergeFromString(tf.make_tensor_proto([[1.0, 2.0]]).SerializeToString())
+    with tf.io.TFRecordWriter(str(tmp_path / "log")) as writer:
+        writer.write(log.SerializeToString())
+    with listening(SERVERS[scheme[:4]], tls=tls) as running:
+        arguments = [f"{scheme}://localhost:{running.port}", str(tmp_path / "log"), "--timeout=120"]
+        assert replay_command.main([*arguments, f"--certificate={certificate}"]) == 0
+        assert "{'OK': 1}" in capsys.readouterr().out
+        assert replay_command.main(arguments) == 1
+    assert "\nUNAVAILABLE: " in capsys.readouterr().out
 
 
 def test_the_command_predicts_from_files(server, tmp_path, capsys, monkeypatch):

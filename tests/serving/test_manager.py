@@ -250,6 +250,19 @@ def test_labels_of_versions_that_are_not_there_are_refused_by_the_flag(
     serving_loop(test())
 
 
+def test_what_is_being_loaded_can_be_said(serving_loop, workers, tmp_path, save_linear):
+    async def test():
+        save_linear(tmp_path / "m" / "1", 1)
+        async with managed(workers) as manager:
+            done = asyncio.get_running_loop().create_future()
+            manager.configure([model("m", tmp_path / "m")], done.set_result)
+            await until(manager.loading)
+            assert manager.loading() == ["m:1"] and not done.done()
+            assert await done is None and manager.loading() == []
+
+    serving_loop(test())
+
+
 def test_what_cannot_be_served_is_said(serving_loop, workers, tmp_path, save_linear):
     async def test():
         save_linear(tmp_path / "m" / "1", 1)

@@ -64,6 +64,22 @@ def test_a_saved_model_answers_from_its_process(serving_loop, workers, tmp_path,
     serving_loop(test())
 
 
+def test_a_loop_without_end_for_zeros_keeps_no_model_from_being_served(serving_loop, workers, tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 3], name="x")
+        step = tf.reduce_max(x)
+        last = tf.while_loop(lambda i: i < 6.0, lambda i: i + step, [0.0])
+        tf.saved_model.simple_save(session, str(tmp_path / "1"), {"x": x}, {"y": x + last})
+
+    async def test():
+        servable, costs = await loaded(workers, tmp_path / "1", in_background=True, compile_seconds=2.0)
+        assert costs.batch_seconds is None and not costs.is_steady
+        assert (await answer(servable, call(2)))["y"][0, 0] == 8
+        servable.close()
+
+    serving_loop(test())
+
+
 def test_a_worker_that_was_loaded_in_the_background_is_loaded_at_once_when_it_dies(
     serving_loop, workers, python_model
 ):

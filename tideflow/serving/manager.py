@@ -117,6 +117,10 @@ class Manager:
         """The names of the models."""
         return sorted(self._configs)
 
+    def loading(self) -> list[str]:
+        """The versions that are being loaded, as `name:version`."""
+        return sorted(f"{name}:{version}" for name, version in self._loading)
+
     def is_ready(self) -> bool:
         """Whether every model of the first configuration has been loaded, or could not be."""
         return self._is_ready

@@ -30,7 +30,9 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         "tideflow replay", description="Sends the requests of a log to a server again, and compares answers."
     )
-    parser.add_argument("url", metavar="URL", help="http://HOST:PORT or grpc://HOST:PORT")
+    parser.add_argument(
+        "url", metavar="URL", help="http://HOST:PORT or grpc://HOST:PORT (https, grpcs: by TLS)"
+    )
     parser.add_argument("logs", metavar="FILE", nargs="+", help="TFRecords of PredictionLogs (--request_log)")
     parser.add_argument("--model", default="", help="ask this model instead of the one in the log")
     parser.add_argument(
@@ -41,6 +43,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--tolerance", type=float, default=1e-4, help="how far answers may be apart")
     parser.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="of a request")
     parser.add_argument("--token_file", metavar="FILE", help="the token that the server asks for")
+    parser.add_argument(
+        "--certificate", metavar="FILE", help="the PEM file that the server's certificate is in"
+    )
     options = parser.parse_args(arguments)
     outcome = replay(options)
     print(outcome.text())
@@ -53,6 +58,7 @@ class Outcome:
 
     seconds: list[float] = field(default_factory=list)  # of those that were answered
     answers: Counter[str] = field(default_factory=Counter)  # by status
+    reasons: dict[str, str] = field(default_factory=dict)  # the first error of each status
     left_out: int = 0  # logs of other kinds: runs of a graph's tensors
     differing: int = 0
     compared: int = 0
@@ -66,6 +72,7 @@ class Outcome:
     def text(self) -> str:
         """A summary for people."""
         lines = [f"{self.sent} requests in {self.elapsed:.2f} s: {dict(self.answers)}"]
+        lines += [f"{status}: {reason}" for status, reason in self.reasons.items()]
         if self.left_out:
             lines.append(f"left out: {self.left_out} that ran tensors of a graph by name")
         if self.seconds:
@@ -87,7 +94,7 @@ def replay(options: argparse.Namespace) -> Outcome:
     begin = time.perf_counter()
 
     def client() -> None:
-        with Client(options.url, token, options.timeout) as server:
+        with Client(options.url, token, options.timeout, options.certificate) as server:
             while (log := _next(logs, lock)) is not None:
                 _send(server, log, options, outcome, lock)
 
@@ -112,13 +119,15 @@ def _send(
         return
     model, signature, inputs, expected = _request_of(log)
     asked = Model(options.model or model.name, model.version if options.same_version else None)
-    begin, found, status = time.perf_counter(), None, "OK"
+    begin, found, status, reason = time.perf_counter(), None, "OK", ""
     try:
         found = server.predict(asked, inputs, signature)
     except OpError as error:
-        status = CODE_NAMES.get(error.error_code, "UNKNOWN")
+        status, reason = CODE_NAMES.get(error.error_code, "UNKNOWN"), error.message
     with lock:
         outcome.answers[status] += 1
+        if reason:
+            outcome.reasons.setdefault(status, reason)
         outcome.seconds.append(time.perf_counter() - begin)
         if found is not None and expected:
             outcome.compared += 1

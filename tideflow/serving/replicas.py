@@ -11,7 +11,7 @@ import msgspec
 
 from tideflow.cluster.messages import Message, expect
 from tideflow.graph import errors
-from tideflow.graph.errors import OpError, UnavailableError
+from tideflow.graph.errors import DeadlineExceededError, OpError, UnavailableError
 from tideflow.runtime.values import to_torch
 from tideflow.serving.autoscaling import Autoscaling
 from tideflow.serving.batching import Batch
@@ -96,6 +96,12 @@ class WorkerReplica:
 
     def _loaded(self, process: WorkerProcess, answer: Message | OpError) -> None:
         if process is not self._process:
+            return
+        if isinstance(answer, DeadlineExceededError) and self._load.compile_seconds:
+            _log.warning("%s is not compiled ahead: %s", self._label, answer.message)
+            self._load = msgspec.structs.replace(self._load, compile_seconds=0.0)
+            process.stop()
+            self._start()
             return
         # If this worker dies, calls wait for the next one.
         self._load = msgspec.structs.replace(self._load, in_background=False)

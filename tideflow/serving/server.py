@@ -39,6 +39,7 @@ from tideflow.serving.worker_process import Starter, Workers
 ANY_PORT = -1
 _BACKLOG = 1024
 _DRAIN_STEP = 0.01  # seconds
+_LOADING_SECONDS = 10.0  # so often it is said what is being loaded
 _UNREAD_SECONDS = 0.25  # in which requests are read that clients sent before they knew of the end
 
 _log = logging.getLogger("tideflow.serving")
@@ -119,6 +120,7 @@ class Server:
         self.manager.trust(configs)
         self.manager.configure(configs, self._loaded)
         self._every(1.0, self._sweep)
+        self._every(_LOADING_SECONDS, self._say_loading)
         if options.file_system_poll_wait_seconds > 0:
             self._every(options.file_system_poll_wait_seconds, self._poll)
         if options.model_config_file and options.model_config_file_poll_wait_seconds > 0:
@@ -181,6 +183,11 @@ class Server:
             self._health.tell()
         if self._options.max_replicas:
             self.manager.scale()
+
+    def _say_loading(self) -> None:
+        found = self.manager.loading()
+        if found:
+            _log.info("being loaded: %s", ", ".join(found))
 
     def _poll(self) -> None:
         if self._is_directory and not self._is_listing:

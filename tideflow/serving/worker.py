@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, TimeoutError
 from functools import partial, singledispatchmethod
 from typing import TypeVar
 
@@ -70,7 +70,9 @@ def _load(message: LoadModel) -> tuple[Model, ModelLoaded]:
     before, begin = resident_bytes(), time.process_time()
     model = load_model(message.path, message.platform, tags=message.tags, trusted=message.trusted)
     load_seconds = time.process_time() - begin
-    batch_seconds = compile_ahead(model)
+    is_steady = isinstance(model, SavedModel) and model.is_steady()
+    may_hang = isinstance(model, SavedModel) and not is_steady
+    batch_seconds = _compiled(model, message.compile_seconds) if may_hang else compile_ahead(model)
     warmed_up, begin = 0, time.perf_counter()
     if message.warm_up:
         iterations, checks_names = message.warm_up_iterations, message.checks_method_names
@@ -80,10 +82,25 @@ def _load(message: LoadModel) -> tuple[Model, ModelLoaded]:
         load_seconds=load_seconds,
         batch_seconds=batch_seconds,
         memory=max(0, resident_bytes() - before),
-        is_steady=isinstance(model, SavedModel) and model.is_steady(),
+        is_steady=is_steady,
         warmed_up=warmed_up,
         warm_up_seconds=time.perf_counter() - begin,
     )
+
+
+def _compiled(model: Model, seconds: float) -> float | None:
+    """What `compile_ahead` returns; None at once if it has no time. A loop, or an operation that waits, may
+    have no end for values that are made up: this process, where it goes on, is of no use then.
+    """
+    if not seconds:
+        return None
+    thread = ThreadPoolExecutor(1, "compile")
+    compiling = thread.submit(compile_ahead, model)
+    thread.shutdown(wait=False)
+    try:
+        return compiling.result(seconds)
+    except TimeoutError:
+        raise errors.deadline_exceeded(f"A batch of zeros took more than {seconds:g} s.") from None
 
 
 def _in_background(work: Callable[[], Loaded]) -> Loaded:

@@ -32,6 +32,7 @@ class WireSignature(msgspec.Struct, frozen=True, forbid_unknown_fields=True, arr
 class LoadModel(Message, frozen=True, tag="load model"):
     """The first request: load the model of a version, compile it, and warm it up by the requests of a file of
     PredictionLogs ("" for none). `in_background`: what is served already needs the processors more.
+    `compile_seconds`: how long made-up batches may take; DeadlineExceededError answers if they take longer.
     """
 
     name: str
@@ -44,6 +45,7 @@ class LoadModel(Message, frozen=True, tag="load model"):
     warm_up_iterations: int = 1
     checks_method_names: bool = False
     in_background: bool = False
+    compile_seconds: float = 60.0
 
 
 class ModelLoaded(Message, frozen=True, tag="model loaded"):

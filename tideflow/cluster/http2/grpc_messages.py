@@ -54,6 +54,8 @@ def message_of(body: _Body, encoding: bytes | None, limit: int) -> _Body | bytes
         raise errors.internal(f"The message is not compressed as the headers say: {error}") from None
     if len(plain) > limit:
         raise errors.resource_exhausted(f"Received message larger than max ({limit})")
+    if not decompressor.eof:
+        raise errors.internal("The compressed message ends too early")
     return plain
 
 
