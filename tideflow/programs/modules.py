@@ -247,6 +247,15 @@ def is_module(path: str) -> bool:
     return path not in REFUSED and places(path) is not None
 
 
+def program(path: str) -> str | None:
+    """The file that `python -m tensorflow.<path>` runs; None for modules that are no programs."""
+    package, _, name = path.rpartition(".")
+    if package != "python.tools" or not is_module(path):
+        return None
+    found = importlib.util.find_spec(f"{__package__}.inner.tools.commands.{name}")
+    return None if found is None else found.origin
+
+
 # Modules whose op types are there only for the programs that import them.
 _REGISTERING = {"python.framework.test_ops": "tideflow.programs.inner.testing.test_op_names"}
 
