@@ -6,8 +6,10 @@ from unittest import mock
 import pytest
 
 import tideflow as tf
+from tideflow.contrib.learn import experiment
 from tideflow.eager.context import eager_mode
 from tideflow.platform import decorators, deprecation, logging
+from tideflow.programs import modules
 from tideflow.programs.finder import Facade
 from tideflow.programs.inner.data import transformation_names as dataset_names
 from tideflow.programs.inner.data import utilities as dataset_utilities
@@ -255,6 +257,23 @@ def test_a_mock_on_an_inner_module_is_what_is_called():
         assert training.MonitoredTrainingSession is real
     with mock.patch.object(Facade("tensorflow.train"), "MonitoredTrainingSession"):
         assert monitored_session.MonitoredTrainingSession is real
+
+
+def test_a_mock_reaches_the_modules_that_have_imported_what_it_replaces():
+    server_lib = Facade("tensorflow.python.training.server_lib")
+    real = experiment.Server
+    with mock.patch.object(server_lib, "Server") as mocked:
+        assert experiment.Server is mocked and server_lib.Server is mocked
+        assert tf.train.Server is real  # the public name is another place
+    assert experiment.Server is real
+
+
+def test_packages_show_the_modules_below_them():
+    learn, estimators = "contrib.learn.python.learn", "contrib.learn.python.learn.estimators"
+    assert modules.module_named(learn, "estimator") == f"{estimators}.estimator"
+    assert modules.module_named(f"{estimators}.dnn", "head") == f"{estimators}.head"  # beside it
+    assert modules.module_named(f"{learn}.graph_actions", "coordinator") == "python.training.coordinator"
+    assert modules.module_named("contrib.learn", "estimator") is None
 
 
 def test_messages_of_checkpoints_have_a_module():

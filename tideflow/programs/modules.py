@@ -199,7 +199,8 @@ def replace(module: str, name: str, before: Any, value: Any) -> None:
     if (module, name) in _replaced:
         put_back(module, name, value)
     elif inner and home is not None and _has(home, name, before):
-        holders = [holder for holder in list(sys.modules.values()) if _has(holder, name, before)]
+        importers = [other for other in list(sys.modules.values()) if _has(other, name, before)]
+        holders = [home, *(other for other in importers if not _is_public(other))]
         _replaced[module, name] = holders, before
         _set_in(holders, name, value)
 
@@ -207,6 +208,11 @@ def replace(module: str, name: str, before: Any, value: Any) -> None:
 def _has(module: types.ModuleType, name: str, value: Any) -> bool:
     ours = (getattr(module, "__name__", None) or "").startswith("tideflow.")
     return ours and vars(module).get(name) is value
+
+
+def _is_public(module: types.ModuleType) -> bool:
+    """Whether a module is a public namespace, whose names stay what they are."""
+    return namespace.is_namespace(module.__name__.removeprefix("tideflow."))
 
 
 def _set_in(holders: list[types.ModuleType], name: str, value: Any) -> None:

@@ -116,7 +116,9 @@ class Optimizer(Updates):
     def __repr__(self) -> str:
         rate = getattr(self, "_learning_rate", getattr(self, "_lr", None))
         shown = "" if rate is None else f", learning rate {getattr(rate, 'name', rate)}"
-        return f"<{type(self).__name__} {self._name!r}{shown}>"
+        name = getattr(self, "_name", None)  # none where a subclass wraps another and makes no base
+        called = "" if name is None else f" {name!r}"
+        return f"<{type(self).__name__}{called}{shown}>"
 
     def get_name(self) -> str:
         """The name of the optimizer."""

@@ -28,7 +28,14 @@ if TYPE_CHECKING:
 class Linear:
     """The inputs, side by side, times a `kernel` and plus a `bias`, variables of the scope it is made in."""
 
-    def __init__(self, args: Any, output_size: int, build_bias: bool):
+    def __init__(
+        self,
+        args: Any,
+        output_size: int,
+        build_bias: bool,
+        bias_initializer: Any = None,
+        kernel_initializer: Any = None,
+    ):
         if args is None or (nest.is_nested(args) and not args):
             raise ValueError("`args` must be specified")
         self._is_list = nest.is_nested(args)
@@ -37,12 +44,16 @@ class Linear:
         self._build_bias = build_bias
         dtype = args[0].dtype
         with scopes.variable_scope(scopes.get_variable_scope()) as outer:
-            self._weights = scopes.get_variable("kernel", [rows, output_size], dtype=dtype)
+            self._weights = scopes.get_variable(
+                "kernel", [rows, output_size], dtype=dtype, initializer=kernel_initializer
+            )
             if build_bias:
                 with scopes.variable_scope(outer) as inner:
                     inner.set_partitioner(None)
-                    zeros = initializers.Constant(0.0, dtype=dtype)
-                    self._biases = scopes.get_variable("bias", [output_size], dtype=dtype, initializer=zeros)
+                    bias_initializer = bias_initializer or initializers.Constant(0.0, dtype=dtype)
+                    self._biases = scopes.get_variable(
+                        "bias", [output_size], dtype=dtype, initializer=bias_initializer
+                    )
 
     def __call__(self, args: Any) -> Tensor:
         args = args if self._is_list else [args]
