@@ -112,8 +112,12 @@ def creators_in_force() -> list[Callable]:
     """The creators that make a variable here. An `init_scope` that leaves a traced function for eager mode
     does not leave the function's creators.
     """
-    graphs = (graph for graph in reversed(default_graphs.items) if not graph.is_eager)
-    return creators_of(next(graphs, None) or get_default_graph())
+    graph = get_default_graph()
+    if graph.is_eager:
+        traced = (creators_of(g) for g in reversed(default_graphs.items) if g.building_function)
+        known = (found for found in traced if any(getattr(c, "of_a_function", False) for c in found))
+        return next(known, creators_of(graph))
+    return creators_of(graph)
 
 
 def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
