@@ -20,15 +20,17 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.kernels import KernelArguments, has_objects, kernel_for, wants_context
 from tideflow.compile.prune import given
+from tideflow.compile.refusals import refusing
 from tideflow.eager.recording import Record, recording, taping
 from tideflow.eager.tensor import EagerTensor, Key, eager_tensor, handle_key, key_of
 from tideflow.eager.tensor import key as new_key
-from tideflow.graph import dtypes, errors
+from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import OpError
 from tideflow.graph.op import Op
 from tideflow.graph.schema import Arg
 from tideflow.graph.scopes import graph_of
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import CPU
@@ -453,7 +455,8 @@ def bind(
     try:
         shapes = op.infer(node.grouped_inputs, attrs, op.name, in_step=True)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, f"{error}{_place(op, name)}") from None
+        node.definition = refusing(op, str(error))
+        shapes = [TensorShape(None)] * len(op.output_types(attrs))
     pairs = zip(op.output_types(attrs), shapes, strict=True)
     node.outputs = [Value(node, i, dtype, shape) for i, (dtype, shape) in enumerate(pairs)]
     bound = BoundKernel(node, device, literals)

@@ -492,6 +492,7 @@ MODULES: dict[str, str] = {
     "python.ops.image_ops": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.check_ops": "tf tf.debugging inner.graph.arithmetic_names",
     "python.ops.numerics": "tf tf.debugging inner.graph.arithmetic_names",
+    "python.framework.convert_to_constants": "inner.graph.constant_functions",
     "python.framework.sparse_tensor": "tf tf.sparse inner.graph.tensor_utilities",
     "python.framework.op_def_library": "inner.graph.op_def_library_names",
     "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite "

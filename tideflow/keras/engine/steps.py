@@ -62,13 +62,15 @@ def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
     """A function of a batch's arrays: inputs, targets, weights of samples. It gives the loss and the metrics,
     or the outputs.
     """
+    if model.run_eagerly:
+        return eager_step(model, mode)
+    sizes = [tensor.shape.as_list()[0] for tensor in model.inputs]
+    return Compiled(lambda tensors: run(model, mode, tensors), sizes)
 
-    def on_tensors(tensors: list[Any]) -> list[Any]:
-        return run(model, mode, tensors)
 
-    if not model.run_eagerly:
-        return Compiled(on_tensors, [tensor.shape.as_list()[0] for tensor in model.inputs])
-    return lambda arrays: eagerly(on_tensors, arrays)
+def eager_step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
+    """The same, operation by operation."""
+    return lambda arrays: eagerly(lambda tensors: run(model, mode, tensors), arrays)
 
 
 def eagerly(function: Callable[[list[Any]], list[Any]], arrays: list[Any]) -> list[Any]:
@@ -119,7 +121,8 @@ def _loss(model: Any, tensors: list[Any], training: bool) -> tuple[Any, list[com
 
 
 def _results(model: Any, loss: Any, endpoints: list[compiling.Endpoint]) -> list[Any]:
-    compiling.add_metrics(endpoints)
+    compiling.add_metrics(endpoints, weighted=False)
+    compiling.add_metrics(endpoints, weighted=True)
     with tf.control_dependencies(noted_updates()):
         return [loss, *(tf.identity(metric.result()) for metric in model._reported_metrics)]
 
