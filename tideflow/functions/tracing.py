@@ -32,7 +32,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
 from tideflow.graph.user_functions import converted
 from tideflow.ops.arrays import constants
-from tideflow.variables.base import creators_of
+from tideflow.variables.creators import creators_of
 from tideflow.variables.resource import BaseResourceVariable, ResourceVariable
 
 if TYPE_CHECKING:
