@@ -171,3 +171,14 @@ def functions_of_partials(tf, np):
     root.f(tf.constant([3.0]))
     with Folder() as folder:
         return _again(tf, folder("m"), root).f(tf.constant([5.0]))
+
+
+def loops_of_sessions_in_functions(tf, np):
+    """A model with a loop, called in a function on a batch whose size is known there."""
+    with Folder() as folder:
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [None, 2], name="x")
+            y = tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a * 2.0), [0, x])[1]
+            tf.saved_model.simple_save(session, folder("m"), {"x": x}, {"y": y})
+        model = tf.saved_model.load_v2(folder("m")).signatures["serving_default"]
+        return tf.function(lambda a: model(a)["y"])(tf.ones([3, 2]))
