@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
-from tideflow.data.optional import get_next_as_optional
 from tideflow.distribute.values import regroup
 from tideflow.graph import nest
 from tideflow.graph.operation import Operation, Tensor
@@ -137,8 +136,8 @@ class DistributedIterator:
 
     def get_next_as_optional(self) -> OptionalElement:
         """The next element, if there is one."""
-        devices = self._strategy.extended.worker_devices
-        return OptionalElement([get_next_as_optional(self._iterator) for _ in devices], devices)
+        devices, take = self._strategy.extended.worker_devices, tf.data.experimental.get_next_as_optional
+        return OptionalElement([take(self._iterator) for _ in devices], devices)
 
     def __iter__(self) -> DistributedIterator:
         return self
