@@ -32,7 +32,7 @@ import tideflow as tf
 from tests.runtime.interrupted_eager import EAGER_KINDS
 from tests.runtime.interrupted_launches import launches
 from tideflow.graph.stacks import summaries
-from tideflow.variables.base import creators_of
+from tideflow.variables.creators import creators_of
 
 HANG_SECONDS = 60
 LAUNCH_SHARE = 10  # of the time, beside 1 for each other kind

@@ -12,6 +12,7 @@ from tideflow.autograph.variables import Member, Undefined, UndefinedReturnValue
 from tideflow.data.iterator import EagerIterator
 from tideflow.data.optional import get_next_as_optional
 from tideflow.data.transformations import scan, take_while
+from tideflow.distribute.inputs import DistributedDataset, DistributedIterator
 from tideflow.graph import nest
 from tideflow.graph.functions import FunctionGraph
 from tideflow.graph.partial import constant_value
@@ -21,6 +22,7 @@ from tideflow.ops.arrays.creation import range_op
 
 Values = tuple[Any, ...]
 
+_ITERATORS = (EagerIterator, DistributedIterator)
 _MANY = 3000  # iterations of a Python loop after which new operations in each of them are worth a warning
 
 
@@ -61,13 +63,15 @@ def for_(
 
     After each element, `extra_test` says whether to go on.
     """
-    if not tf.is_tensor(iterated) and not isinstance(iterated, (tf.data.Dataset, EagerIterator)):
+    if isinstance(iterated, DistributedDataset):
+        iterated = iter(iterated)
+    if not tf.is_tensor(iterated) and not isinstance(iterated, (tf.data.Dataset, *_ITERATORS)):
         _over_python(iterated, extra_test, body)
         return
     loop = _Loop(body, Variables(scope, live, members), options)
     if isinstance(iterated, tf.data.Dataset):
         _over_dataset(iterated, extra_test, loop)
-    elif isinstance(iterated, EagerIterator):
+    elif isinstance(iterated, _ITERATORS):
         _over_iterator(iterated, extra_test, loop)
     elif not _has_no_operation(iterated) and iterated.op.definition is range_op:
         _over_range(*iterated.op.inputs, extra_test, loop)
@@ -122,11 +126,15 @@ def _over_range(start: Any, limit: Any, delta: Any, extra_test: Any, loop: _Loop
 # -------------------------------------------------------------------------------------------- over elements
 
 
-def _over_iterator(iterator: EagerIterator, extra_test: Callable[[], Any] | None, loop: _Loop) -> None:
+def _over_iterator(
+    iterator: EagerIterator | DistributedIterator, extra_test: Callable[[], Any] | None, loop: _Loop
+) -> None:
     variables = loop.variables
+    is_distributed = isinstance(iterator, DistributedIterator)
+    next_element = iterator.get_next_as_optional if is_distributed else lambda: get_next_as_optional(iterator)
 
     def iteration(has_next: Any, values: Values) -> tuple[Any, Values]:
-        optional = get_next_as_optional(iterator)
+        optional = next_element()
         has_next = optional.has_value()
         taken = tf.cond(
             has_next,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tideflow.graph.device import DeviceSpec
+from tideflow.graph.scopes import graph_outside
 from tideflow.platform.config import list_physical_devices
 
 
@@ -10,7 +11,7 @@ def canonical(name: str) -> str:
     """The whole name of a device of this task."""
     spec = DeviceSpec.from_string(name)
     return DeviceSpec(
-        job=spec.job,
+        job=spec.job or ("localhost" if graph_outside().is_eager else None),
         replica=spec.replica or 0,
         task=spec.task or 0,
         device_type=spec.device_type or "CPU",

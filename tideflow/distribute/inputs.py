@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
@@ -29,8 +29,13 @@ def divided(dataset: tf.data.Dataset, parts: int, use_fallback: bool = True) -> 
       use_fallback: Accepted for TensorFlow's sake.
 
     Raises:
+      TypeError: If it is no dataset.
       ValueError: If elements have no dimension to divide.
     """
+    if not isinstance(dataset, tf.data.Dataset):
+        raise TypeError(
+            f"`dataset_or_iterator` must be a Dataset or Iterator object, but got {type(dataset)}."
+        )
 
     def part(shape: tf.TensorShape) -> tf.TensorShape:
         if not len(shape):
@@ -75,12 +80,13 @@ class DistributedDataset:
         """An iterator that needs no initialization."""
         return DistributedIterator(self._strategy, self._dataset.make_one_shot_iterator)
 
-    def __iter__(self) -> Iterator[Any]:
-        if not executing_eagerly():
-            raise RuntimeError(
-                "__iter__() is only supported inside of tf.function or when eager execution is enabled."
-            )
-        return self.make_one_shot_iterator()
+    def __iter__(self) -> DistributedIterator:
+        return DistributedIterator(self._strategy, lambda: iter(self._dataset))
+
+    @property
+    def element_spec(self) -> Any:
+        """The types and shapes of the elements' parts."""
+        return self._dataset.element_spec
 
     @property
     def output_classes(self) -> Any:
@@ -122,13 +128,16 @@ class DistributedIterator:
         """The next element, with a part for each replica."""
         devices = self._strategy.extended.worker_devices
         parts: list[Any] = []
-        for place in devices:
+        for _ in devices:
             earlier = [value for value in nest.flatten(parts[-1:]) if isinstance(value, Tensor)]
             with control_dependencies([] if executing_eagerly() else earlier):
-                part = self._iterator.get_next()
-            with device(place or None):
-                parts.append(nest.map_structure(constants.identity, part))
-        return parts[0] if len(parts) == 1 else regroup(parts, devices)
+                parts.append(self._iterator.get_next())
+        return _placed(parts, devices)
+
+    def get_next_as_optional(self) -> OptionalElement:
+        """The next element, if there is one."""
+        devices, take = self._strategy.extended.worker_devices, tf.data.experimental.get_next_as_optional
+        return OptionalElement([take(self._iterator) for _ in devices], devices)
 
     def __iter__(self) -> DistributedIterator:
         return self
@@ -157,6 +166,31 @@ class DistributedIterator:
     def output_types(self) -> Any:
         """The types of the elements' parts."""
         return self._iterator.output_types
+
+
+class OptionalElement:
+    """The parts of an element that may be there or not, all of them."""
+
+    def __init__(self, parts: Sequence[Any], devices: Sequence[str]):
+        self._parts, self._devices = parts, devices
+
+    def has_value(self) -> Tensor:
+        """Whether the element is there."""
+        first: Tensor = self._parts[0].has_value()
+        return first
+
+    def get_value(self) -> Any:
+        """The element, with a part for each replica."""
+        return _placed([part.get_value() for part in self._parts], self._devices)
+
+
+def _placed(parts: Sequence[Any], devices: Sequence[str]) -> Any:
+    """The parts of an element, each on its replica's device."""
+    placed = []
+    for part, place in zip(parts, devices, strict=True):
+        with device(place or None):
+            placed.append(nest.map_structure(constants.identity, part))
+    return placed[0] if len(placed) == 1 else regroup(placed, devices)
 
 
 class TensorsIterator:

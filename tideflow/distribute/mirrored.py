@@ -34,7 +34,7 @@ class MirroredStrategy(Strategy):
       cross_device_ops: How values are reduced across devices, a `tf.distribute.CrossDeviceOps`.
 
     Raises:
-      ValueError: If a device is named twice.
+      AssertionError: If a device is named twice.
     """
 
     def __init__(self, devices: Sequence[str] | None = None, cross_device_ops: CrossDeviceOps | None = None):
@@ -53,7 +53,7 @@ class MirroredExtended(StrategyExtended):
         super().__init__(container_strategy)
         self._devices = tuple([canonical(name) for name in devices or local_accelerators()])
         if len(set(self._devices)) != len(self._devices):
-            raise ValueError(f"Duplicates found in the devices of a strategy: {list(self._devices)}")
+            raise AssertionError(f"No duplicates allowed in `devices` argument: {self._devices}")
         self._cross_device_ops = cross_device_ops or ReductionToOneDevice()
 
     @property
@@ -131,6 +131,7 @@ def mirrored_variable(
 ) -> DistributedVariable:
     """A variable with a copy on each device. The copies begin with the first one's value."""
     aggregation = arguments.get("aggregation") or VariableAggregation.NONE
+    _check_modes(aggregation, arguments.get("synchronization"), arguments.get("name"))
     collections = arguments.pop("collections", None)
     arguments |= {"use_resource": True, "collections": []}
     copies: list[Any] = []
@@ -147,6 +148,18 @@ def mirrored_variable(
     made = kind(strategy, copies, aggregation, devices)
     add_in_place_of_copies(made, collections)
     return made
+
+
+def _check_modes(aggregation: Any, synchronization: Any, name: str | None) -> None:
+    if not isinstance(aggregation, VariableAggregation):
+        raise ValueError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}")
+    if synchronization is VariableSynchronization.NONE:
+        raise ValueError(
+            "`NONE` variable synchronization mode is not supported with `Mirrored` distribution strategy. "
+            f"Please change the `synchronization` for variable: {name}"
+        )
+    if synchronization is not None and not isinstance(synchronization, VariableSynchronization):
+        raise ValueError(f"Invalid variable synchronization mode: {synchronization} for variable: {name}")
 
 
 def _initial_value(first: Any) -> Any:

@@ -17,7 +17,7 @@ from tideflow.distribute.replica_context import ReplicaContext
 from tideflow.distribute.values import regroup, select
 from tideflow.graph.scopes import device, get_default_graph
 from tideflow.graph.stacks import default_sessions
-from tideflow.variables.base import creators_of
+from tideflow.variables.creators import creators_of
 from tideflow.variables.variable_scope import get_variable_scope, variable_creator_scope, variable_scope
 
 if TYPE_CHECKING:

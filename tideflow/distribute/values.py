@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tideflow.distribute import context
+from tideflow.distribute.devices import canonical
 from tideflow.distribute.reductions import ReduceOp
 from tideflow.graph import nest
 from tideflow.graph.convert import convert_to_tensor, register_tensor_conversion_function
@@ -68,9 +69,10 @@ class DistributedValues:
           ValueError: If there is none for the device.
         """
         if device is not None:
-            if device not in self._devices:
-                raise ValueError(f"Device {device} not found in {self._devices} (current device )")
-            return self._values[self._devices.index(device)]
+            known = device if device in self._devices else canonical(device)
+            if known not in self._devices:
+                raise ValueError(f"Device {known} not found in {self._devices} (current device )")
+            return self._values[self._devices.index(known)]
         return self._at(place())
 
     def _at(self, position: int) -> Any:
@@ -344,19 +346,17 @@ class SyncOnReadVariable(DistributedVariable):
         )
 
     def value(self) -> Tensor:
-        """The replica's value or, for all replicas, the sum or mean of theirs."""
-        return self._across() if self._is_read_for_all() else super().value()
+        """The replica's value or, for all replicas, the sum or mean of theirs; outside of any scope, the
+        first one's.
+        """
+        return self._across() if _is_for_all(context.current()) else super().value()
 
     def read_value(self) -> Tensor:
-        """The same, read where this is called."""
-        return self._across() if self._is_read_for_all() else super().read_value()
+        """The replica's value or, elsewhere, the sum or mean of theirs."""
+        return self._across() if _is_for_all(self._mode()) else super().read_value()
 
     def _as_graph_element(self) -> Tensor:
-        return self._across() if self._is_read_for_all() else super()._as_graph_element()
-
-    def _is_read_for_all(self) -> bool:
-        mode = self._mode()
-        return mode.replica is None and mode.updated is None
+        return self._across() if _is_for_all(context.current()) else super()._as_graph_element()
 
     def _across(self) -> Tensor:
         if self._aggregation not in REDUCTIONS:
@@ -372,6 +372,11 @@ class SyncOnReadVariable(DistributedVariable):
         if self._aggregation is VariableAggregation.SUM:
             value = value / len(self._values)
         return super()._restore(value)
+
+
+def _is_for_all(mode: context.Mode) -> bool:
+    """Whether code in this mode runs for all replicas of a strategy."""
+    return mode.replica is None and mode.updated is None
 
 
 def add_in_place_of_copies(made: DistributedVariable, collections: Sequence[Any] | None) -> None:

@@ -11,7 +11,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys
 from tideflow.ops.arrays.constants import constant
-from tideflow.variables.base import creators_of
+from tideflow.variables.creators import creators_of
 from tideflow.variables.store import STORE
 from tideflow.variables.variable_scope import SCOPES
 

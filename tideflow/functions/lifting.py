@@ -147,6 +147,8 @@ def copied(
 
 def inferred_shapes(values: Sequence[Tensor], inputs: Mapping[Tensor, Tensor]) -> list[TensorShape]:
     """The static shapes of values of a function in a call with inputs of these static shapes and values."""
+    if values and _goes_round(values[0].graph):
+        return [value.shape for value in values]
     trial = FunctionGraph(get_default_graph())
     given = {}
     for inner, outer in inputs.items():
@@ -154,6 +156,16 @@ def inferred_shapes(values: Sequence[Tensor], inputs: Mapping[Tensor, Tensor]) -
         given[inner] = trial.captured[outer] = new_input(trial, inner.dtype, known, "input")
     with trial.as_default():
         return [value.shape for value in copied(values, trial, given)]
+
+
+def _goes_round(graph: Graph) -> bool:
+    """Whether a graph has loops whose edges lead back, as those that were written for sessions."""
+    made: set[Operation] = set()
+    for op in graph.get_operations():
+        if any(tensor.op not in made for tensor in op.inputs):
+            return True
+        made.add(op)
+    return False
 
 
 def copied_with_operations(

@@ -32,7 +32,7 @@ from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec, TypeSpec
 from tideflow.graph.user_functions import converted
 from tideflow.ops.arrays import constants
-from tideflow.variables.base import creators_of
+from tideflow.variables.creators import creators_of
 from tideflow.variables.resource import BaseResourceVariable, ResourceVariable
 
 if TYPE_CHECKING:
@@ -117,7 +117,15 @@ def _inputs_like(graph: FuncGraph, structure: Any, name: str, shapes: Any) -> An
             return made_of(leaf, [new_input(tensor) for tensor in tensors_in(leaf)])
         return leaf
 
-    return nest.map_structure(inner, structure) if nest.is_nested(structure) else inner(structure)
+    if not nest.is_nested(structure):
+        return inner(structure)
+    given = [leaf.name for leaf in nest.flatten(structure) if isinstance(leaf, TensorSpec)]
+    if any(given) and not all(given):
+        raise ValueError(
+            "If specifying TensorSpec names for nested structures, either zero or all names have to be "
+            f"specified. The names in '{name}': {given}"
+        )
+    return nest.map_structure(inner, structure)
 
 
 def free_of_slashes(name: str) -> str:

@@ -42,11 +42,11 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "central_storage_strategy collective_all_reduce_strategy combinations cross_device_ops "
         "distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
-        "device_util multi_worker_util one_device_strategy parameter_server_strategy "
+        "device_util input_lib multi_worker_util one_device_strategy parameter_server_strategy "
         "reduce_util strategy_combinations summary_op_util tpu_strategy values",
     ),
     "python.distribute.cluster_resolver": (
-        "tf.distribute.cluster_resolver",
+        "tf.distribute.cluster_resolver tideflow.cluster.resolvers",
         "cluster_resolver gce_cluster_resolver kubernetes_cluster_resolver slurm_cluster_resolver "
         "tfconfig_cluster_resolver tpu_cluster_resolver",
     ),
@@ -104,6 +104,12 @@ MODULES: dict[str, str] = {
     "python.debug.wrappers.framework": f"{_DEBUGGER}.wrappers",
     "python.debug.wrappers.local_cli_wrapper": f"{_DEBUGGER}.local_cli",
     "python.data.util.structure": "tf.data.experimental inner.data.data_names tf",
+    "python.distribute.cross_device_ops": "tf.distribute tideflow.distribute.reductions",
+    "python.distribute.distribute_lib": "tf.distribute tf.distribute.experimental tf.contrib.distribute "
+    "tideflow.distribute.default tideflow.distribute.input_context",
+    "python.distribute.input_lib": "tideflow.distribute.inputs",
+    "python.distribute.mirrored_strategy": "tf.distribute tideflow.distribute.mirrored",
+    "python.distribute.values": "tf.distribute tideflow.distribute.values",
     "python.distribute.distribute_coordinator": "inner.train.worker_tasks",
     "python.distribute.distribute_coordinator_context": "tideflow.train.worker_context",
     "python.distribute.multi_worker_util": "inner.train.cluster_tasks",

@@ -17,10 +17,10 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Reference, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, get_default_session, init_scope
 from tideflow.graph.shapes import TensorShape
-from tideflow.graph.stacks import default_graphs
 from tideflow.ops.arrays import slicing
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.state import reference_variables, variable_rows
+from tideflow.variables.creators import creators_in_force
 from tideflow.variables.exported_names import prepend_name_scope, strip_name_scope
 from tideflow.variables.save_slices import SaveSliceInfo
 from tideflow.variables.trackable import VARIABLE_VALUE, Trackable
@@ -99,21 +99,6 @@ def resource_variables_enabled() -> bool:
 
 
 # -------------------------------------------------------------------------------------------------- creators
-
-_CREATORS = ("__variable_creators",)
-
-
-def creators_of(graph: Graph) -> list[Callable]:
-    """The creators that `variable_creator_scope` put in force, outermost first."""
-    return graph.get_collection_ref(_CREATORS)
-
-
-def creators_in_force() -> list[Callable]:
-    """The creators that make a variable here. An `init_scope` that leaves a traced function for eager mode
-    does not leave the function's creators.
-    """
-    graphs = (graph for graph in reversed(default_graphs.items) if not graph.is_eager)
-    return creators_of(next(graphs, None) or get_default_graph())
 
 
 def is_trainable(trainable: bool | None, synchronization: Any) -> bool:

@@ -15,8 +15,8 @@ from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.scopes import GraphKeys, executing_eagerly, get_default_graph, graph_of, name_scope
 from tideflow.graph.stacks import replaced
-from tideflow.variables import base
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
+from tideflow.variables.creators import creators_in_force
 from tideflow.variables.store import VariableStore, store_of_default_graph
 
 if TYPE_CHECKING:
@@ -609,7 +609,7 @@ def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
     Returns:
       A context manager.
     """
-    creators = base.creators_in_force()
+    creators = creators_in_force()
     try:
         creators.append(variable_creator)
         yield

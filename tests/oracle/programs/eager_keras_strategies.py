@@ -85,3 +85,53 @@ def names_of_logical_cpus(tf, np):
         found = [x, x + 1.0, tf.constant([1.0, 2.0]), tf.zeros([2]), tf.Variable(1.0)]
         found += tf.split(tf.ones([4]), 2)
     return [value.device for value in found] + [(x + 1.0).device]
+
+
+def loops_in_functions(tf, np):
+    """`for` over a distributed dataset, and over an iterator of one, in a tf.function."""
+    strategy = strategy_of(tf, "mirrored")
+    batches = strategy.experimental_distribute_dataset(tf.data.Dataset.range(10).batch(4))
+
+    def total(x):
+        return tf.reduce_sum(tf.cast(x, tf.float32))
+
+    @tf.function
+    def summed(batches):
+        found = 0.0
+        for batch in batches:
+            found += strategy.reduce("SUM", strategy.experimental_run_v2(total, args=(batch,)), axis=None)
+        return found
+
+    return summed(batches), summed(batches)
+
+
+def sums_read_outside(tf, np):
+    """What copies that are joined when they are read give inside and outside of the scope."""
+    strategy = strategy_of(tf, "mirrored")
+    with strategy.scope():
+        total = tf.Variable(
+            0.0,
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+        strategy.experimental_run_v2(lambda: total.assign_add(1.0))
+        inside = total.read_value()
+    return inside, total.read_value(), total.dtype
+
+
+def refused_inputs(tf, np):
+    strategy = strategy_of(tf, "mirrored")
+
+    def variable(**modes):
+        with strategy.scope():
+            return tf.Variable(1.0, name="v", **modes)
+
+    none = tf.VariableSynchronization.NONE
+    return [
+        raises(strategy.experimental_distribute_dataset, 5),
+        raises(iter, strategy.experimental_distribute_dataset(tf.data.Dataset.range(4).batch(2))),
+        raises(variable, aggregation="x"),
+        raises(variable, synchronization="x"),
+        raises(variable, synchronization=none),
+    ]

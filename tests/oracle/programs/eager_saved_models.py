@@ -101,3 +101,84 @@ def _caught(function, *args):
     except Exception as error:
         return error
     return None
+
+
+def _again(tf, path, root):
+    tf.saved_model.save(root, path)
+    return tf.saved_model.load_v2(path)
+
+
+def functions_in_dictionaries_and_lists(tf, np):
+    root = tf.train.Checkpoint()
+    root.functions = {"a": tf.function(lambda: tf.constant(100.0))}
+    root.functions["concrete"] = root.functions["a"].get_concrete_function()
+    root.parts = [tf.Variable(1.0), 1, tf.Variable(3.0)]
+    with Folder() as folder:
+        loaded = _again(tf, folder("m"), root)
+        parts = [None if part is None else part.numpy() for part in loaded.parts]
+        return loaded.functions["a"](), loaded.functions["concrete"](), parts
+
+
+def functions_of_properties(tf, np):
+    class Counting(tf.Module):
+        count = 0
+
+        @property
+        def made(self):
+            value = self.count
+            made = tf.function(lambda: tf.constant(value))
+            made.get_concrete_function()
+            self.count += 1
+            return made
+
+    counting = Counting()
+    with Folder() as folder:
+        return _again(tf, folder("m"), counting).made(), counting.made()
+
+
+def tables_stay_apart(tf, np):
+    keys = tf.constant(["a", "b"])
+    root = tf.train.Checkpoint()
+
+    def lookup_in(table):
+        signature = [tf.TensorSpec(None, tf.string)]
+        return tf.function(lambda x: table.lookup(x), input_signature=signature)
+
+    for name, values in (("first", [1, 2]), ("second", [3, 4])):
+        initializer = tf.lookup.KeyValueTensorInitializer(keys, tf.constant(values))
+        table = tf.lookup.StaticHashTable(initializer, -1)
+        setattr(root, f"{name}_table", table)
+        setattr(root, name, lookup_in(table))
+    with Folder() as folder:
+        loaded = _again(tf, folder("m"), root)
+        return loaded.first(keys), loaded.second(keys)
+
+
+def loaded_variables_are_not_trained_by_default(tf, np):
+    root = tf.train.Checkpoint(v=tf.Variable(2.0))
+    with Folder() as folder:
+        tf.saved_model.save(root, folder("m"))
+        with tf.Graph().as_default():
+            loaded = tf.saved_model.load_v2(folder("m"))
+            return loaded.v.trainable, len(tf.global_variables()), len(tf.trainable_variables())
+
+
+def functions_of_partials(tf, np):
+    import functools
+
+    root = tf.train.Checkpoint()
+    root.f = tf.function(functools.partial(lambda x, y: x + y, y=tf.ones([1])))
+    root.f(tf.constant([3.0]))
+    with Folder() as folder:
+        return _again(tf, folder("m"), root).f(tf.constant([5.0]))
+
+
+def loops_of_sessions_in_functions(tf, np):
+    """A model with a loop, called in a function on a batch whose size is known there."""
+    with Folder() as folder:
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [None, 2], name="x")
+            y = tf.while_loop(lambda i, _: i < 3, lambda i, a: (i + 1, a * 2.0), [0, x])[1]
+            tf.saved_model.simple_save(session, folder("m"), {"x": x}, {"y": y})
+        model = tf.saved_model.load_v2(folder("m")).signatures["serving_default"]
+        return tf.function(lambda a: model(a)["y"])(tf.ones([3, 2]))
