@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
-from tideflow.data import structure
 from tideflow.distribute.values import regroup
 from tideflow.graph import nest
 from tideflow.graph.operation import Operation, Tensor
@@ -42,16 +41,8 @@ def divided(dataset: tf.data.Dataset, parts: int, use_fallback: bool = True) -> 
         whole = sizes[0] is not None and parts and sizes[0] % parts == 0
         return tf.TensorShape([sizes[0] // parts if whole else None, *sizes[1:]])
 
-    spec = structure.from_legacy(
-        dataset.output_types, structure.map_structure(part, dataset.output_shapes), dataset.output_classes
-    )
-    variant = rebatch_dataset_op(
-        dataset._variant_tensor,
-        parts,
-        use_fallback=use_fallback,
-        **structure.flat_attributes(spec),
-    )
-    return tf.data.Dataset(variant, spec, [dataset])
+    shapes = nest.map_structure(part, dataset.output_shapes)
+    return dataset._reshaped(rebatch_dataset_op, shapes, parts, use_fallback=use_fallback)
 
 
 def part_for_worker(dataset: tf.data.Dataset, workers: int, index: int) -> tf.data.Dataset:

@@ -209,7 +209,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
-        "tideflow.variables.trackable inner.train.tracking_names inner.train.checkpoint_names",
+        "tideflow.variables.trackable tideflow.variables.assets inner.train.tracking_names "
+        "inner.train.checkpoint_names",
         "base data_structures graph_view python_state tracking util",
     ),
     "python.util": (

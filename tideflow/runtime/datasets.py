@@ -32,6 +32,14 @@ Pull = Callable[[StepContext], Element]
 PullMany = Callable[[StepContext, int], Element]
 Function = Callable[..., Element]  # called with a StepContext and the values of an element
 
+_CHECKED_AFTER = 1024  # elements that are passed over between looks at the step's deadline
+INFINITE = -1
+UNKNOWN = -2
+
+
+class End(Exception):
+    """Raised by a pull when there are no more elements."""
+
 
 class Report(Protocol):
     """Takes the statistics of a dataset, by their names."""
@@ -53,17 +61,10 @@ class Statistics(Protocol):
         """What takes those of a dataset; None for datasets that functions make while they run."""
 
 
-_CHECKED_AFTER = 1024  # elements that are passed over between looks at the step's deadline
-INFINITE = -1
-UNKNOWN = -2
-
-
-class End(Exception):
-    """Raised by a pull when there are no more elements."""
-
-
 class Iteration:
     """One pass over a dataset. The passes over the datasets inside it stop with it."""
+
+    _stopped = True  # of an object whose making an interrupt has ended
 
     def __init__(
         self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
@@ -75,10 +76,10 @@ class Iteration:
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
         self._statistics: Statistics | None = None
-        self._stopped = False
         self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
+        self._stopped = False
         if outer is not None:
             outer._inner.add(self)
 

@@ -28,7 +28,7 @@ _READERS = frozenset(
     ("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TextLineDataset", "TFRecordDataset")
 )
 _CALLING = frozenset(("FlatMapDataset", "InterleaveDataset", "ParallelInterleaveDatasetV2"))
-_MAY_BE_STATEFUL = frozenset(("Assert", "_Arg", "_Retval"))  # stateful, and yet the same in every pass
+_MAY_BE_STATEFUL = frozenset(("Assert", "_Retval"))  # stateful, and yet the same in every pass
 
 
 class Origin(NamedTuple):
