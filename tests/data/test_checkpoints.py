@@ -124,9 +124,9 @@ def test_an_aggregator_is_told_of_every_element():
             session.run(element)
         found = tf.Summary.FromString(session.run(summary))
     tags = {value.tag: value.histo for value in found.value}
-    assert set(tags) == {"input_wait", "input_bytes"}
-    assert (tags["input_bytes"].num, tags["input_bytes"].sum) == (4, 64)
-    assert tags["input_wait"].num == 8 and tags["input_wait"].min > 0
+    assert set(tags) == {"input::wait", "input::bytes"}
+    assert (tags["input::bytes"].num, tags["input::bytes"].sum) == (4, 64)
+    assert tags["input::wait"].num == 8 and tags["input::wait"].min > 0
 
 
 def test_nobody_is_told_where_nobody_asks():

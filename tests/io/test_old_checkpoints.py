@@ -68,3 +68,10 @@ def test_messages_of_any_bytes_are_an_error_or_harmless(block, data, tmp_path):
                 reader.read(name)
     except OpError:
         pass
+
+
+def test_what_is_no_table_is_said_to_be_of_another_format(tmp_path):
+    (tmp_path / "text").write_text("hello")
+    for path, reason in ((tmp_path, "Is a directory"), (tmp_path / "text", "too short to be an sstable")):
+        with pytest.raises(DataLossError, match=f"{reason}.*perhaps your file is in a different file format"):
+            open_checkpoint(str(path))

@@ -3,6 +3,7 @@
 import pytest
 
 import tideflow as tf
+from tideflow.programs.finder import Facade
 from tideflow.programs.inner.data import optimization_names as optimization
 from tideflow.programs.inner.data import replica_names as replicas
 from tideflow.programs.inner.data import transformation_names as transformations
@@ -52,6 +53,23 @@ def test_one_of_several_datasets_or_branches():
     assert elements(made) == [[1, 2], [3, 4]]
     with pytest.raises(ValueError, match="ratio must be positive"):
         optimization._ChooseFastestBranchDataset(numbers, branches, ratio_numerator=0)
+
+
+def test_records_by_one_operation_and_in_batches(tmp_path):
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        with tf.io.TFRecordWriter(path) as writer:
+            for text in (b"1", b"2"):
+                writer.write(text)
+    readers = Facade("tensorflow.python.data.ops.readers")
+    assert elements(readers._TFRecordDataset(paths).batch(4)) == [[b"1", b"2", b"1", b"2"]]
+    (tmp_path / "text").write_text("a\nb\n")
+    assert elements(readers._TextLineDataset(str(tmp_path / "text")).batch(2)) == [[b"a", b"b"]]
+    assert readers.TFRecordDatasetV2 is readers.TFRecordDataset
+    make = Facade("tensorflow.python.data.experimental.ops.readers").make_tf_record_dataset
+    batches = make(paths, 4, lambda text: tf.strings.to_number(text), num_epochs=1, shuffle=False)
+    assert elements(batches) == [[1.0, 1.0, 2.0, 2.0]]
+    assert make(paths, 3).output_shapes.as_list() == [3]
 
 
 def test_datasets_of_workers_and_replicas():

@@ -391,3 +391,23 @@ def test_codes_versions_and_scopes_by_their_modules():
     assert compat.collections_abc.Sequence is collections.abc.Sequence
     names = ["s/s/w", "s///s/w", "^s/w", "loc:@s/w", "ss/w", "s"]
     assert [ops.strip_name_scope(name, "s") for name in names] == ["s/w", "s/w", "^w", "loc:@w", "ss/w", "s"]
+
+
+def test_messages_go_to_the_log_and_to_an_event_file():
+    module = Facade("tensorflow.python.training.tensorboard_logging")
+    events = []
+    try:
+        with pytest.raises(RuntimeError, match="Must call set_summary_writer"):
+            module.info("too early")
+        module.set_summary_writer(types.SimpleNamespace(add_event=events.append))
+        module.info("step %d", 1)
+        module.error("step %d", 2)
+        module.set_verbosity(module.DEBUG)
+        module.debug("step %d", 3)
+        assert [event.log_message.message for event in events] == ["step 2", "step 3"]
+        assert module.get_verbosity() == "DEBUG"
+        with pytest.raises(ValueError, match="not a valid tensorboard_logging level"):
+            module.log("LOUD", "step")
+    finally:
+        module._clear_summary_writer()
+        module.set_verbosity(module.WARN)

@@ -381,3 +381,17 @@ def test_a_session_says_what_it_is():
     with tf.Graph().as_default() as graph, tf.Session() as session:
         assert repr(session) == f"<Session of {graph!r}>"
     assert repr(session) == f"<Session (closed) of {graph!r}>"
+
+
+def test_a_session_of_another_graph_is_refused_by_how_it_was_found():
+    with tf.Graph().as_default():
+        value, nothing = tf.constant(1.0), tf.no_op()
+    with tf.Session(graph=tf.Graph()) as other:
+        with pytest.raises(
+            ValueError, match=r"use the default session to evaluate.*`eval\(session=sess\)`\.$"
+        ):
+            value.eval()
+        with pytest.raises(ValueError, match=r"use the default session to execute.* run\(session=sess\)\.$"):
+            nothing.run()
+        with pytest.raises(ValueError, match=r"use the given session to evaluate.* the session's graph\.$"):
+            value.eval(session=other)

@@ -146,19 +146,22 @@ class Graph(InnerNames):
             yield self
 
     def _session_for(self, method: str, noun: str, session: SessionLike | None) -> SessionLike:
-        session = session or default_sessions.top()
-        if session is None:
+        verb = "evaluate" if method == "eval" else "execute"
+        used = session or default_sessions.top()
+        if used is None:
             raise ValueError(
-                f"Cannot {'evaluate' if method == 'eval' else 'execute'} {noun} using `{method}()`: No "
-                f"default session is registered. Use `with sess.as_default(){':' * (method == 'run')}` or "
-                f"pass an explicit session to `{method}(session=sess)`"
+                f"Cannot {verb} {noun} using `{method}()`: No default session is registered. Use `with "
+                f"sess.as_default(){':' * (method == 'run')}` or pass an explicit session to "
+                f"`{method}(session=sess)`"
             )
-        if session.graph is not self:
+        if used.graph is not self:
+            which = "default" if session is None else "given"
+            call = "`eval(session=sess)`" if method == "eval" else "run(session=sess)"
             raise ValueError(
-                f"Cannot use the given session to {'evaluate' if method == 'eval' else 'execute'} {noun}: "
-                f"the {noun}'s graph is different from the session's graph."
+                f"Cannot use the {which} session to {verb} {noun}: the {noun}'s graph is different from the "
+                f"session's graph.{f' Pass an explicit session to {call}.' if session is None else ''}"
             )
-        return session
+        return used
 
     # ------------------------------------------------------------------ names
 

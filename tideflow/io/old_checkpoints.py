@@ -17,7 +17,7 @@ from tensorboard.compat.proto import tensor_pb2  # noqa: F401 (the schema names 
 
 from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
-from tideflow.graph.errors import NotFoundError
+from tideflow.graph.errors import DataLossError, NotFoundError
 from tideflow.graph.own_protos import make_messages
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import make_ndarray, value_count, values_proto
@@ -60,11 +60,20 @@ def open_checkpoint(prefix: PathLike) -> BundleReader:
         return BundleReader(path)
     if os.path.isfile(path):
         return OldReader(path, [path])
+    if os.path.isdir(path):
+        raise _no_table(path, f"Failed precondition: {path}; Is a directory")
     with contextlib.suppress(NotFoundError):
         files = [name for name in matching_paths(path) if os.path.isfile(name)]
         if files:
             return OldReader(path, files)
     return BundleReader(path)  # raises the error for a missing checkpoint
+
+
+def _no_table(path: str, reason: str) -> DataLossError:
+    return errors.data_loss(
+        f"Unable to open table file {path}: {reason}: perhaps your file is in a different file format and "
+        "you need to use a different restore operator?"
+    )
 
 
 class OldReader(BundleReader):
@@ -77,12 +86,18 @@ class OldReader(BundleReader):
         self.prefix = self._index = pattern
         self._entries: dict[bytes, Any] = {}
         for path in files:
-            for key, data in read_table(path):
-                if key == _HEADER_KEY:
-                    self._take_header(data)
-                else:
-                    self._entries[key] = data
+            try:
+                self._take_table(path)
+            except DataLossError as error:
+                raise _no_table(path, f"Data loss: {error.message}") from error
         self._entries = dict(sorted(self._entries.items()))
+
+    def _take_table(self, path: str) -> None:
+        for key, data in read_table(path):
+            if key == _HEADER_KEY:
+                self._take_header(data)
+            else:
+                self._entries[key] = data
 
     def _take_header(self, data: bytes) -> None:
         meta = self._parsed(_SavedTensorSlices, data, _HEADER_KEY).meta

@@ -442,6 +442,7 @@ MODULES: dict[str, str] = {
     "core.protobuf.tpu.topology_pb2": "tideflow.contrib.tpu.topology",
     "python.tf2": "inner.util.version_names",
     "python.training.summary_io": "inner.train.program_names tf.train",
+    "python.training.tensorboard_logging": "inner.train.logged_events",
     "python.training.training_ops": "gen",
     "python.training.training_util": "tf.train inner.train.program_names",
     "python.util.all_util": "inner.util.documented_names",

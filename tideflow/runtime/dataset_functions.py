@@ -72,14 +72,22 @@ class Filter(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following, predicate = self.source.iterate(iteration), iteration.own(self._predicate)
+        report = iteration.report_of(self)
+        kept = dropped = 0
 
         def pull(context: StepContext) -> Element:
+            nonlocal kept, dropped
             passed = 0
             while True:
                 element = following(context)
                 if holds(predicate(context, *element)):
+                    kept += 1
+                    if report is not None:
+                        report.set("filtered_elements", kept)
                     return element
-                passed += 1
+                passed, dropped = passed + 1, dropped + 1
+                if report is not None:
+                    report.set("dropped_elements", dropped)
                 check_now_and_then(passed, iteration, context, "filtering a dataset")
 
         return pull

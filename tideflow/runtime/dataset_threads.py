@@ -21,6 +21,7 @@ from tideflow.runtime.datasets import (
     OfOne,
     Pull,
     PullMany,
+    Report,
     many_of,
     refuse,
 )
@@ -45,13 +46,15 @@ class Prefetch(OfOne):
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
-        return ahead(following, self._size, iteration) if self._size else following
+        if not self._size:
+            return following
+        return ahead(following, self._size, iteration, iteration.report_of(self))
 
     def cardinality(self) -> int:
         return self.source.cardinality()
 
 
-def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
+def ahead(following: Pull, size: int, iteration: Iteration, report: Report | None = None) -> Pull:
     """The same elements, pulled by a thread that is at most `size` elements ahead."""
     ready: collections.deque[Callable[[], Element]] = collections.deque()
     changed = Condition()
@@ -84,6 +87,10 @@ def ahead(following: Pull, size: int, iteration: Iteration) -> Pull:
                 changed.notify_all()
             outcome = ready[0]
             if outcome is not _end:
+                if report is not None:
+                    report.add("buffer_utilization", len(ready) / size)
+                    report.set("buffer_size", len(ready))
+                    report.set("buffer_capacity", size)
                 ready.popleft()
         return outcome()
 

@@ -16,7 +16,7 @@ import itertools
 import math
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -41,6 +41,26 @@ class End(Exception):
     """Raised by a pull when there are no more elements."""
 
 
+class Report(Protocol):
+    """Takes the statistics of a dataset, by their names."""
+
+    def set(self, name: str, number: float) -> None:
+        """Says what a number is by now."""
+
+    def add(self, name: str, number: float) -> None:
+        """Adds a number to a histogram."""
+
+
+class Statistics(Protocol):
+    """Takes the statistics of a pass (`dataset_stats.py`)."""
+
+    def add(self, tag: str, number: float) -> None:
+        """Adds a number to a histogram."""
+
+    def of(self, dataset: Dataset) -> Report | None:
+        """What takes those of a dataset; None for datasets that functions make while they run."""
+
+
 class Iteration:
     """One pass over a dataset. The passes over the datasets inside it stop with it."""
 
@@ -55,7 +75,7 @@ class Iteration:
         self._outer = outer
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
-        self._record: Callable[[str, float], None] | None = None
+        self._statistics: Statistics | None = None
         self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
@@ -69,13 +89,19 @@ class Iteration:
         return self._stopped or self.resources.closed or self._outer is not None and self._outer.stopped
 
     @property
-    def record(self) -> Callable[[str, float], None] | None:
-        """The function that records a statistic of this pass under a tag; None without an aggregator."""
-        return self._record if self._record is not None or self._outer is None else self._outer.record
+    def statistics(self) -> Statistics | None:
+        """What takes the statistics of this pass; None without an aggregator."""
+        if self._statistics is not None or self._outer is None:
+            return self._statistics
+        return self._outer.statistics
 
-    @record.setter
-    def record(self, function: Callable[[str, float], None]) -> None:
-        self._record = function
+    @statistics.setter
+    def statistics(self, statistics: Statistics) -> None:
+        self._statistics = statistics
+
+    def report_of(self, dataset: Dataset) -> Report | None:
+        """What takes the statistics of one of the datasets of this pass."""
+        return None if self.statistics is None else self.statistics.of(dataset)
 
     def inner(self, *step: Any) -> Iteration:
         """A pass over a dataset inside this one; a step leads there where it is one of several."""

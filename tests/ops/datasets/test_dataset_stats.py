@@ -35,6 +35,23 @@ def test_what_an_aggregator_hears(prefix):
     assert next(histogram for tag, histogram in histograms.items() if "latency" in tag).num == 2
 
 
+def test_filters_and_prefetches_report_under_the_names_of_their_nodes():
+    aggregator, options = experimental.StatsAggregator(), tf.data.Options()
+    options.experimental_stats.aggregator, options.experimental_stats.prefix = aggregator, "mine"
+    numbers = tf.data.Dataset.range(6).prefetch(2).filter(lambda n: n > 2)
+    iterator = tf.data.make_initializable_iterator(numbers.with_options(options))
+    following, said = iterator.get_next(), aggregator.get_summary()
+    with tf.Session() as session:
+        session.run(iterator.initializer)
+        for _ in range(3):
+            session.run(following)
+        found = {value.tag: value for value in tf.Summary.FromString(session.run(said)).value}
+    assert found["mine::FilterDataset/_6::filtered_elements"].simple_value == 3
+    assert found["mine::FilterDataset/_6::dropped_elements"].simple_value == 3
+    assert found["mine::PrefetchDataset/_5::buffer_utilization"].histo.num == 6
+    assert found["mine::PrefetchDataset/_5::buffer_capacity"].simple_value == 2
+
+
 def test_an_aggregator_writes_events(tmp_path):
     raw = tf.raw_ops
     with tf.Graph().as_default():

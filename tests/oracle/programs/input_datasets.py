@@ -7,7 +7,7 @@ import os
 import sqlite3
 
 from input_files import folder, text_file
-from kit import cases, graph, names, raises
+from kit import cases, graph, names, product, raises
 
 
 def _taken(session, element, most=50):
@@ -602,3 +602,34 @@ def run_wrong(tf, np, which):
     element = iterator.get_next()
     with tf.Session() as session:
         return [raises(session.run, iterator.initializer), raises(session.run, element)]
+
+
+_ODD_LINES = {
+    "carriage returns": b"a\rb\r\nc\r\r\n\rd\n\r\ne\r",
+    "a quoted one": b'"a\rb",1\r\n"c\r\nx",2\rd,3\n',
+    "blank": b"h\n\na\n\n",
+    "blank first": b"\na\n",
+    "only line ends": b"\n\r",
+}
+
+
+@cases(*product(_ODD_LINES, ["text", "text and number", "required"]))
+def odd_line_ends(tf, np, name, columns):
+    """Text lines leave carriage returns out; in CSV files they end rows, and a blank line is a row."""
+    path = os.path.join(folder(), "lines")
+    with open(path, "wb") as file:
+        file.write(_ODD_LINES[name])
+    defaults = {"text": [["z"]], "text and number": [["z"], [0]], "required": [tf.string]}[columns]
+    rows = tf.data.experimental.CsvDataset(path, defaults)
+    found = []
+    for dataset in (tf.data.TextLineDataset(path), rows, rows.skip(1)):
+        taken, error = [], None
+        value = dataset.make_one_shot_iterator().get_next()
+        with tf.Session() as session:
+            while error is None:
+                try:
+                    taken.append(session.run(value))
+                except tf.errors.OpError as raised:
+                    error = type(raised).__name__
+        found.append([taken, error])
+    return found

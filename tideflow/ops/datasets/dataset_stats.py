@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import time
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from tensorboard.compat.proto.summary_pb2 import Summary
 
 from tideflow.graph.op import Op
 from tideflow.ops.files.summaries import histogram_message
+from tideflow.ops.helpers.dataset_origins import node_names
 from tideflow.ops.helpers.datasets import dataset_op
 from tideflow.ops.helpers.session_objects import NAMED, found, held
 from tideflow.runtime import dataset_stats as stats
@@ -37,6 +39,15 @@ stats_aggregator_handle_op = _aggregator_op("StatsAggregatorHandle")
 experimental_stats_aggregator_handle_op = _aggregator_op("ExperimentalStatsAggregatorHandle")
 stats_aggregator_handle_v2_op = _aggregator_op("StatsAggregatorHandleV2")
 
+
+def _add(message: Summary, tag: str, value: list[float] | float) -> None:
+    """Adds a histogram of numbers to a message, or a number that stands for itself."""
+    if isinstance(value, list):
+        message.value.add(tag=tag, histo=histogram_message(np.array(value)))
+    else:
+        message.value.add(tag=tag, simple_value=value)
+
+
 set_summary_writer_op = Op(
     "StatsAggregatorSetSummaryWriter",
     "stats_aggregator: resource, summary: resource",
@@ -51,10 +62,13 @@ set_summary_writer_op.shape(lambda stats_aggregator, summary: [])
 def _set_summary_writer_kernel(stats_aggregator, summary):
     log = held(summary)
 
-    def write(tag: str, numbers: list[float]) -> None:
+    counts = collections.Counter[str]()
+
+    def write(tag: str, value: list[float] | float) -> None:
+        counts[tag] += 1
         message = Summary()
-        message.value.add(tag=tag, histo=histogram_message(np.array(numbers)))
-        log.write(Event(wall_time=time.time(), step=len(numbers), summary=message))
+        _add(message, tag, value)
+        log.write(Event(wall_time=time.time(), step=counts[tag], summary=message))
 
     held(stats_aggregator).write_by(write)
     return []
@@ -64,15 +78,15 @@ set_summary_writer_op.samples(covered_by=_TESTS)
 
 
 def _aggregator_summary_op(name: str) -> Op:
-    """An op that tells what an aggregator has heard: a Summary with a histogram for each tag."""
+    """An op that tells what an aggregator has heard: a Summary with a histogram or a number for each tag."""
     op = Op(name, "iterator: resource -> summary: string", stateful=True, on_host=True, differentiable=False)
     op.shape(lambda iterator: [])
 
     @op.kernel
     def _kernel(iterator: Any) -> np.ndarray:
         message = Summary()
-        for tag, numbers in held(iterator).all().items():
-            message.value.add(tag=tag, histo=histogram_message(np.array(numbers)))
+        for tag, value in held(iterator).all().items():
+            _add(message, tag, value)
         return np.array(message.SerializeToString(), dtype=object)
 
     op.samples(covered_by=_TESTS)
@@ -112,7 +126,9 @@ def _with_aggregator_op(name: str) -> Op:
     """An op that makes a dataset whose reports go to an aggregator."""
 
     def _kernel(input_dataset, stats_aggregator, tag, counter_prefix):
-        return as_cell(stats.WithAggregator(dataset_in(input_dataset), held(stats_aggregator), tag.decode()))
+        source = dataset_in(input_dataset)
+        names = node_names(source)
+        return as_cell(stats.WithAggregator(source, held(stats_aggregator), tag.decode(), names))
 
     return dataset_op(
         name,

@@ -64,6 +64,27 @@ def fingerprint(dataset: Dataset) -> str:
     return hashlib.blake2b(graph_of(dataset).SerializeToString(deterministic=True), digest_size=8).hexdigest()
 
 
+def node_names(dataset: Dataset) -> dict[int, str]:
+    """The names that a dataset and those it is made of have as nodes of its graph, by the datasets' ids."""
+    names: dict[int, str] = {}
+    count = 0
+
+    def add(at: Any) -> None:
+        nonlocal count
+        if id(at) in names or getattr(at, "origin", None) is None:
+            return
+        for dtype, value in at.origin.given():
+            if dtype is dtypes.variant:
+                add(value[()] if isinstance(value, np.ndarray) and not value.ndim else value)
+            else:
+                count += 1
+        names[id(at)] = f"{at.origin.node.type}/_{count}"
+        count += 1
+
+    add(dataset)
+    return names
+
+
 def reads_files(dataset: Dataset) -> bool:
     """Whether the function of a dataset makes datasets of files' contents."""
     if dataset.origin is None:
