@@ -73,6 +73,30 @@ def _queries(seed):
     return table
 
 
+def _with_second_output(table, seed):
+    """The rows with another label, its weight, and what two models predict of it."""
+    chance = random.Random(seed)
+    table = {**table, "label2": [], "weight2": [], "third": [], "fourth": []}
+    for _ in table["label"]:
+        table["label2"].append(float(chance.random() < 0.5))
+        table["weight2"].append(chance.choice([0.5, 1.5]))
+        table["third"].append(chance.random())
+        table["fourth"].append(chance.random())
+    return table
+
+
+def _with_other_model(table, seed):
+    """The rows with another model's scores of the classes, and columns to slice by."""
+    chance = random.Random(seed)
+    table = {**table, "other": [], "color": [], "size": []}
+    for row in table["prediction"]:
+        scores = [chance.random() for _ in row]
+        table["other"].append([score / sum(scores) for score in scores])
+        table["color"].append(chance.choice(["red", "green"]))
+        table["size"].append(chance.choice([1, 2]))
+    return table
+
+
 BINARY, CLASSES, QUERIES = _binary(160, 1), _classes(120, 2), _queries(3)
 _KEYS = 'model_specs { label_key: "label" prediction_key: "prediction"'
 _WEIGHTED = f'{_KEYS} example_weight_key: "weight" }}'
@@ -80,6 +104,15 @@ _SLICES = """
 slicing_specs {} slicing_specs { feature_keys: "color" } slicing_specs { feature_keys: ["color", "size"] }
 slicing_specs { feature_keys: "color" feature_values { key: "size" value: "2" } }
 """
+
+
+def _outputs(name, of_a, of_b, more=""):
+    """The text of the ModelSpec of a model with two outputs."""
+    return f"""model_specs {{ name: "{name}" {more}
+      label_keys {{ key: "a" value: "label" }} label_keys {{ key: "b" value: "label2" }}
+      prediction_keys {{ key: "a" value: "{of_a}" }} prediction_keys {{ key: "b" value: "{of_b}" }}
+      example_weight_keys {{ key: "a" value: "weight" }} example_weight_keys {{ key: "b" value: "weight2" }} }}"""
+
 
 CASES = {
     "binary": (
@@ -216,5 +249,67 @@ CASES = {
         }}
         metrics_specs {{ {metrics("MeanSquaredError", "AUC", "MeanLabel")} output_names: ["a", "b"]
           output_weights {{ key: "a" value: 0.7 }} output_weights {{ key: "b" value: 0.3 }} }}""",
+    ),
+    "outputs of two models": (
+        _with_second_output(BINARY, 9),
+        f"""{_outputs("candidate", "prediction", "third")} {_outputs("baseline", "other", "fourth", "is_baseline: true")}
+        slicing_specs {{}} slicing_specs {{ feature_keys: "color" }}
+        cross_slicing_specs {{ baseline_spec {{ feature_values {{ key: "color" value: "red" }} }}
+          slicing_specs {{ feature_keys: "color" }} slicing_specs {{ feature_keys: "size" }} }}
+        metrics_specs {{ output_names: ["a", "b"]
+          output_weights {{ key: "a" value: 2 }} output_weights {{ key: "b" value: 1 }}
+          example_weights {{ weighted: true unweighted: true }}
+          metrics {{ class_name: "AUC" threshold {{ value_threshold {{ lower_bound {{ value: 0.6 }} }}
+            change_threshold {{ absolute {{ value: 0.0 }} direction: HIGHER_IS_BETTER }} }} }}
+          metrics {{ class_name: "BinaryCrossEntropy" per_slice_thresholds {{
+            slicing_specs {{ feature_keys: "color" }} slicing_specs {{}}
+            threshold {{ change_threshold {{ relative {{ value: -0.2 }} direction: LOWER_IS_BETTER }} }} }} }}
+          {metrics("ExampleCount", "MeanLabel", Precision='"thresholds": 0.6')} }}
+        metrics_specs {{ model_names: "candidate" output_names: "a"
+          metrics {{ class_name: "F1Score" threshold {{ value_threshold {{ lower_bound {{ value: 0.99 }} }} }} }}
+          {metrics("Recall")} }}""",
+    ),
+    "classes of two models": (
+        _with_other_model(CLASSES, 10),
+        f"""
+        model_specs {{ name: "candidate" label_key: "label" prediction_key: "prediction" example_weight_key: "weight" }}
+        model_specs {{ name: "baseline" label_key: "label" prediction_key: "other" example_weight_key: "weight" is_baseline: true }}
+        slicing_specs {{}} slicing_specs {{ feature_keys: ["color", "size"] }}
+        cross_slicing_specs {{ baseline_spec {{}} slicing_specs {{ feature_values {{ key: "color" value: "red" }} }} }}
+        metrics_specs {{
+          metrics {{ class_name: "Precision" threshold {{ value_threshold {{ lower_bound {{ value: 0.5 }} }}
+            change_threshold {{ absolute {{ value: 0.3 }} direction: HIGHER_IS_BETTER }} }} }}
+          {
+            metrics(
+                "AUC", "BinaryAccuracy", "FalsePositives", "Calibration", "MatthewsCorrelationCoefficient"
+            )
+        }
+          binarize {{ class_ids {{ values: [1, 3] }} k_list {{ values: [1, 3] }} }} }}
+        metrics_specs {{
+          metrics {{ class_name: "Recall" config: '"name": "micro_recall"'
+            threshold {{ value_threshold {{ lower_bound {{ value: 0.5 }} }} }} }}
+          {metrics("FalseNegatives")}
+          binarize {{ top_k_list {{ values: [2, 4] }} }} aggregate {{ micro_average: true }} }}
+        metrics_specs {{ {
+            metrics(
+                Precision='"name": "macro_precision"',
+                AUC='"name": "macro_auc"',
+                F1Score='"name": "macro_f1"',
+                MeanSquaredError='"name": "macro_error"',
+                Calibration='"name": "macro_calibration"',
+            )
+        }
+          binarize {{ class_ids {{ values: [0, 1, 2, 3] }} }}
+          aggregate {{ macro_average: true class_weights {{ key: 0 value: 1 }} class_weights {{ key: 1 value: 0.5 }}
+            class_weights {{ key: 2 value: 2 }} class_weights {{ key: 3 value: 0 }} }} }}
+        metrics_specs {{
+          metrics {{ class_name: "SparseCategoricalAccuracy" threshold {{
+            change_threshold {{ absolute {{ value: 0.9 }} direction: HIGHER_IS_BETTER }} }} }}
+          {
+            metrics(
+                MultiClassConfusionMatrixPlot='"num_thresholds": 3',
+                MultiLabelConfusionMatrixPlot='"num_thresholds": 4',
+            )
+        } }}""",
     ),
 }

@@ -284,7 +284,7 @@ def leave_at_once():
     atexit.register(os._exit, 0)
 
 
-def run_original(folder, functions):
+def run_original(folder, functions, rows_of=table, features_of=spec):
     """What TFT makes of the rows, and what it writes, by function."""
     import tempfile
 
@@ -293,8 +293,8 @@ def run_original(folder, functions):
     import tensorflow_transform.beam as tft_beam
     from tensorflow_transform.tf_metadata import dataset_metadata
 
-    rows = table()
-    metadata = dataset_metadata.DatasetMetadata.from_feature_spec(spec(tf))
+    rows = rows_of()
+    metadata = dataset_metadata.DatasetMetadata.from_feature_spec(features_of(tf))
     answers = {}
     for function in functions:
         to = os.path.join(folder, function.__name__)
@@ -312,14 +312,14 @@ def run_original(folder, functions):
     return answers
 
 
-def block_of_rows():
+def block_of_rows(rows_of=table, features_of=spec):
     """The rows as a block."""
     import pyarrow as pa
 
     import tideflow as tf
 
     kinds = {tf.float32: pa.float32(), tf.int64: pa.int64(), tf.string: pa.binary()}
-    rows, features = table(), spec(tf)
+    rows, features = rows_of(), features_of(tf)
 
     def column(name):
         values = [row[name] if isinstance(row[name], list) else [row[name]] for row in rows]
@@ -329,13 +329,13 @@ def block_of_rows():
     return pa.RecordBatch.from_arrays([column(name) for name in features], list(features))
 
 
-def run_ours(folder, functions, sizes=(50, 70)):
+def run_ours(folder, functions, sizes=(50, 70), rows_of=table, features_of=spec):
     """What Tideflow makes of the rows, analyzed in blocks of these sizes, and what it writes."""
     import tideflow as tf
     import tideflow.pipeline.transform as tft
     from tideflow.pipeline.data.sources import Blocks
 
-    block, parts, start = block_of_rows(), [], 0
+    block, parts, start = block_of_rows(rows_of, features_of), [], 0
     for size in sizes:
         parts.append(block.slice(start, size))
         start += size
@@ -343,7 +343,7 @@ def run_ours(folder, functions, sizes=(50, 70)):
     for function in functions:
         to = os.path.join(folder, function.__name__)
         output = tft.analyze_data(
-            [Blocks(parts)], spec(tf), lambda inputs, f=function: f(tf, tft, inputs), to, workers=1
+            [Blocks(parts)], features_of(tf), lambda inputs, f=function: f(tf, tft, inputs), to, workers=1
         )
         transformed = tft.transform_blocks(output)(block)
         for name in transformed.schema.names:

@@ -88,6 +88,16 @@ def create_pipeline(folder, root="{root}", scale=1):
 """
 
 
+def test_truth_values_are_said_in_either_way(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text("def create_pipeline(broken=False, name=''):\n    return broken, name\n")
+    for text in ("true", "True"):
+        with pytest.raises(errors.InvalidArgumentError, match=r"returned \(True, 'true'\)"):
+            pipelines.load(program, {"broken": text, "name": "true"})
+    with pytest.raises(errors.InvalidArgumentError, match="broken is to be of type bool, not 'yes'"):
+        pipelines.load(program, {"broken": "yes"})
+
+
 def test_programs_are_loaded(tmp_path):
     program = tmp_path / "words_pipeline.py"
     program.write_text(PROGRAM.format(root=tmp_path / "root"))

@@ -176,6 +176,28 @@ def test_an_empty_span_has_a_transform(tmp_path):
     assert transformed.column("company").to_pylist() == [[1]] * 3
 
 
+def test_extremes_of_keys_pass_over_nan_and_files_of_keys_have_names(tmp_path):
+    def function(inputs):
+        fare = tf.where(inputs["fare"] > 9, tf.fill(tf.shape(inputs["fare"]), np.nan), inputs["fare"])
+        company = inputs["company"]
+        return {
+            "scaled": tft.scale_to_0_1_per_key(fare, company),
+            "by_file": tft.scale_to_0_1_per_key(fare, company, key_vocabulary_filename=""),
+            "z": tft.scale_to_z_score_per_key(fare, company, key_vocabulary_filename=""),
+        }
+
+    output = tft.analyze_data([Blocks([rows()])], SPEC, function, tmp_path / "out", workers=1)
+    transformed = tft.transform_blocks(output)(rows())
+    for name in ("scaled", "by_file"):
+        scaled = transformed.column(name).flatten().to_numpy()
+        assert np.nanmin(scaled) == 0 and np.nanmax(scaled) == 1 and np.isnan(scaled).any()
+    written = sorted(path.name for path in (tmp_path / "out/transform_fn/assets").iterdir())
+    assert written == [
+        "vocab_scale_to_0_1_per_key_1_min_and_max_per_key",
+        "vocab_scale_to_z_score_per_key_mean_and_var_per_key",
+    ]
+
+
 def test_a_matrix_has_as_many_directions_as_columns(tmp_path):
     def function(inputs):
         matrix = tf.stack([inputs["fare"], tf.cast(inputs["tip"], tf.float32)], 1)

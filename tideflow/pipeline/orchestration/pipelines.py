@@ -101,7 +101,8 @@ def load(file: str | Path, settings: Mapping[str, str] = {}, root: Path | None =
 
     Args:
         file: the program.
-        settings: arguments for `create_pipeline` as text: Python literals, or else strings.
+        settings: arguments for `create_pipeline` as text: Python literals, or else strings; `true`, `false`
+            too where the default is a truth value.
         root: the folder of the pipeline. A `create_pipeline` with an argument of this name is told: what it
             puts beside its artifacts (data, the models that it pushes) goes there too.
 
@@ -117,8 +118,9 @@ def load(file: str | Path, settings: Mapping[str, str] = {}, root: Path | None =
     create = getattr(module, CREATE, None)
     if create is None:
         raise errors.invalid_argument(f"{file} defines no function {CREATE}, which would return a Pipeline")
-    arguments = {name: _literal(text) for name, text in settings.items()}
     signature = inspect.signature(create)
+    defaults = {name: each.default for name, each in signature.parameters.items()}
+    arguments = {name: _literal(text, defaults.get(name)) for name, text in settings.items()}
     if root is not None and "root" in signature.parameters:
         arguments.setdefault("root", str(root))
     try:
@@ -126,7 +128,7 @@ def load(file: str | Path, settings: Mapping[str, str] = {}, root: Path | None =
     except TypeError as error:
         raise errors.invalid_argument(f"{CREATE} of {file}: {error}") from None
     for name, value in arguments.items():
-        usual = signature.parameters[name].default if name in signature.parameters else None
+        usual = defaults.get(name)
         if isinstance(usual, (int, float)) and isinstance(value, str):
             kind = type(usual).__name__
             raise errors.invalid_argument(
@@ -157,7 +159,9 @@ def _run(path: Path) -> Any:
     return module
 
 
-def _literal(text: str) -> Any:
+def _literal(text: str, usual: Any) -> Any:
+    if isinstance(usual, bool) and text in ("true", "false"):
+        return text == "true"
     try:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):

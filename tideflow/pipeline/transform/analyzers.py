@@ -390,13 +390,13 @@ def per_key(
 
 
 def extremes_of(dtype: Any, elementwise: bool) -> Accumulator:
-    """The reduction of `per_key` for the least and the largest value."""
-    return reductions.Extremes(dtype, elementwise)
+    """The reduction of `per_key` for the least and the largest value. NaN is neither."""
+    return reductions.Extremes(dtype, elementwise, skip_nan=True)
 
 
 def negated_extremes_of(dtype: Any, elementwise: bool) -> Accumulator:
     """The same with the least value negated, as files have it."""
-    return _NegatedExtremes(dtype, elementwise)
+    return _NegatedExtremes(dtype, elementwise, skip_nan=True)
 
 
 class _NegatedExtremes(reductions.Extremes):

@@ -130,7 +130,8 @@ def _scaled_by_min_max(
     else:
         _refuse_elementwise(elementwise)
         kind = analyzers.negated_extremes_of
-        path = analyzers.per_key(x, key, kind, tf.float32, True, filename)
+        with tf.name_scope("min_and_max_per_key"):
+            path = analyzers.per_key(x, key, kind, tf.float32, True, filename)
         minus_least, largest = _from_file(path, x, key)
         least = -minus_least
     values = values_of(x)
@@ -192,7 +193,8 @@ def scale_to_z_score_per_key(
             mean, variance = _of_keys(found, x, key)
         else:
             _refuse_elementwise(elementwise)
-            path = analyzers.per_key(x, key, kind, dtype, True, key_vocabulary_filename)
+            with tf.name_scope("mean_and_var_per_key"):
+                path = analyzers.per_key(x, key, kind, dtype, True, key_vocabulary_filename)
             mean, variance = (tf.cast(each, dtype) for each in _from_file(path, x, key))
         return with_values(x, _standardized(values_of(x), mean, tf.sqrt(variance)))
 
