@@ -12,7 +12,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.function_pb2 import FunctionDef
 
 from tideflow.capi import functions
-from tideflow.capi.graphs import _attrs_of_inputs, parsed
+from tideflow.capi.graphs import parsed
 from tideflow.eager.compiled_body import CompiledBody
 from tideflow.eager.context import EagerGraph
 from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor
@@ -22,7 +22,6 @@ from tideflow.graph.dtypes import as_dtype
 from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of, op_definition
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
-from tideflow.graph.op_registry import definitions
 from tideflow.graph.operation import Tensor
 from tideflow.ops.arrays.constants import placeholder
 from tideflow.runtime.values import to_torch
@@ -101,13 +100,7 @@ def copy_to_device(handle: EagerTensor, context: Context, name: str) -> EagerTen
 
 def check_op(context: Context, op_type: str) -> None:
     """Raises NotFoundError where there is no such op type or function."""
-    _definition(context, op_type)
-
-
-def _definition(context: Context, op_type: str) -> Op:
-    if op_type not in context.graph._functions and op_type not in definitions():
-        raise errors.not_found(f"Op type not registered '{op_type}' in this process")
-    return op_definition(context.graph, op_type)
+    op_definition(context.graph, op_type)
 
 
 def check_device(name: str) -> str:
@@ -117,12 +110,41 @@ def check_device(name: str) -> str:
 
 def attr_type(context: Context, op_type: str, name: str) -> tuple[int, bool]:
     """The number of an attribute's kind, and whether it is a list of those."""
-    attrs = _definition(context, op_type).attrs
+    attrs = op_definition(context.graph, op_type).attrs
     if name not in attrs:
         raise errors.invalid_argument(f"Attribute '{name}' does not exist for this operation")
     kind = attrs[name].kind
     plain = kind.removeprefix("list(").removesuffix(")")
     return _SCHEMA_KINDS.index(plain), plain != kind
+
+
+def _attrs_of_inputs(definition: Op, name: str, inputs: list[Any]) -> dict[str, Any]:
+    """The attributes that follow from the types and numbers of the inputs."""
+    if len(inputs) != len(definition.inputs):
+        raise ValueError(
+            f"{len(inputs)} inputs specified of {len(definition.inputs)} inputs in Op while building NodeDef "
+            f"'{name}' using Op<name={definition.name}>"
+        )
+    attrs: dict[str, Any] = {}
+
+    def follows(key: str, value: Any) -> None:
+        if attrs.setdefault(key, value) != value:
+            shown = " vs. ".join(getattr(v, "name", str(v)) for v in (attrs[key], value))
+            raise ValueError(f"Inconsistent values for attr '{key}' {shown} while building NodeDef '{name}'")
+
+    for arg, given in zip(definition.inputs, inputs, strict=True):
+        if arg.is_list != isinstance(given, list):
+            wanted = "a list" if arg.is_list else "one tensor"
+            raise ValueError(f"Input '{arg.name}' takes {wanted} while building NodeDef '{name}'")
+        types = [tensor.dtype.base_dtype for tensor in (given if isinstance(given, list) else [given])]
+        if arg.number_attr is not None:
+            follows(arg.number_attr, len(types))
+        if arg.type_list_attr is not None:
+            follows(arg.type_list_attr, types)
+        elif arg.type_attr is not None:
+            for dtype in types:
+                follows(arg.type_attr, dtype)
+    return attrs
 
 
 def execute(
@@ -133,7 +155,7 @@ def execute(
     attrs: dict[str, bytes],
 ) -> list[EagerTensor]:
     """What an operation gives for these inputs."""
-    op = _definition(context, op_type)
+    op = op_definition(context.graph, op_type)
     grouped = _grouped(op, inputs)
     named = {**_attrs_of_inputs(op, op_type, grouped), **_read(attrs)}
     given = {key: found for key, found in named.items() if key in op.attrs}
@@ -204,7 +226,7 @@ def _flat(made: Any) -> list[Any]:
 
 def input_length(context: Context, op_type: str, inputs: list[Any], name: str) -> int:
     """How many tensors an input has been given."""
-    op = _definition(context, op_type)
+    op = op_definition(context.graph, op_type)
     for arg, given in zip(op.inputs, _grouped(op, inputs), strict=False):
         if arg.name == name:
             return len(given) if isinstance(given, list) else 1
@@ -215,7 +237,7 @@ def output_length(
     context: Context, op_type: str, inputs: list[Any], attrs: dict[str, bytes], name: str
 ) -> int:
     """How many tensors an output has."""
-    op = _definition(context, op_type)
+    op = op_definition(context.graph, op_type)
     known = {**_attrs_of_inputs(op, op_type, _grouped(op, inputs)), **_read(attrs)}
     for arg in op.outputs:
         if arg.name == name:
