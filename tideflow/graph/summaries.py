@@ -71,7 +71,8 @@ def attr_summary(message: AttrValue) -> str:
 def _item(field: str, value: Any) -> str:
     """One value, by the field of AttrValue that it is in."""
     if field == "s":
-        return '"' + value.decode("ascii", "backslashreplace") + '"'
+        text = value.decode("ascii", "backslashreplace")
+        return f'"{text}"'
     if field == "b":
         return str(value).lower()
     if field == "f":
