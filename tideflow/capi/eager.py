@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import socket
 from typing import Any
 
 import numpy as np
@@ -16,13 +18,16 @@ from tideflow.capi.graphs import parsed
 from tideflow.eager.compiled_body import CompiledBody
 from tideflow.eager.context import EagerGraph
 from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor
-from tideflow.graph import errors
+from tideflow.graph import errors, node_checks
 from tideflow.graph.device import canonical_name
 from tideflow.graph.dtypes import as_dtype
+from tideflow.graph.errors import type_name
 from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of, op_definition
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
+from tideflow.graph.op_registry import definitions
 from tideflow.graph.operation import Tensor
+from tideflow.graph.summaries import op_summary
 from tideflow.ops.arrays.constants import placeholder
 from tideflow.runtime.values import to_torch
 from tideflow.session.config import choice_of
@@ -100,7 +105,12 @@ def copy_to_device(handle: EagerTensor, context: Context, name: str) -> EagerTen
 
 def check_op(context: Context, op_type: str) -> None:
     """Raises NotFoundError where there is no such op type or function."""
-    op_definition(context.graph, op_type)
+    if op_type not in context.graph._functions and op_type not in definitions():
+        raise errors.not_found(
+            f"'{op_type}' is neither a type of a primitive operation nor a name of a function registered in "
+            f"binary running on {socket.gethostname()}. Make sure the operation or function is registered in "
+            "the binary running in this process."
+        )
 
 
 def check_device(name: str) -> str:
@@ -118,32 +128,31 @@ def attr_type(context: Context, op_type: str, name: str) -> tuple[int, bool]:
     return _SCHEMA_KINDS.index(plain), plain != kind
 
 
-def _attrs_of_inputs(definition: Op, name: str, inputs: list[Any]) -> dict[str, Any]:
+def _attrs_of_inputs(op: Op, inputs: list[Any]) -> dict[str, Any]:
     """The attributes that follow from the types and numbers of the inputs."""
-    if len(inputs) != len(definition.inputs):
-        raise ValueError(
-            f"{len(inputs)} inputs specified of {len(definition.inputs)} inputs in Op while building NodeDef "
-            f"'{name}' using Op<name={definition.name}>"
+    if len(inputs) != len(op.inputs):
+        raise errors.invalid_argument(
+            f"{len(inputs)} inputs specified of {len(op.inputs)} inputs in {op_summary(op)}"
         )
     attrs: dict[str, Any] = {}
-
-    def follows(key: str, value: Any) -> None:
-        if attrs.setdefault(key, value) != value:
-            shown = " vs. ".join(getattr(v, "name", str(v)) for v in (attrs[key], value))
-            raise ValueError(f"Inconsistent values for attr '{key}' {shown} while building NodeDef '{name}'")
-
-    for arg, given in zip(definition.inputs, inputs, strict=True):
-        if arg.is_list != isinstance(given, list):
-            wanted = "a list" if arg.is_list else "one tensor"
-            raise ValueError(f"Input '{arg.name}' takes {wanted} while building NodeDef '{name}'")
-        types = [tensor.dtype.base_dtype for tensor in (given if isinstance(given, list) else [given])]
+    positions = itertools.count()
+    for arg, given in zip(op.inputs, inputs, strict=True):
+        if arg.is_list and not isinstance(given, list):
+            raise errors.invalid_argument(f"Single tensor passed to '{arg.name}', expected list")
+        if not arg.is_list and isinstance(given, list):
+            raise errors.invalid_argument(f"List provided to input '{arg.name}' when single Tensor expected")
+        types = [tensor.dtype.base_dtype for tensor in (given if arg.is_list else [given])]
         if arg.number_attr is not None:
-            follows(arg.number_attr, len(types))
+            attrs.setdefault(arg.number_attr, len(types))
         if arg.type_list_attr is not None:
-            follows(arg.type_list_attr, types)
-        elif arg.type_attr is not None:
-            for dtype in types:
-                follows(arg.type_attr, dtype)
+            attrs.setdefault(arg.type_list_attr, types)
+        for dtype, position in zip(types, positions, strict=False):
+            expected = dtype if arg.type_attr is None else attrs.setdefault(arg.type_attr, dtype)
+            if dtype is not expected:
+                raise errors.invalid_argument(
+                    f"cannot compute {op.name} as input #{position}(zero-based) was expected to be a "
+                    f"{type_name(expected)} tensor but is a {type_name(dtype)} tensor"
+                )
     return attrs
 
 
@@ -157,7 +166,8 @@ def execute(
     """What an operation gives for these inputs."""
     op = op_definition(context.graph, op_type)
     grouped = _grouped(op, inputs)
-    named = {**_attrs_of_inputs(op, op_type, grouped), **_read(attrs)}
+    named = {**_attrs_of_inputs(op, grouped), **_checked(op, attrs)}
+    node_checks.check_all_there(named, op, op_type)
     given = {key: found for key, found in named.items() if key in op.attrs}
     place = context.graph.device(device) if device else contextlib.nullcontext()
     with context.graph.as_default(), place:
@@ -193,6 +203,16 @@ def _argument(tensor: EagerTensor) -> Tensor:
     made = placeholder(tensor.dtype, tensor.shape)
     made.set_shape(tensor.shape)  # that of a handle says what it is a handle of
     return made
+
+
+def _checked(op: Op, attrs: dict[str, bytes]) -> dict[str, Any]:
+    """The values of attributes, which must be those that the op type has."""
+    for key, data in attrs.items():
+        if key not in op.attrs and not key.startswith("_"):
+            raise node_checks.unknown_attr(key, op, op.name)
+        if key in op.attrs:
+            node_checks.check_message(key, AttrValue.FromString(data), op, op.name)
+    return _read(attrs)
 
 
 def _read(attrs: dict[str, bytes]) -> dict[str, Any]:
@@ -238,7 +258,7 @@ def output_length(
 ) -> int:
     """How many tensors an output has."""
     op = op_definition(context.graph, op_type)
-    known = {**_attrs_of_inputs(op, op_type, _grouped(op, inputs)), **_read(attrs)}
+    known = {**_attrs_of_inputs(op, _grouped(op, inputs)), **_read(attrs)}
     for arg in op.outputs:
         if arg.name == name:
             if arg.number_attr is not None:
