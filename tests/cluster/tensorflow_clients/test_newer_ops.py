@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from tensorboard.compat.proto.types_pb2 import DT_INT32
 
 import tideflow as tf
 from tideflow.cluster.tensorflow_clients.newer_ops import rewrite_newer_ops
@@ -96,8 +95,9 @@ def test_crosses_of_strings(separator):
             _run(graph_def)
 
 
+@pytest.mark.parametrize("segment_type", [tf.int32, tf.int64])
 @pytest.mark.parametrize("kind", ["Sum", "Mean", "SqrtN"])
-def test_gradients_of_segments_of_rows(kind):
+def test_gradients_of_segments_of_rows(kind, segment_type):
     function = {
         "Sum": tf.sparse_segment_sum,
         "Mean": tf.sparse_segment_mean,
@@ -110,13 +110,17 @@ def test_gradients_of_segments_of_rows(kind):
         y = function[kind](data, tf.constant(rows), tf.constant(segments))
         wanted = session.run(tf.gradients(y, data, tf.constant(given))[0])
     graph_def = tf.GraphDef(versions=graph.graph_def_versions)
-    for name, value in (("grad", given), ("rows", np.int64(rows)), ("segments", np.int32(segments))):
+    for name, value in (
+        ("grad", given),
+        ("rows", np.int64(rows)),
+        ("segments", segment_type.as_numpy_dtype(segments)),
+    ):
         _constant(graph_def, name, value)
     _constant(graph_def, "size", np.int32(6))
     node = graph_def.node.add(name="n", op=f"SparseSegment{kind}GradV2")
     node.input.extend(["grad", "rows", "segments", "size"])
     node.attr["T"].type, node.attr["Tidx"].type = tf.float32.as_datatype_enum, tf.int64.as_datatype_enum
-    node.attr["Tsegmentids"].type = DT_INT32
+    node.attr["Tsegmentids"].type = segment_type.as_datatype_enum
     values, indices = _run(graph_def, "n:0", "n:1")
     found = np.zeros([6, 2], np.float32)
     found[indices] = values

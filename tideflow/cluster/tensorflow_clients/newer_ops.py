@@ -161,9 +161,12 @@ def _cross(node: NodeDef, around: _Neighbours) -> None:
 
 def _segment_gradient(node: NodeDef, around: _Neighbours) -> None:
     """The rows that a segment sum took, each once, and the gradients of those rows."""
-    if around.is_function or node.attr["Tsegmentids"].type != DT_INT32:
+    if around.is_function:
         return
     (grad, indices, segments, _), _ = _inputs(node)
+    segment_type = node.attr["Tsegmentids"].type
+    if segment_type != DT_INT32:
+        segments = around.add("segments", "Cast", [segments], SrcT=segment_type, DstT=DT_INT32).name
     index_type, value_type = node.attr["Tidx"].type, node.attr["T"].type
     unique = around.add("unique", "Unique", [indices], T=index_type, out_idx=DT_INT32)
     rows, places = around.output_of(unique, "y"), f"{unique.name}:1"
