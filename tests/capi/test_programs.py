@@ -21,6 +21,11 @@ def test_the_tour_sees_what_it_sees_in_tensorflow(compiled, output_of):
     assert output_of(compiled(PROGRAMS / "tour.c")) == (PROGRAMS / "tour.txt").read_text()
 
 
+def test_mistakes_are_told_as_in_tensorflow(compiled, output_of):
+    """What TensorFlow 1.15.5's own library says is in refused.txt."""
+    assert output_of(compiled(PROGRAMS / "refused.c")) == (PROGRAMS / "refused.txt").read_text()
+
+
 def test_memory_types_errors_loops_libraries_servers_and_threads(compiled, output_of):
     assert output_of(compiled(PROGRAMS / "own.c"), ROOT / "examples" / "add_an_op.py") == "done\n"
 

@@ -2,6 +2,7 @@
 
 import threading
 
+import numpy as np
 import pytest
 import torch
 
@@ -154,6 +155,16 @@ def test_a_partial_run_that_fetches_a_variable_first(target):
         handle = session.partial_run_setup([variable, changed], [x])
         assert session.partial_run(handle, variable) == 1.0
         assert session.partial_run(handle, changed, {x: 2.0}) == 3.0
+
+
+def test_the_parts_of_a_variable_are_joined_after_a_first_step(target):
+    with tf.Graph().as_default(), tf.Session(target) as session:
+        parts = tf.fixed_size_partitioner(2)
+        variable = tf.get_variable("v", [4], initializer=tf.ones_initializer(), partitioner=parts)
+        session.run(tf.global_variables_initializer())
+        joined = tf.convert_to_tensor(variable)
+        assert joined.name == "v:0"
+        np.testing.assert_array_equal(session.run(joined), [1, 1, 1, 1])
 
 
 def test_a_branch_over_tasks_again_and_again(target):

@@ -253,6 +253,44 @@ def test_what_is_not_known_is_named(folder):
             import_onnx(folder / "text.onnx")
 
 
+def _damaged(folder, change):
+    """A small model with one thing changed."""
+    nodes = [
+        helper.make_node("AveragePool", ["x"], ["y"], kernel_shape=[2, 2], strides=[3, 3]),
+        helper.make_node("Add", ["y", "c"], ["z"]),
+    ]
+    image = np.ones([1, 1, 6, 6], np.float32)
+    path = written(folder / "model.onnx", nodes, {"x": image}, {"c": np.ones([1], np.float32)}, ["z"])
+    model = onnx.load(path)
+    change(model.graph)
+    onnx.save(model, path)
+    return path
+
+
+def _a_type_of_few_bits(graph):
+    graph.initializer[0].CopyFrom(helper.make_tensor("c", onnx.TensorProto.FLOAT4E2M1, [2], [1.0, 2.0]))
+
+
+def _a_giant_window(graph):
+    graph.node[0].attribute[0].ints[0] = 1 << 40
+
+
+@pytest.mark.parametrize(
+    ("change", "said"), [(_a_type_of_few_bits, "are of type float4"), (_a_giant_window, "places")]
+)
+def test_what_a_damaged_file_has_is_named(folder, change, said):
+    with tf.Graph().as_default(), pytest.raises(ValueError, match=said):
+        import_onnx(_damaged(folder, change))
+
+
+def test_a_name_that_is_no_text_is_named(folder):
+    path = _damaged(folder, lambda graph: None)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"AveragePool", b"Average\xffool"))
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="names that are no text"):
+        import_onnx(path)
+
+
 def body(inputs, nodes, outputs):
     """A graph that is an attribute; its inputs have types, and their shapes are not known."""
     return helper.make_graph(

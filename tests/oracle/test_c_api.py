@@ -1,4 +1,4 @@
-"""The tour of the C API with TensorFlow's own library: `tests/capi` compares what it says with Tideflow's."""
+"""Tours of the C API with TensorFlow's own library: `tests/capi` compares what they say with Tideflow's."""
 
 import os
 import shutil
@@ -45,6 +45,10 @@ def built(tmp_path):
 
 def test_tensorflow_says_of_the_tour_what_is_kept(built):
     assert built("tour") == (PROGRAMS / "tour.txt").read_text()
+
+
+def test_tensorflow_says_of_mistakes_what_is_kept(built):
+    assert built("refused") == (PROGRAMS / "refused.txt").read_text()
 
 
 def test_tensorflow_says_of_eager_operations_what_is_kept(built, tmp_path):

@@ -8,11 +8,15 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 from tideflow.capi.graphs import parsed
+from tideflow.graph import errors
 from tideflow.graph.dtypes import as_dtype
+from tideflow.graph.node_checks import other_kind
 from tideflow.graph.operation import Operation
+from tideflow.graph.summaries import node_summary
 from tideflow.graph.tensor_proto import make_ndarray
 
 _KINDS = ["s", "i", "f", "b", "type", "shape", "tensor", "placeholder", "func"]  # in the order of TF_AttrType
+_MESSAGES = ("shape", "tensor")
 _SCHEMA_KINDS = ["string", "int", "float", "bool", "type", "shape", "tensor", "placeholder", "func"]
 
 
@@ -53,17 +57,31 @@ def _size(field: str, value: Any) -> int:
 
 def values(op: Operation, name: str, field: str, is_list: bool) -> list[Any]:
     """The values of an attribute, which must be of this kind: numbers, bytes, lists of sizes (None for an
-    unknown rank), or arrays with the numbers of their types.
+    unknown rank), or arrays with the numbers of their types. A list of another kind has none.
     """
-    attr = _attr(op, name)
-    found = attr.WhichOneof("value")
-    if is_list:
-        if found != "list" or any(kind.name != field for kind, _ in attr.list.ListFields()):
-            raise ValueError(f"Value for '{name}' is not a list of the kind that was asked for")
-        return [_value(field, item) for item in getattr(attr.list, field)]
-    if found != field:
-        raise ValueError(f"Attribute '{name}' is not of the kind that was asked for")
-    return [_value(field, getattr(attr, field))]
+    if is_list and field not in _MESSAGES:
+        attr = _attr(op, name)
+        _check_list(attr, name, "" if field == "s" else ".")
+    elif field == "s":
+        attr = _attr(op, name)
+        if attr.WhichOneof("value") != "s":
+            raise ValueError(f"Attribute '{name}' is not a string")
+    else:
+        if name not in op.attrs:
+            place = node_summary(op.name)
+            raise errors.not_found(f"No attr named '{name}' in NodeDef:\n\t [[{place}]]")
+        attr = _attr(op, name)
+        kind = _SCHEMA_KINDS[_KINDS.index(field)]
+        refused = other_kind(attr, f"list({kind})" if is_list else kind)
+        if refused:
+            raise ValueError(refused)
+    found = getattr(attr.list, field) if is_list else [getattr(attr, field)]
+    return [_value(field, item) for item in found]
+
+
+def _check_list(attr: AttrValue, name: str, end: str = "") -> None:
+    if attr.WhichOneof("value") != "list":
+        raise ValueError(f"Value for '{name}' is not a list{end}")
 
 
 def _value(field: str, item: Any) -> Any:
@@ -76,8 +94,11 @@ def _value(field: str, item: Any) -> Any:
 
 def shape_messages(op: Operation, name: str, is_list: bool) -> list[bytes]:
     """The TensorShapeProtos of an attribute."""
-    values(op, name, "shape", is_list)  # raises where it has none
     attr = _attr(op, name)
+    if is_list:
+        _check_list(attr, name)
+    elif attr.WhichOneof("value") != "shape":
+        raise ValueError(f"Value for '{name}' is not a shape.")
     return [item.SerializeToString() for item in (attr.list.shape if is_list else [attr.shape])]
 
 

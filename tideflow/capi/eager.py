@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import socket
 from typing import Any
 
 import numpy as np
@@ -12,18 +14,20 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tensorboard.compat.proto.function_pb2 import FunctionDef
 
 from tideflow.capi import functions
-from tideflow.capi.graphs import _attrs_of_inputs, parsed
+from tideflow.capi.graphs import parsed
 from tideflow.eager.compiled_body import CompiledBody
 from tideflow.eager.context import EagerGraph
 from tideflow.eager.tensor import EagerTensor, choose_devices, eager_devices, eager_tensor
-from tideflow.graph import errors
+from tideflow.graph import errors, node_checks
 from tideflow.graph.device import canonical_name
 from tideflow.graph.dtypes import as_dtype
+from tideflow.graph.errors import type_name
 from tideflow.graph.functions import FunctionBody, FunctionGraph, effects_of, op_definition
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
 from tideflow.graph.op_registry import definitions
 from tideflow.graph.operation import Tensor
+from tideflow.graph.summaries import op_summary
 from tideflow.ops.arrays.constants import placeholder
 from tideflow.runtime.values import to_torch
 from tideflow.session.config import choice_of
@@ -101,13 +105,12 @@ def copy_to_device(handle: EagerTensor, context: Context, name: str) -> EagerTen
 
 def check_op(context: Context, op_type: str) -> None:
     """Raises NotFoundError where there is no such op type or function."""
-    _definition(context, op_type)
-
-
-def _definition(context: Context, op_type: str) -> Op:
     if op_type not in context.graph._functions and op_type not in definitions():
-        raise errors.not_found(f"Op type not registered '{op_type}' in this process")
-    return op_definition(context.graph, op_type)
+        raise errors.not_found(
+            f"'{op_type}' is neither a type of a primitive operation nor a name of a function registered in "
+            f"binary running on {socket.gethostname()}. Make sure the operation or function is registered in "
+            "the binary running in this process."
+        )
 
 
 def check_device(name: str) -> str:
@@ -117,12 +120,40 @@ def check_device(name: str) -> str:
 
 def attr_type(context: Context, op_type: str, name: str) -> tuple[int, bool]:
     """The number of an attribute's kind, and whether it is a list of those."""
-    attrs = _definition(context, op_type).attrs
+    attrs = op_definition(context.graph, op_type).attrs
     if name not in attrs:
         raise errors.invalid_argument(f"Attribute '{name}' does not exist for this operation")
     kind = attrs[name].kind
     plain = kind.removeprefix("list(").removesuffix(")")
     return _SCHEMA_KINDS.index(plain), plain != kind
+
+
+def _attrs_of_inputs(op: Op, inputs: list[Any]) -> dict[str, Any]:
+    """The attributes that follow from the types and numbers of the inputs."""
+    if len(inputs) != len(op.inputs):
+        raise errors.invalid_argument(
+            f"{len(inputs)} inputs specified of {len(op.inputs)} inputs in {op_summary(op)}"
+        )
+    attrs: dict[str, Any] = {}
+    positions = itertools.count()
+    for arg, given in zip(op.inputs, inputs, strict=True):
+        if arg.is_list and not isinstance(given, list):
+            raise errors.invalid_argument(f"Single tensor passed to '{arg.name}', expected list")
+        if not arg.is_list and isinstance(given, list):
+            raise errors.invalid_argument(f"List provided to input '{arg.name}' when single Tensor expected")
+        types = [tensor.dtype.base_dtype for tensor in (given if arg.is_list else [given])]
+        if arg.number_attr is not None:
+            attrs.setdefault(arg.number_attr, len(types))
+        if arg.type_list_attr is not None:
+            attrs.setdefault(arg.type_list_attr, types)
+        for dtype, position in zip(types, positions, strict=False):
+            expected = dtype if arg.type_attr is None else attrs.setdefault(arg.type_attr, dtype)
+            if dtype is not expected:
+                raise errors.invalid_argument(
+                    f"cannot compute {op.name} as input #{position}(zero-based) was expected to be a "
+                    f"{type_name(expected)} tensor but is a {type_name(dtype)} tensor"
+                )
+    return attrs
 
 
 def execute(
@@ -133,9 +164,10 @@ def execute(
     attrs: dict[str, bytes],
 ) -> list[EagerTensor]:
     """What an operation gives for these inputs."""
-    op = _definition(context, op_type)
+    op = op_definition(context.graph, op_type)
     grouped = _grouped(op, inputs)
-    named = {**_attrs_of_inputs(op, op_type, grouped), **_read(attrs)}
+    named = {**_attrs_of_inputs(op, grouped), **_checked(op, attrs)}
+    node_checks.check_all_there(named, op, op_type)
     given = {key: found for key, found in named.items() if key in op.attrs}
     place = context.graph.device(device) if device else contextlib.nullcontext()
     with context.graph.as_default(), place:
@@ -173,6 +205,16 @@ def _argument(tensor: EagerTensor) -> Tensor:
     return made
 
 
+def _checked(op: Op, attrs: dict[str, bytes]) -> dict[str, Any]:
+    """The values of attributes, which must be those that the op type has."""
+    for key, data in attrs.items():
+        if key not in op.attrs and not key.startswith("_"):
+            raise node_checks.unknown_attr(key, op, op.name)
+        if key in op.attrs:
+            node_checks.check_message(key, AttrValue.FromString(data), op, op.name)
+    return _read(attrs)
+
+
 def _read(attrs: dict[str, bytes]) -> dict[str, Any]:
     return {key: attr_from_proto(parsed(AttrValue, data)) for key, data in attrs.items()}
 
@@ -204,7 +246,7 @@ def _flat(made: Any) -> list[Any]:
 
 def input_length(context: Context, op_type: str, inputs: list[Any], name: str) -> int:
     """How many tensors an input has been given."""
-    op = _definition(context, op_type)
+    op = op_definition(context.graph, op_type)
     for arg, given in zip(op.inputs, _grouped(op, inputs), strict=False):
         if arg.name == name:
             return len(given) if isinstance(given, list) else 1
@@ -215,8 +257,8 @@ def output_length(
     context: Context, op_type: str, inputs: list[Any], attrs: dict[str, bytes], name: str
 ) -> int:
     """How many tensors an output has."""
-    op = _definition(context, op_type)
-    known = {**_attrs_of_inputs(op, op_type, _grouped(op, inputs)), **_read(attrs)}
+    op = op_definition(context.graph, op_type)
+    known = {**_attrs_of_inputs(op, _grouped(op, inputs)), **_read(attrs)}
     for arg in op.outputs:
         if arg.name == name:
             if arg.number_attr is not None:

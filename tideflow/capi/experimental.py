@@ -12,8 +12,7 @@ from tideflow.capi.graphs import parsed
 from tideflow.cluster import ports
 from tideflow.graph import errors
 from tideflow.graph.graph import Graph
-from tideflow.graph.op import Op
-from tideflow.graph.op_registry import definitions
+from tideflow.graph.op_registry import definition
 from tideflow.train.checkpoint_utils import CheckpointReader
 
 
@@ -75,19 +74,12 @@ def unused_port() -> int:
 
 
 def is_stateful(op_type: str) -> bool:
-    return _definition(op_type).stateful
+    return definition(op_type).stateful
 
 
 def number_attr(op_type: str, index: int) -> str | None:
     """The attribute that says how many tensors an input has, if one does."""
-    inputs = _definition(op_type).inputs
+    inputs = definition(op_type).inputs
     if not 0 <= index < len(inputs):
         raise errors.invalid_argument(f"{op_type} has {len(inputs)} inputs, and no input {index}")
     return inputs[index].number_attr
-
-
-def _definition(op_type: str) -> Op:
-    found = definitions().get(op_type)
-    if found is None:
-        raise errors.not_found(f"Op type not registered '{op_type}' in this process")
-    return found

@@ -37,12 +37,16 @@ def from_graph(
             if tensor.op not in inside and tensor not in inputs:
                 raise ValueError(
                     f"Input {op.inputs.index(tensor)}, '{tensor.name}', of node '{op.name}' in function "
-                    f"'{name}' is not available. You might need to include it in inputs or its source "
-                    "node in the body"
+                    f"'{name}' is not available. You might need to include it in inputs or include "
+                    "its source node in the body"
                 )
     for names, what in ((output_names, "output"), (control_names, "control output")):
-        if names is not None and len(set(names)) != len(names):
-            raise ValueError(f"Cannot have duplicate {what} names. Given: {', '.join(names)}")
+        for name_of_output in names or ():
+            if names.count(name_of_output) > 1:
+                raise ValueError(
+                    f"Cannot have duplicate {what} names. Name '{name_of_output}' appears more than once in "
+                    f"'{what.replace(' ', '_')}_names' array."
+                )
     taken = {op.name for op in chosen}
     arguments = {tensor: free_name(_argument_name(tensor), taken) for tensor in inputs}
     for tensor in outputs:
@@ -69,7 +73,7 @@ def _check_inputs(inputs: list[Tensor]) -> None:
     seen: set[Tensor] = set()
     for tensor in inputs:
         if tensor in seen:
-            raise ValueError(f"TF_Output {tensor.name} appears twice in the input list")
+            raise ValueError(f"TF_Output {tensor.name} appears more than once in the input list")
         if tensor.dtype._is_ref_dtype:
             raise ValueError(f"TF_Output {tensor.name} has a reference type, which no function takes")
         seen.add(tensor)
@@ -122,11 +126,12 @@ def to_message(function: FunctionDef) -> bytes:
 
 
 def from_message(data: bytes) -> FunctionDef:
-    return parsed(FunctionDef, data)
+    return parsed(FunctionDef, data, "Invalid FunctionDef given to TF_FunctionImportFunctionDef")
 
 
 def set_attr(function: FunctionDef, key: str, data: bytes) -> None:
-    function.attr[key].CopyFrom(parsed(AttrValue, data))
+    refusal = "Unparseable AttrValue proto passed to TF_FunctionSetAttrValueProto"
+    function.attr[key].CopyFrom(parsed(AttrValue, data, refusal))
 
 
 def get_attr(function: FunctionDef, key: str) -> bytes:

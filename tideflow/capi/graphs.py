@@ -6,18 +6,18 @@ import threading
 from typing import Any
 
 from google.protobuf.message import DecodeError
-from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
 from tideflow.autodiff.gradients import gradients
+from tideflow.capi.node_builder import NodeBuilder
 from tideflow.graph import errors
 from tideflow.graph.composite import IndexedSlices
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.device import canonical_name
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import Graph
-from tideflow.graph.graph_def import attr_proto, op_def_proto
+from tideflow.graph.graph_def import op_def_proto
 from tideflow.graph.graph_import import all_or_nothing
 from tideflow.graph.node_import import InputKey, NodeImporter
 from tideflow.graph.op import Op
@@ -50,29 +50,23 @@ def add_operation(
     op_type: str,
     name: str,
     device: str,
-    inputs: list[Tensor | list[Tensor]],
+    calls: list[tuple[Any, ...]],
     controls: list[Operation],
-    attrs: dict[str, bytes],
 ) -> Operation:
-    """Adds an operation as a description has it: a list among the inputs is a list argument."""
+    """Adds an operation that calls of a NodeBuilder describe: the name of a method, and what it is given."""
     with building, graph.as_default():
-        definition = _definition(graph, op_type)
+        definition = _definition(graph, op_type, name)
         if name in graph._by_name:
             raise ValueError(f"Duplicate node name in graph: '{name}'")
-        flat = [tensor for given in inputs for tensor in (given if isinstance(given, list) else [given])]
         node = NodeDef(name=name, op=op_type, device=canonical_name(device))
-        for key, value in _attrs_of_inputs(definition, name, inputs).items():
-            node.attr[key].CopyFrom(attr_proto(value, definition.attrs[key].kind))
-        for key, data in attrs.items():
-            given_value = parsed(AttrValue, data)
-            if key in node.attr and node.attr[key] != given_value:
-                raise ValueError(f"Inconsistent values for attr '{key}' while building NodeDef '{name}'")
-            node.attr[key].CopyFrom(given_value)
-        node.input.extend(f"{tensor.op.name}:{tensor.value_index}" for tensor in flat)
+        builder = NodeBuilder(definition, node)
+        for method, *given in calls:
+            getattr(builder, method)(*given)
+        builder.finish()
         node.input.extend(f"^{op.name}" for op in controls)
-        check_owner(graph, [*(tensor.op for tensor in flat), *controls])
+        check_owner(graph, [*(tensor.op for tensor in builder.taken), *controls])
         mapped: dict[InputKey, Tensor | Operation] = {
-            **{(tensor.op.name, tensor.value_index): tensor for tensor in flat},
+            **{(tensor.op.name, tensor.value_index): tensor for tensor in builder.taken},
             **{(f"^{op.name}", -1): op for op in controls},
         }
         message = GraphDef(node=[node], versions=graph.graph_def_versions)
@@ -83,53 +77,25 @@ def add_operation(
         return importer.ops[name]
 
 
-def _definition(graph: Graph, op_type: str) -> Op:
+def _definition(graph: Graph, op_type: str, name: str) -> Op:
     try:
         return op_definition(graph, op_type)
     except errors.NotFoundError as error:
-        raise errors.invalid_argument(error.message) from None
-
-
-def _attrs_of_inputs(definition: Op, name: str, inputs: list[Tensor | list[Tensor]]) -> dict[str, Any]:
-    """The attributes that follow from the types and numbers of the inputs."""
-    if len(inputs) != len(definition.inputs):
-        raise ValueError(
-            f"{len(inputs)} inputs specified of {len(definition.inputs)} inputs in Op while building NodeDef "
-            f"'{name}' using Op<name={definition.name}>"
-        )
-    attrs: dict[str, Any] = {}
-
-    def follows(key: str, value: Any) -> None:
-        if attrs.setdefault(key, value) != value:
-            shown = " vs. ".join(getattr(v, "name", str(v)) for v in (attrs[key], value))
-            raise ValueError(f"Inconsistent values for attr '{key}' {shown} while building NodeDef '{name}'")
-
-    for arg, given in zip(definition.inputs, inputs, strict=True):
-        if arg.is_list != isinstance(given, list):
-            wanted = "a list" if arg.is_list else "one tensor"
-            raise ValueError(f"Input '{arg.name}' takes {wanted} while building NodeDef '{name}'")
-        types = [tensor.dtype.base_dtype for tensor in (given if isinstance(given, list) else [given])]
-        if arg.number_attr is not None:
-            follows(arg.number_attr, len(types))
-        if arg.type_list_attr is not None:
-            follows(arg.type_list_attr, types)
-        elif arg.type_attr is not None:
-            for dtype in types:
-                follows(arg.type_attr, dtype)
-    return attrs
+        raise errors.invalid_argument(f"{error.message} while building NodeDef '{name}'") from None
 
 
 def check_owner(graph: Graph, ops: list[Operation]) -> None:
     for op in ops:
         if op.graph is not graph:
-            raise ValueError(f"Operation '{op.name}' is of another graph")
+            raise ValueError(f"Node {op.name} was not found in the graph")
 
 
-def parsed(kind: type, data: bytes) -> Any:
+def parsed(kind: type, data: bytes, refusal: str = "") -> Any:
+    """A message, or ValueError: with `refusal`, or "Invalid GraphDef" where that is its kind."""
     try:
         return kind.FromString(data)
     except DecodeError:
-        raise ValueError(f"Invalid {kind.__name__}") from None
+        raise ValueError(refusal or f"Invalid {kind.__name__}") from None
 
 
 # -------------------------------------------------------------------------------------------------- questions
@@ -141,7 +107,11 @@ def operation_by_name(graph: Graph, name: str) -> Operation | None:
 
 def is_taken(graph: Graph, scope: str) -> bool:
     """Whether a scope is the name of an operation, or has operations."""
-    return any(name == scope or name.startswith(f"{scope}/") for name in graph._by_name)
+    return any(_is_within(name, scope) for name in graph._by_name)
+
+
+def _is_within(name: str, scope: str) -> bool:
+    return name == scope or name.startswith(f"{scope}/")
 
 
 def operation_at(graph: Graph, position: int) -> Operation | None:
@@ -157,7 +127,7 @@ def list_length(op: Operation, arg_name: str, is_input: bool) -> int:
     for arg, tensors in pairs:
         if arg.name == arg_name:
             return len(tensors) if arg.is_list else 1
-    raise ValueError(f"{'Input' if is_input else 'Output'} arg name '{arg_name}' not found")
+    raise ValueError(f"{'Input' if is_input else 'Output'} arg '{arg_name}' not found")
 
 
 def consumers(tensor: Tensor) -> list[tuple[Operation, int]]:
@@ -174,12 +144,14 @@ def control_outputs(op: Operation) -> list[Operation]:
     return [other for other in op.graph._ops if op in other.control_inputs]
 
 
-def shape(tensor: Tensor) -> list[int] | None:
+def shape(graph: Graph, tensor: Tensor) -> list[int] | None:
+    check_owner(graph, [tensor.op])
     dims = tensor.shape.dims
     return None if dims is None else [-1 if dim.value is None else dim.value for dim in dims]
 
 
-def set_shape(tensor: Tensor, dims: list[int] | None) -> None:
+def set_shape(graph: Graph, tensor: Tensor, dims: list[int] | None) -> None:
+    check_owner(graph, [tensor.op])
     with building:
         tensor.set_shape(None if dims is None else [None if size < 0 else size for size in dims])
 
@@ -214,18 +186,20 @@ def constant_value(tensor: Tensor) -> Any:
 
 def add_gradients(
     graph: Graph, prefix: str | None, ys: list[Tensor], xs: list[Tensor], weights: list[Tensor] | None
-) -> list[Tensor]:
-    """Adds the derivatives of the sum of the ys."""
+) -> list[Tensor | None]:
+    """Adds the derivatives of the sum of the ys: None where that depends on an x, but has no derivative."""
     if prefix is None:
         name = "gradients"
     else:
         name = f"{prefix}/"
-        if is_taken(graph, prefix):
-            raise ValueError(f"prefix [{prefix}] conflicts with existing node in the graph.")
+        taken = next((op for op in graph._by_name if _is_within(op, prefix)), None)
+        if taken is not None:
+            raise ValueError(f"prefix [{prefix}] conflicts with existing node in the graph named [{taken}]")
     with building, all_or_nothing(graph), graph.as_default():
         made = gradients(ys, xs, weights, name=name)
+        needed = {op for y in ys for op in ancestors(y.op)}
         for x, gradient in zip(xs, made, strict=True):
-            if gradient is None:
+            if gradient is None and x.op not in needed:
                 raise ValueError(
                     f"Cannot compute the partial derivative for node '{x.op.name}' as it's unreachable from "
                     "the output node(s)."

@@ -10,7 +10,7 @@ from tideflow.capi.graphs import building, check_owner, is_taken, parsed
 from tideflow.graph.functions import op_definition
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_import import all_or_nothing
-from tideflow.graph.node_import import NodeImporter, input_key
+from tideflow.graph.node_import import NODE_NAME, NodeImporter, input_key
 from tideflow.graph.operation import Operation, Tensor
 
 
@@ -36,10 +36,10 @@ def import_graph_def(
         node.device = node.device or device
     mapped = {(name if i >= 0 else f"^{name}", i): value for name, i, value in mappings}
     used = {input_key(text) for node in message.node for text in node.input}
-    nodes = {node.name for node in message.node}
-    missing = [key for key in mapped if key not in used and key[0].removeprefix("^") not in nodes]
     check_owner(graph, [value if isinstance(value, Operation) else value.op for value in mapped.values()])
     with building, all_or_nothing(graph), graph.as_default():
+        if prefix and not NODE_NAME.match(prefix):
+            raise ValueError(f"Imported node name prefix '{prefix}/' would lead to invalid node names")
         scope = _free_prefix(graph, prefix) if prefix and uniquify_prefix else prefix
         importer = NodeImporter(
             graph, message, op_definition, f"{scope}/" if scope else "", mapped, uniquify=uniquify_names
@@ -49,6 +49,11 @@ def import_graph_def(
         _run_after(importer, after)
         tensors = [importer.element(f"{name}:{index}") for name, index in return_outputs]
         operations = [importer.element(name) for name in return_operations]
+        missing = [
+            (name.removeprefix("^"), index)
+            for name, index in mapped
+            if (name, index) not in used and not importer.gives(name, index)
+        ]
     return tensors, operations, missing  # type: ignore[return-value]  # "op:0" is a tensor, "op" an operation
 
 

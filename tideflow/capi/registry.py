@@ -82,7 +82,7 @@ class ApiDefMap:
     """The ApiDefs of the op types of an OpList."""
 
     def __init__(self, op_list: bytes):
-        self.defs = {op.name: _api_def(op) for op in parsed(OpList, op_list).op}
+        self.defs = {op.name: _api_def(op) for op in parsed(OpList, op_list, "Unparseable OpList").op}
         self.was_read = False
 
 
@@ -121,6 +121,11 @@ def put_api_defs(api_defs: ApiDefMap, text: str) -> None:
 def _change(made: ApiDef, change: ApiDef) -> None:
     if change.visibility:
         made.visibility = change.visibility
+    if change.arg_order and len(change.arg_order) != len(made.in_arg):
+        raise errors.failed_precondition(
+            f"Invalid number of arguments {len(change.arg_order)} for {made.graph_op_name}. Expected: "
+            f"{len(made.in_arg)}"
+        )
     for field in ("endpoint", "arg_order"):
         if getattr(change, field):
             made.ClearField(field)
@@ -129,7 +134,10 @@ def _change(made: ApiDef, change: ApiDef) -> None:
         items = {item.name: item for item in getattr(made, field)}
         for item in getattr(change, field):
             if item.name not in items:
-                raise ValueError(f"{made.graph_op_name} has no {field} '{item.name}'")
+                what = "Attribute" if field == "attr" else "Argument"
+                raise errors.failed_precondition(
+                    f"{what} {item.name} not defined in base api for {made.graph_op_name}"
+                )
             items[item.name].MergeFrom(item)
     for field in (
         "summary",

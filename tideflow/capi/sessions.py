@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from tensorboard.compat.proto.config_pb2 import ConfigProto, RunMetadata, RunOptions
@@ -12,6 +12,7 @@ from tideflow.cluster.cluster_spec import ServerDef
 from tideflow.cluster.server import Server
 from tideflow.graph import errors
 from tideflow.graph.dtypes import as_dtype
+from tideflow.graph.errors import type_name
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.saved_model.loader import SavedModelLoader
@@ -31,10 +32,7 @@ def check_config(config: bytes) -> None:
 
 
 def _config(data: bytes) -> ConfigProto:
-    try:
-        return parsed(ConfigProto, data)
-    except ValueError:
-        raise errors.invalid_argument("Unparseable ConfigProto") from None
+    return parsed(ConfigProto, data, "Unparseable ConfigProto")
 
 
 def new_session(graph: Graph, target: str, config: bytes) -> Session:
@@ -88,8 +86,25 @@ def run_with_options(
     _check_open(session)
     _check_feeds(feeds)
     metadata = RunMetadata() if wants_metadata else None
-    results = session.run(fetches, feeds, parsed(RunOptions, options), metadata)
+    results = session.run(
+        fetches, feeds, parsed(RunOptions, options, "Unparseable RunOptions proto"), metadata
+    )
     return results, b"" if metadata is None else metadata.SerializeToString()
+
+
+def check_step(feeds: list[Tensor], fetches: list[Tensor]) -> None:
+    """Raises InvalidArgumentError where a tensor is fed twice, or fed and fetched."""
+    for tensor in feeds:
+        if feeds.count(tensor) > 1:
+            raise errors.invalid_argument(f'Endpoint "{tensor.name}" fed more than once.')
+        if tensor in fetches:
+            raise errors.invalid_argument(f"{tensor.name} is both fed and fetched.")
+
+
+def refuse_type(index: int, wanted: int, given: int) -> NoReturn:
+    """Raises InvalidArgumentError: a value of another type was fed than the tensor has."""
+    names = [type_name(as_dtype(number)) for number in (wanted, given)]
+    raise errors.invalid_argument(f"Expects arg[{index}] to be {names[0]} but {names[1]} is provided")
 
 
 def _check_open(session: Session) -> None:
@@ -124,7 +139,10 @@ def tensor_by_name(graph: Graph, name: str) -> Tensor:
     """The tensor "op:0" or "op", as sessions of the older kind name it."""
     op_name, _, index = name.partition(":")
     if op_name not in graph._by_name:
-        raise errors.invalid_argument(f"FetchOutputs node {name}: not found")
+        key = name if ":" in name else f"{name}:0"
+        raise errors.invalid_argument(
+            f"Tensor {key}, specified in either feed_devices or fetch_devices was not found in the Graph"
+        )
     return output(graph._by_name[op_name], int(index or 0))
 
 
@@ -142,7 +160,13 @@ def reset(target: str, config: bytes, containers: list[str]) -> None:
 
 
 def new_server(data: bytes) -> Server:
-    return Server(parsed(ServerDef, data), start=False)
+    definition = parsed(ServerDef, data, "Could not parse provided bytes into a ServerDef protocol buffer")
+    if not definition.protocol.startswith("grpc"):
+        raise errors.not_found(
+            f"No server factory registered for the given ServerDef: {definition}\n"
+            "The available server factories are: [ GRPC_SERVER ]"
+        )
+    return Server(definition, start=False)
 
 
 def start_server(server: Server) -> None:

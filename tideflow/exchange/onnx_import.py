@@ -32,7 +32,7 @@ from tideflow.exchange.onnx_operators import (  # noqa: F401  they register thei
 )
 from tideflow.exchange.onnx_operators.registry import OPERATORS, Given, dtype_of
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.dtypes import DType
+from tideflow.graph.dtypes import DType, as_dtype
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import constant_value
@@ -82,6 +82,7 @@ def import_onnx(
         raise
     except Exception as error:
         raise ValueError(f"{os.fspath(path)} is no ONNX model: {error}") from None
+    _check_names(model, os.fspath(path))
     functions = {(_domain(each), each.name): each for each in model.functions}
     _check_known(model, functions, os.fspath(path))
     with name_scope(name):
@@ -95,6 +96,19 @@ def _opset(message: Any) -> int:
 
 def _domain(message: Any) -> str:
     return _SAME_DOMAINS.get(message.domain, message.domain)
+
+
+def _check_names(model: Any, path: str) -> None:
+    """Raises ValueError where a name is no text: protocol buffers give its bytes then."""
+    for graph in (model.graph, *model.functions):
+        for node in _nodes(graph):
+            names = (node.op_type, node.domain, *node.input, *node.output, *(a.name for a in node.attribute))
+            if not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{path} is no ONNX model: names that are no text in node {node.name!r}")
+    values = (*model.graph.initializer, *model.graph.input, *model.graph.output)
+    for name in (each.name for each in values):
+        if not isinstance(name, str):
+            raise ValueError(f"{path} is no ONNX model: the name {name!r} is no text")
 
 
 def _check_known(model: Any, functions: Functions, path: str) -> None:
@@ -253,11 +267,16 @@ def _array(message: Any) -> np.ndarray:
         array = numpy_helper.to_array(message)
     except Exception as error:
         raise ValueError(f"the numbers of '{message.name}' cannot be read: {error}") from None
-    return _widened(array)
+    array = _widened(array)
+    try:
+        as_dtype(array.dtype)
+    except TypeError:
+        raise ValueError(f"the numbers of '{message.name}' are of type {array.dtype.name}") from None
+    return array
 
 
 def _widened(array: np.ndarray) -> np.ndarray:
-    """Numbers of 4 bits and fewer take 8 here."""
+    """Integers of 4 bits and fewer take 8 here; other numbers of fewer than 8 bits have no form."""
     if array.dtype.name in ("int4", "int2"):
         return array.astype(np.int8)
     return array.astype(np.uint8) if array.dtype.name in ("uint4", "uint2") else array

@@ -18,7 +18,8 @@ from tensorboard.compat.proto.op_def_pb2 import OpDef
 from tideflow.graph import dtypes, errors
 from tideflow.graph.graph import Graph
 from tideflow.graph.graph_def import attr_from_proto, attr_proto, node_def_proto
-from tideflow.graph.node_import import MOST_TENSORS, NodeImporter, input_key
+from tideflow.graph.node_checks import MOST_TENSORS
+from tideflow.graph.node_import import NodeImporter, input_key
 from tideflow.graph.op import Op, definition
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr

@@ -108,7 +108,9 @@ def extend_graph(graph: Graph, graph_def: GraphDef) -> None:
     outside = {text for text in inputs if text.lstrip("^").partition(":")[0] not in added}
     mapped = {input_key(text): _element(graph, text) for text in outside}
     with graph.as_default(), all_or_nothing(graph):
-        NodeImporter(graph, graph_def, op_definition, mapped=mapped, neighbours=graph._by_name).run()
+        NodeImporter(
+            graph, graph_def, op_definition, mapped=mapped, uniquify=False, neighbours=graph._by_name
+        ).run()
 
 
 def _element(graph: Graph, text: str) -> Tensor | Operation:

@@ -15,20 +15,18 @@ from tensorboard.compat.proto.node_def_pb2 import NodeDef
 from tensorboard.compat.proto.versions_pb2 import VersionDef
 
 from tideflow.graph import device as device_names
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, node_checks
 from tideflow.graph.dtypes import DType
 from tideflow.graph.errors import type_name
 from tideflow.graph.graph import GRAPH_DEF_VERSION, GRAPH_DEF_VERSION_MIN_PRODUCER, Graph
 from tideflow.graph.graph_def import attr_from_proto
 from tideflow.graph.op import Op
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.schema import Attr
 from tideflow.graph.shapes import TensorShape, mismatch
+from tideflow.graph.summaries import node_summary, op_summary
 from tideflow.graph.thread_scopes import Controls
 
-NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\\\-/]*$")
-
-MOST_TENSORS = 100_000  # inputs or outputs of one argument of a node
+NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 
 # Up to this version, programs wrote the shape of a scalar for a placeholder of unknown shape.
 _LAST_PRODUCER_OF_UNTOLD_SHAPES = 21
@@ -111,7 +109,7 @@ class NodeImporter:
             self._add(node)
         for name, index, (source, output) in self.back_edges:
             self.ops[name]._update_input(index, self._output(name, source, output))
-        unused = [key for key in self.unused if not self._gives(*key)]
+        unused = [key for key in self.unused if not self.gives(*key)]
         if unused:
             unused.sort(key=lambda key: (key[1] < 0, key))
             missing = ", ".join(name if index < 0 else f"{name}:{index}" for name, index in unused)
@@ -172,7 +170,7 @@ class NodeImporter:
             raise ValueError(f"{len(cycle)} nodes in a cycle: {', '.join(cycle[:5])}")
         return order
 
-    def _gives(self, name: str, output: int) -> bool:
+    def gives(self, name: str, output: int) -> bool:
         """Whether the GraphDef has a tensor, or the operation of a control input."""
         op = self.ops.get(name.removeprefix("^"))
         return op is not None and output < len(op.outputs)
@@ -263,25 +261,20 @@ class NodeImporter:
             if key not in op_def.attrs and not key.startswith("_"):
                 if self._is_newer_default(node.op, key, message):
                     continue
-                raise ValueError(
-                    f"NodeDef mentions attr '{key}' not in Op {op_def.name}; NodeDef: {full_name}"
-                )
+                raise node_checks.unknown_attr(key, op_def, full_name)
+            in_schema = key in op_def.attrs
+            if in_schema:
+                node_checks.check_message(key, message, op_def, full_name)
             value = attr_from_proto(message)
             if key == "_class":
                 value = self._colocations(value, full_name)
-            spec = op_def.attrs.get(key)
-            if spec is not None:
-                _check_kind(key, spec.kind, message, full_name)
-                _check_value(key, spec, value, full_name)
+            if in_schema:
+                node_checks.check_value(key, value, op_def, full_name)
             attrs[key] = value
         if self._scalar_means_unknown(op_def, attrs):
             attrs["shape"] = TensorShape(None)
-        _check_counts(op_def, attrs, full_name)
-        missing = [key for key in op_def._required if key not in attrs]
-        if missing:
-            raise ValueError(
-                f"NodeDef missing attr '{missing[0]}' from Op {op_def.name}; NodeDef: {full_name}"
-            )
+        node_checks.check_counts(attrs, op_def, full_name)
+        node_checks.check_all_there(attrs, op_def, full_name)
         if op_def.role == "constant" and dtypes.as_dtype(node.attr["value"].tensor.dtype) != attrs["dtype"]:
             held = dtypes.as_dtype(node.attr["value"].tensor.dtype).name
             raise ValueError(
@@ -363,8 +356,8 @@ class NodeImporter:
         if len(expected) != len(inputs):
             types = ", ".join(type_name(dtype) for dtype, _ in expected)
             raise ValueError(
-                f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; Op "
-                f"{op_def.name}; NodeDef: {full_name}"
+                f"NodeDef expected inputs '{types}' do not match {len(inputs)} inputs specified; "
+                f"{op_summary(op_def)}; NodeDef: {node_summary(full_name)}"
             )
         for i, ((dtype, is_ref), tensor) in enumerate(zip(expected, inputs, strict=True)):
             if tensor.dtype.base_dtype is not dtype or is_ref and not tensor.dtype._is_ref_dtype:
@@ -430,62 +423,3 @@ def _is_text(name: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-_FIELDS = {"int": "i", "float": "f", "string": "s", "bool": "b"}
-
-
-def _check_kind(key: str, kind: str, message: AttrValue, full_name: str) -> None:
-    """Raises ValueError if a message has a value of another kind than the schema says."""
-    found = message.WhichOneof("value")
-    wanted = "list" if kind.startswith("list(") else _FIELDS.get(kind, kind)
-    if found == "list" == wanted:
-        inner = _FIELDS.get(kind[5:-1], kind[5:-1])
-        found = next((field.name for field, _ in message.list.ListFields() if field.name != inner), inner)
-        wanted = inner
-    if found != wanted:
-        raise ValueError(
-            f"AttrValue had value with type '{found or 'none'}' when '{kind}' expected for attr '{key}'; "
-            f"NodeDef: {full_name}"
-        )
-
-
-def _check_counts(op_def: Op, attrs: dict[str, Any], full_name: str) -> None:
-    """Raises ValueError if an attribute says that the node has more tensors than any has."""
-    for arg in (*op_def.inputs, *op_def.outputs):
-        count = attrs.get(arg.number_attr) if arg.number_attr else None
-        if count is not None and not 0 <= count <= MOST_TENSORS:
-            raise ValueError(
-                f"Value for attr '{arg.number_attr}' of {count} is not from 0 to {MOST_TENSORS}; NodeDef: "
-                f"{full_name}"
-            )
-
-
-def _check_value(key: str, spec: Attr, value: Any, full_name: str) -> None:
-    """Raises ValueError if a value is not one that the schema allows."""
-    items = value if spec.kind.startswith("list(") else [value]
-    if any(isinstance(item, DType) and item._is_ref_dtype for item in items):
-        raise ValueError(
-            f"AttrValue must not have reference type value for attr '{key}'; NodeDef: {full_name}"
-        )
-    if spec.minimum is not None:
-        size = len(value) if spec.kind.startswith("list(") else value
-        if size < spec.minimum:
-            raise ValueError(
-                f"Value for attr '{key}' of {size} must be at least minimum {spec.minimum}; NodeDef: "
-                f"{full_name}"
-            )
-    if spec.allowed is not None:
-        _check_allowed(key, spec, items, full_name)
-
-
-def _check_allowed(key: str, spec: Attr, items: list[Any], full_name: str) -> None:
-    allowed = spec.allowed or ()
-    for item in items:
-        if item not in allowed:
-            shown = ", ".join(a.name if isinstance(a, DType) else str(a) for a in allowed)
-            what = item.name if isinstance(item, DType) else item
-            raise ValueError(
-                f"Value for attr '{key}' of {what} is not in the list of allowed values: {shown}; NodeDef: "
-                f"{full_name}"
-            )

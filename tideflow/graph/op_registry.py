@@ -7,6 +7,7 @@ them.
 from __future__ import annotations
 
 import importlib
+import socket
 from typing import TYPE_CHECKING
 
 from tideflow.graph import errors
@@ -40,8 +41,11 @@ def definition(op_type: str) -> Op:
         return _definitions.get(op_type) or _unlisted[op_type]
     except KeyError:
         raise errors.not_found(
-            f"Op type not registered '{op_type}' in binary running on localhost. Make sure the Op "
-            "and Kernel are registered in the binary running in this process."
+            f"Op type not registered '{op_type}' in binary running on {socket.gethostname()}. Make sure the "
+            "Op and Kernel are registered in the binary running in this process. Note that if you are "
+            "loading a saved graph which used ops from tf.contrib, accessing (e.g.) `tf.contrib.resampler` "
+            "should be done before importing the graph, as contrib ops are lazily registered when the module "
+            "is first accessed."
         ) from None
 
 

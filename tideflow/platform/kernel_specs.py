@@ -14,6 +14,7 @@ from tensorboard.compat.proto.tensor_pb2 import TensorProto
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 
 from tideflow.graph.dtypes import as_dtype
+from tideflow.graph.node_checks import not_allowed
 from tideflow.graph.schema import REQUIRED, Attr, attr
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.tensor_proto import proto_array
@@ -183,25 +184,9 @@ def _check_default(name: str, declared: Attr) -> None:
     """Refuses a default that a program would not be allowed to give."""
     if declared.default is REQUIRED:
         return
-    is_list = declared.kind.startswith("list(")
-    least = declared.minimum
-    if least is not None and is_list and len(declared.default) < least:
-        length = len(declared.default)
-        raise SpecError(f"Length for attr '{name}' of {length} must be at least minimum {least}")
-    if least is not None and not is_list and declared.default < least:
-        raise SpecError(f"Value for attr '{name}' of {declared.default} must be at least minimum {least}")
-    for value in declared.default if is_list else [declared.default]:
-        if declared.allowed is not None and value not in declared.allowed:
-            known = ", ".join(map(_shown, declared.allowed))
-            raise SpecError(
-                f"Value for attr '{name}' of {_shown(value)} is not in the list of allowed values: {known}"
-            )
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, (str, bytes)):
-        return f'"{value.decode() if isinstance(value, bytes) else value}"'
-    return {"float32": "float", "float64": "double", "float16": "half"}.get(value.name, value.name)
+    refused = not_allowed(name, declared, declared.default)
+    if refused:
+        raise SpecError(refused)
 
 
 # --------------------------------------------------------------------------------------------- arguments

@@ -56,7 +56,8 @@ def _resolved(target: str | bytes) -> tuple[Scheme, str]:
     if not separator or name not in _schemes:
         known = ", ".join(f"{name}://host:port" for name in {**_modules, **_schemes})
         raise errors.not_found(
-            f"No session factory registered for the given session options: {{target: {text!r}}}. A target is "
-            f"what a tf.train.Server says of itself ({known}), or empty for this process alone.",
+            f'No session factory registered for the given session options: {{target: "{text}" config: }} '
+            "Registered factories are {DIRECT_SESSION, GRPC_SESSION}. A target is what a tf.train.Server "
+            f"says of itself ({known}), or empty for this process alone.",
         )
     return _schemes[name], address

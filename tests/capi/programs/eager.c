@@ -125,6 +125,19 @@ static void lists(TFE_Context* context, TF_Status* status) {
   TFE_DeleteTensorHandle(value);
 }
 
+/* A refusal, up to the summary of an op type or the name of the operation. */
+static void refused(const char* what, TFE_Op* op, TF_Status* status) {
+  TFE_TensorHandle* result[1];
+  int count = 1;
+  const char *text, *end;
+  TFE_Execute(op, result, &count, status);
+  text = TF_Message(status);
+  end = strstr(text, "Op<");
+  printf("%s: %d %.*s\n", what, TF_GetCode(status), end == NULL ? (int)strlen(text) : (int)(end - text), text);
+  code(status);
+  TFE_DeleteOp(op);
+}
+
 static void mistakes(TFE_Context* context, TF_Status* status) {
   TFE_TensorHandle *value = matrix(status), *result[1];
   TFE_Op* made = op(context, "MatMul", value, NULL, status);
@@ -133,6 +146,7 @@ static void mistakes(TFE_Context* context, TF_Status* status) {
   int64_t dims[] = {3};
   float numbers[] = {1, 2, 3};
   TFE_TensorHandle* vector = handle(new_tensor(TF_FLOAT, dims, 1, numbers, sizeof numbers), status);
+  TFE_TensorHandle* number = handle(int_scalar(3), status);
   TFE_Execute(made, result, &count, status);
   printf("too few inputs: %d\n", code(status));
   TFE_DeleteOp(made);
@@ -141,11 +155,20 @@ static void mistakes(TFE_Context* context, TF_Status* status) {
   printf("wrong shapes: %d\n", code(status));
   TFE_DeleteOp(made);
   printf("no op: %d", (TFE_NewOp(context, "NoSuchOp", status) == NULL));
-  printf(" %d\n", code(status));
+  printf(" %d %.70s\n", TF_GetCode(status), TF_Message(status));
+  code(status);
   TFE_OpNameGetAttrType(context, "MatMul", "nothing", &is_list, status);
   printf("no attribute: %d\n", code(status));
   TFE_TensorHandleDim(vector, 0, status);
   OK(status);
+  made = op(context, "AddV2", vector, number, status);
+  refused("two types", made, status);
+  made = op(context, "Square", vector, NULL, status);
+  TFE_OpSetAttrInt(made, "nothing", 1);
+  refused("no such attribute", made, status);
+  made = op(context, "Unpack", vector, NULL, status);
+  refused("an attribute is missing", made, status);
+  TFE_DeleteTensorHandle(number);
   TFE_DeleteTensorHandle(vector);
   TFE_DeleteTensorHandle(value);
 }

@@ -81,6 +81,16 @@ def test_a_client_trains_and_adds_to_its_graph(client, graph):
     )
 
 
+def test_an_operation_is_added_that_has_the_name_of_a_scope(client):
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="part/one")
+    session = client.call("CreateSession", graph_def=graph.as_graph_def()).session_handle
+    with tf.Graph().as_default() as graph:
+        tf.constant(2.0, name="part")
+    client.call("ExtendSession", session_handle=session, graph_def=graph.as_graph_def())
+    assert client.run(session, ["part:0", "part/one:0"]) == [2, 1]
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -43,3 +43,12 @@ def test_placeholders_are_fed(make, request):
             tf.errors.InvalidArgumentError, match="must feed a value for placeholder tensor 'x'"
         ):
             session.run(x)
+
+
+def test_a_size_that_is_not_fed_is_asked_for():
+    size = tf.placeholder(tf.int32, name="size")
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match="tensor 'size' with dtype"),
+    ):
+        session.run(size + 1)

@@ -336,6 +336,16 @@ def answers(tf, zero_out, interface, stateful, windows, parts, numeric):
         show(f"sparse {wrong}", run(lambda: numeric.sparse_rows(wrong, [1.0] * len(wrong), [3, 4])))
     show("outer", run(lambda: numeric.outer_product([1.0, 2.0, 3.0], [4.0, 5.0])))
     show("middles", run(lambda: numeric.sum_of_middles([tf.ones([2, 2, 3, 2]), tf.ones([2, 5])])))
+    numbers = np.array([0.1, 1e10, np.nan, -np.inf, 1 / 3.0, 7])
+    for dtype in (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64, np.bool_):
+        with np.errstate(all="ignore"):
+            given = (numbers if dtype(0.5) else np.arange(6)).astype(dtype)
+        show(f"{np.dtype(dtype).name} shown", run(lambda given=given: parts.described(tf.constant(given))))
+    for shape in ((), (2, 3), (2, 3, 2), (0, 2), (2, 0)):
+        cube = np.arange(np.prod(shape, dtype=int), dtype=np.int32).reshape(shape)
+        show(f"{shape} shown", run(lambda cube=cube: parts.described(tf.constant(cube))))
+    show("words shown", run(lambda: parts.described([b"a", b"b\n", b"\xff"])))
+    show("one index", run(lambda: parts.last_of_all([[1.0, 2.0], [3.0, 4.0]])))
     return lines
 
 

@@ -407,4 +407,40 @@ class NumberWordsOp : public OpKernel {
 };
 REGISTER_KERNEL_BUILDER(Name("NumberWords").Device(DEVICE_CPU), NumberWordsOp);
 
+// ------------------------------------------------------------------------------------------------ what is shown
+
+REGISTER_OP("Described").Attr("T: type").Input("x: T").Output("texts: string");
+
+class DescribedOp : public OpKernel {
+ public:
+  explicit DescribedOp(OpKernelConstruction* context) : OpKernel(context) {}
+
+  void Compute(OpKernelContext* context) override {
+    const Tensor& x = context->input(0);
+    Tensor* texts = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape({4}), &texts));
+    auto to = texts->flat<string>();
+    to(0) = x.DebugString();
+    to(1) = x.DebugString(1);
+    to(2) = x.SummarizeValue(-1);
+    to(3) = x.SummarizeValue(5);
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("Described").Device(DEVICE_CPU), DescribedOp);
+
+REGISTER_OP("LastOfAll").Input("x: float").Output("last: float");
+
+class LastOfAllOp : public OpKernel {
+ public:
+  explicit LastOfAllOp(OpKernelConstruction* context) : OpKernel(context) {}
+
+  void Compute(OpKernelContext* context) override {
+    const auto x = context->input(0).matrix<float>();
+    Tensor* last = nullptr;
+    OP_REQUIRES_OK(context, context->allocate_output(0, TensorShape(), &last));
+    last->scalar<float>()(0) = x(x.size() - 1);  // one index counts all elements, whatever their dimensions
+  }
+};
+REGISTER_KERNEL_BUILDER(Name("LastOfAll").Device(DEVICE_CPU), LastOfAllOp);
+
 }  // namespace parts

@@ -12,7 +12,9 @@ namespace {
 enum Field { kList = 1, kString = 2, kInt = 3, kFloat = 4, kBool = 5, kType = 6, kShape = 7, kTensor = 8,
              kPlaceholder = 9, kFunction = 10 };
 
-void set(TF_OperationDescription* desc, const char* name, const Message& value) { desc->attrs[name] = value.text(); }
+void set(TF_OperationDescription* desc, const char* name, const Message& value) {
+  set_attr(desc, name, value.text());
+}
 
 // A list whose values are bytes or messages.
 template <typename Add>
@@ -62,12 +64,20 @@ bool is_message(const char* check, const void* proto, size_t length, TF_Status* 
   return static_cast<bool>(call(status, check, "(O)", bytes(proto, length).get()));
 }
 
-Object inputs_of(const TF_OperationDescription& desc, TF_Status* status) {
-  return list(desc.inputs.size(), [&](size_t i) {
-    const auto& input = desc.inputs[i];
-    return input.is_list ? tensors(input.outputs.data(), static_cast<int>(input.outputs.size()), status)
-                         : tensor(input.outputs[0], status);
-  });
+Object pair(const TF_Output& output) {
+  return Object(Py_BuildValue("(Oi)", output.oper->op.get(), output.index));
+}
+
+// A method of NodeBuilder, and what it is given.
+Object call_of(const TF_OperationDescription::Call& call) {
+  const std::string method = call.method;
+  if (method == "attr") {
+    return Object(Py_BuildValue("(ssN)", call.method, call.name.c_str(),
+                                bytes(call.value.data(), call.value.size()).taken()));
+  }
+  Object given = method == "input" ? pair(call.outputs[0])
+                                   : list(call.outputs.size(), [&](size_t i) { return pair(call.outputs[i]); });
+  return Object(Py_BuildValue("(sN)", call.method, given.taken()));
 }
 
 }  // namespace
@@ -75,15 +85,17 @@ Object inputs_of(const TF_OperationDescription& desc, TF_Status* status) {
 extern "C" {
 
 TF_OperationDescription* TF_NewOperation(TF_Graph* graph, const char* op_type, const char* oper_name) {
-  return new TF_OperationDescription{graph, op_type, oper_name, "", {}, {}, {}, {}};
+  return new TF_OperationDescription{graph, op_type, oper_name, "", {}, {}, {}};
 }
 
 void TF_SetDevice(TF_OperationDescription* desc, const char* device) { desc->device = device; }
 
-void TF_AddInput(TF_OperationDescription* desc, TF_Output input) { desc->inputs.push_back({false, {input}}); }
+void TF_AddInput(TF_OperationDescription* desc, TF_Output input) {
+  desc->calls.push_back({"input", {input}, "", ""});
+}
 
 void TF_AddInputList(TF_OperationDescription* desc, const TF_Output* inputs, int num_inputs) {
-  desc->inputs.push_back({true, std::vector<TF_Output>(inputs, inputs + num_inputs)});
+  desc->calls.push_back({"input_list", std::vector<TF_Output>(inputs, inputs + num_inputs), "", ""});
 }
 
 void TF_AddControlInput(TF_OperationDescription* desc, TF_Operation* input) { desc->controls.push_back(input); }
@@ -198,7 +210,7 @@ void TF_SetAttrTensorList(TF_OperationDescription* desc, const char* name, TF_Te
 void TF_SetAttrValueProto(TF_OperationDescription* desc, const char* name, const void* proto, size_t length,
                           TF_Status* status) {
   if (is_message("attrs.check_message", proto, length, status)) {
-    desc->attrs[name] = std::string(static_cast<const char*>(proto), length);
+    set_attr(desc, name, std::string(static_cast<const char*>(proto), length));
   }
 }
 
@@ -210,15 +222,10 @@ TF_Operation* TF_FinishOperation(TF_OperationDescription* desc, TF_Status* statu
   }
   Gil gil;
   succeed(status);
-  Object inputs = inputs_of(*desc, status);
-  if (!inputs) return nullptr;
-  Object attrs(PyDict_New());
-  for (const auto& [name, value] : desc->attrs) {
-    PyDict_SetItemString(attrs.get(), name.c_str(), bytes(value.data(), value.size()).get());
-  }
-  Object op = call(status, "graphs.add_operation", "(OsssOOO)", desc->graph->graph.get(), desc->type.c_str(),
-                   desc->name.c_str(), desc->device.c_str(), inputs.get(),
-                   operations(desc->controls.data(), static_cast<int>(desc->controls.size())).get(), attrs.get());
+  Object calls = list(desc->calls.size(), [&](size_t i) { return call_of(desc->calls[i]); });
+  Object op = call(status, "graphs.add_operation", "(OsssOO)", desc->graph->graph.get(), desc->type.c_str(),
+                   desc->name.c_str(), desc->device.c_str(), calls.get(),
+                   operations(desc->controls.data(), static_cast<int>(desc->controls.size())).get());
   return op ? operation_of(desc->graph, op.get()) : nullptr;
 }
 

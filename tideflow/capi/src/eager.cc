@@ -38,8 +38,8 @@ Object inputs_of(const TFE_Op& op) {
 
 Object attrs_of(const TFE_Op& op) {
   Object attrs(PyDict_New());
-  for (const auto& [name, value] : op.description.attrs) {
-    PyDict_SetItemString(attrs.get(), name.c_str(), bytes(value.data(), value.size()).get());
+  for (const auto& call : op.description.calls) {
+    PyDict_SetItemString(attrs.get(), call.name.c_str(), bytes(call.value.data(), call.value.size()).get());
   }
   return attrs;
 }
@@ -48,7 +48,7 @@ Object attrs_of(const TFE_Op& op) {
 Message function_message(const TFE_Op& op) {
   Message made;
   made.bytes(1, op.description.type);
-  for (const auto& [name, value] : op.description.attrs) made.message(2, Message().bytes(1, name).bytes(2, value));
+  for (const auto& call : op.description.calls) made.message(2, Message().bytes(1, call.name).bytes(2, call.value));
   return made;
 }
 
@@ -236,7 +236,7 @@ void TFE_TensorHandlePrintDebugString(TFE_TensorHandle* handle) {
 TFE_Op* TFE_NewOp(TFE_Context* ctx, const char* op_or_function_name, TF_Status* status) {
   Gil gil;
   if (!call(status, "eager.check_op", "(Os)", ctx->context.get(), op_or_function_name)) return nullptr;
-  return new TFE_Op{ctx, {nullptr, op_or_function_name, "", "", {}, {}, {}, {}}, {}, nullptr};
+  return new TFE_Op{ctx, {nullptr, op_or_function_name, "", "", {}, {}, {}}, {}, nullptr};
 }
 
 void TFE_DeleteOp(TFE_Op* op) {
@@ -313,7 +313,7 @@ void TFE_OpSetAttrShape(TFE_Op* op, const char* attr_name, const int64_t* dims, 
 }
 
 void TFE_OpSetAttrFunction(TFE_Op* op, const char* attr_name, const TFE_Op* value) {
-  op->description.attrs[attr_name] = Message().message(kFunction, function_message(*value)).text();
+  set_attr(&op->description, attr_name, Message().message(kFunction, function_message(*value)).text());
 }
 
 void TFE_OpSetAttrFunctionName(TFE_Op* op, const char* attr_name, const char* data, size_t length) {
@@ -354,7 +354,7 @@ void TFE_OpSetAttrShapeList(TFE_Op* op, const char* attr_name, const int64_t** d
 void TFE_OpSetAttrFunctionList(TFE_Op* op, const char* attr_name, const TFE_Op** value, int num_values) {
   Message functions;
   for (int i = 0; i < num_values; ++i) functions.message(9, function_message(*value[i]));
-  op->description.attrs[attr_name] = Message().message(1, functions).text();
+  set_attr(&op->description, attr_name, Message().message(1, functions).text());
 }
 
 int TFE_OpGetInputLength(TFE_Op* op, const char* input_name, TF_Status* status) {

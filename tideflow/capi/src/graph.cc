@@ -21,7 +21,8 @@ TF_Output output_of(TF_Graph* graph, PyObject* tensor) {
 
 void outputs_of(TF_Graph* graph, const Object& tensors, TF_Output* outputs) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(tensors.get()); ++i) {
-    outputs[i] = output_of(graph, PyList_GET_ITEM(tensors.get(), i));
+    PyObject* tensor = PyList_GET_ITEM(tensors.get(), i);
+    outputs[i] = tensor == Py_None ? TF_Output{nullptr, -1} : output_of(graph, tensor);
   }
 }
 
@@ -53,6 +54,12 @@ namespace {
 Object sizes(const int64_t* dims, int num_dims) {
   if (num_dims < 0) return Object::of(Py_None);
   return list(static_cast<size_t>(num_dims), [&](size_t i) { return Object(PyLong_FromLongLong(dims[i])); });
+}
+
+// A list of sizes, or None where their number is not known.
+Object shape_of(const TF_Graph* graph, const TF_Output& output, TF_Status* status) {
+  Object asked = tensor(output, status);
+  return asked ? call(status, "graphs.shape", "(OO)", graph->graph.get(), asked.get()) : Object();
 }
 
 // Writes the bytes that a function of the package returns for an object.
@@ -97,25 +104,25 @@ TF_Operation* TF_GraphNextOperation(TF_Graph* graph, size_t* pos) {
 
 // ------------------------------------------------------------------------------------------------ shapes
 
-void TF_GraphSetTensorShape(TF_Graph*, TF_Output output, const int64_t* dims, const int num_dims, TF_Status* status) {
+void TF_GraphSetTensorShape(TF_Graph* graph, TF_Output output, const int64_t* dims, const int num_dims,
+                            TF_Status* status) {
   Gil gil;
   Object asked = tensor(output, status);
-  if (asked) call(status, "graphs.set_shape", "(OO)", asked.get(), sizes(dims, num_dims).get());
+  if (!asked) return;
+  call(status, "graphs.set_shape", "(OOO)", graph->graph.get(), asked.get(), sizes(dims, num_dims).get());
 }
 
-int TF_GraphGetTensorNumDims(TF_Graph*, TF_Output output, TF_Status* status) {
+int TF_GraphGetTensorNumDims(TF_Graph* graph, TF_Output output, TF_Status* status) {
   Gil gil;
-  Object asked = tensor(output, status);
-  Object shape = asked ? call(status, "graphs.shape", "(O)", asked.get()) : Object();
+  Object shape = shape_of(graph, output, status);
   return !shape || shape.get() == Py_None ? -1 : static_cast<int>(PyList_GET_SIZE(shape.get()));
 }
 
-void TF_GraphGetTensorShape(TF_Graph*, TF_Output output, int64_t* dims, int num_dims, TF_Status* status) {
+void TF_GraphGetTensorShape(TF_Graph* graph, TF_Output output, int64_t* dims, int num_dims, TF_Status* status) {
   Gil gil;
-  Object asked = tensor(output, status);
-  Object shape = asked ? call(status, "graphs.shape", "(O)", asked.get()) : Object();
-  if (!shape || shape.get() == Py_None) return;
-  const Py_ssize_t rank = PyList_GET_SIZE(shape.get());
+  Object shape = shape_of(graph, output, status);
+  if (!shape) return;
+  const Py_ssize_t rank = shape.get() == Py_None ? -1 : PyList_GET_SIZE(shape.get());
   if (rank != num_dims) {
     fail(status, TF_INVALID_ARGUMENT, "Expected rank is " + std::to_string(num_dims) + " but actual rank is " +
                                           std::to_string(rank));

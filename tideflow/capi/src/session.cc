@@ -34,6 +34,7 @@ std::string key_of(const TF_Output* inputs, int ninputs, const TF_Output* output
   return key;
 }
 
+// Finds the tensors of a step; false, with an error, if one is not there, or is given twice.
 bool resolve(Step* step, const TF_Output* inputs, int ninputs, const TF_Output* outputs, int noutputs,
              const TF_Operation* const* targets, int ntargets, TF_Status* status) {
   for (int i = 0; i < ninputs; ++i) {
@@ -41,6 +42,7 @@ bool resolve(Step* step, const TF_Output* inputs, int ninputs, const TF_Output* 
     if (!step->feeds.back()) return false;
     step->feed_types.push_back(base_type(step->feeds.back().get()));
   }
+  Object feeds = list(step->feeds.size(), [&](size_t i) { return Object::of(step->feeds[i].get()); });
   Object fetches(PyList_New(0));
   for (int i = 0; i < noutputs; ++i) {
     Object fetch = tensor(outputs[i], status);
@@ -48,6 +50,7 @@ bool resolve(Step* step, const TF_Output* inputs, int ninputs, const TF_Output* 
     step->fetch_types.push_back(base_type(fetch.get()));
     PyList_Append(fetches.get(), fetch.get());
   }
+  if (!call(status, "sessions.check_step", "(OO)", feeds.get(), fetches.get())) return false;
   for (int i = 0; i < ntargets; ++i) PyList_Append(fetches.get(), targets[i]->op.get());
   step->is_single = noutputs == 1 && ntargets == 0;
   step->fetches = std::move(fetches);
@@ -58,11 +61,8 @@ Object feeds_of(const Step& step, TF_Tensor* const* values, TF_Status* status) {
   Object feeds(PyDict_New());
   for (size_t i = 0; i < step.feeds.size(); ++i) {
     if (values[i]->type != step.feed_types[i]) {
-      Object name(PyObject_GetAttrString(step.feeds[i].get(), "name"));
-      fail(status, TF_INVALID_ARGUMENT, "Tensor '" + text(name.get()) + "' is of type " +
-                                            std::to_string(step.feed_types[i]) + " and was fed a value of type " +
-                                            std::to_string(values[i]->type));
-      return Object();
+      return call(status, "sessions.refuse_type", "(iii)", static_cast<int>(i), static_cast<int>(step.feed_types[i]),
+                  static_cast<int>(values[i]->type));
     }
     Object array = array_of(values[i], status);
     if (!array) return Object();

@@ -215,11 +215,12 @@ void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataType type, TF_Tensor* to
   int64_t count = 1;
   for (int64_t dim : shape) count *= dim;
   const size_t from_size = TF_DataTypeSize(from->type), to_size = TF_DataTypeSize(type);
-  const bool is_numeric = from_size > 0 && to_size > 0;
-  if (!is_numeric && from->type != type) {
-    fail(status, TF_INVALID_ARGUMENT, "Cannot bitcast between types of which one has no fixed size");
-  } else if (count < 0 || (is_numeric ? to_size * count != from_size * from->size() : count != from->size())) {
-    fail(status, TF_INVALID_ARGUMENT, "Cannot bitcast to a shape of another size");
+  if (from_size == 0) {
+    fail(status, TF_INVALID_ARGUMENT, "other tensor has zero-sized data type");
+  } else if (to_size == 0) {
+    fail(status, TF_INVALID_ARGUMENT, "specified output type is zero-sized");
+  } else if (count < 0 || to_size * count != from_size * from->size()) {
+    fail(status, TF_INVALID_ARGUMENT, "input and output shapes/data type sizes are not compatible");
   } else {
     Memory* memory = from->memory->taken();
     to->memory->release();
@@ -247,7 +248,7 @@ size_t TF_StringEncode(const char* src, size_t src_len, char* dst, size_t dst_le
   if (dst_len < size) {
     fail(status, TF_INVALID_ARGUMENT, "dst_len (" + std::to_string(dst_len) + ") too small to encode a " +
                                           std::to_string(src_len) + "-byte string");
-    return static_cast<size_t>(-1);
+    return 0;
   }
   size_t rest = src_len;
   for (; rest >= 0x80; rest >>= 7) *dst++ = static_cast<char>(rest | 0x80);
@@ -268,12 +269,12 @@ size_t TF_StringDecode(const char* src, size_t src_len, const char** dst, size_t
   }
   if (!ended) {
     fail(status, TF_INVALID_ARGUMENT, "invalid string encoding or truncated src buffer");
-    return static_cast<size_t>(-1);
+    return 0;
   }
   if (length > src_len - at) {
     fail(status, TF_INVALID_ARGUMENT, "Decoded string has length " + std::to_string(length) + ", and only " +
                                           std::to_string(src_len - at) + " bytes follow");
-    return static_cast<size_t>(-1);
+    return 0;
   }
   *dst = src + at;
   *dst_len = length;

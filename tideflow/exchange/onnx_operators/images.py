@@ -13,6 +13,8 @@ import numpy as np
 import tideflow as tf
 from tideflow.exchange.onnx_operators.registry import Given, Operator, operator, register_all, sizes_of
 
+MOST_PLACES = 1 << 20  # of a window
+
 _FORMATS = {1: "NCW", 2: "NCHW", 3: "NCDHW"}
 
 
@@ -181,6 +183,8 @@ def _margins(given: Given, x: Any, sizes: Sequence[int]) -> tuple[list[Any], lis
 
 def _pooled(given: Given, x: Any, kind: str, sizes: Sequence[int]) -> Any:
     strides, dilations = _windows(given, len(sizes))
+    if math.prod(sizes) > MOST_PLACES:
+        raise ValueError(f"a window of {list(sizes)} has more than {MOST_PLACES} places")
     jumps = any(stride > size for stride, size in zip(strides, sizes, strict=True))
     if jumps or max(strides) > 1 and max(dilations) > 1:  # for which there is no pool
         views = [x[spec] for spec in _views(given, x, sizes)]

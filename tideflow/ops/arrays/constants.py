@@ -184,8 +184,12 @@ placeholder_op.shape(given_shape)
 
 @placeholder_op.value
 def _outside_value(op):
-    """What is known of a tensor from outside of a function, where the placeholder stands for one."""
-    found = [outer for outer, inner in getattr(op.graph, "captured", {}).items() if inner is op.outputs[0]]
+    """What is known of a tensor from outside of a function, where the placeholder stands for one.
+
+    A node of a step that is compiled has no graph, and stands for none.
+    """
+    captured = getattr(getattr(op, "graph", None), "captured", {})
+    found = [outer for outer, inner in captured.items() if inner is op.outputs[0]]
     return partial_value(found[0]) if found else None
 
 

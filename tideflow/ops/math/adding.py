@@ -52,7 +52,9 @@ def the_same_for_each(op, grad):
     return [grad] * len(op.inputs)
 
 
-add_n_op = Op("AddN", "inputs: N * T -> sum: T", T=NUMERIC + (dtypes.variant,), commutative=True)
+add_n_op = Op(
+    "AddN", "inputs: N * T -> sum: T", T=NUMERIC + (dtypes.variant,), commutative=True, aggregate=True
+)
 
 
 @add_n_op.shape
@@ -111,7 +113,12 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Tensor:
 
 
 accumulate_n_op = Op(
-    "AccumulateNV2", "inputs: N * T -> sum: T", T=NUMERIC, shape=attr("shape"), commutative=True
+    "AccumulateNV2",
+    "inputs: N * T -> sum: T",
+    T=NUMERIC,
+    shape=attr("shape"),
+    commutative=True,
+    aggregate=True,
 )
 
 

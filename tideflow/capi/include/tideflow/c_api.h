@@ -149,7 +149,7 @@ TF_CAPI_EXPORT extern void TF_TensorBitcastFrom(const TF_Tensor* from, TF_DataTy
 TF_CAPI_EXPORT extern bool TF_TensorIsAligned(const TF_Tensor*);
 
 /* A string in a tensor: its length, seven bits a byte with the low ones first, then its bytes. Both return the bytes
-   of the encoded form, or (size_t)-1 and an error if `dst` or `src` is too short. */
+   of the encoded form, or 0 and an error if `dst` or `src` is too short. */
 TF_CAPI_EXPORT extern size_t TF_StringEncode(const char* src, size_t src_len, char* dst, size_t dst_len,
                                              TF_Status* status);
 /* Does not copy: *dst points into `src`. */

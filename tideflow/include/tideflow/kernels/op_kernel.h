@@ -2,6 +2,8 @@
 #ifndef TIDEFLOW_KERNELS_OP_KERNEL_H_
 #define TIDEFLOW_KERNELS_OP_KERNEL_H_
 
+#include <iostream>
+
 #include "tideflow/kernels/files.h"
 #include "tideflow/kernels/resources.h"
 #include "tideflow/kernels/shape_inference.h"

@@ -334,7 +334,8 @@ class Tensor {
   string DeviceSafeDebugString() const {
     return "Tensor<type: " + DataTypeString(dtype_) + " shape: " + shape_.DebugString() + ">";
   }
-  string DebugString() const { return DeviceSafeDebugString(); }
+  string SummarizeValue(int64 max_entries) const;
+  string DebugString(int num_values = 3) const;
 
   // Makes the elements of a tensor whose elements are objects of C++; false for any other.
   bool HoldObjects() {
@@ -419,5 +420,7 @@ class PersistentTensor {
 };
 
 }  // namespace tensorflow
+
+#include "tideflow/kernels/tensor_text.h"
 
 #endif  // TIDEFLOW_KERNELS_TENSOR_H_

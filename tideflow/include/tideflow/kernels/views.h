@@ -527,10 +527,11 @@ class TensorMap : public TensorBase<TensorMap<Type, Options>, typename ViewTrait
   Element& coeff(Index i) const { return data_[i]; }
 
   Element& operator()() const { return data_[0]; }
+  Element& operator()(Index i) const { return data_[i]; }  // of all elements, whatever their dimensions
   template <typename... Indices>
-  Element& operator()(Index first, Indices... rest) const {
-    static_assert(sizeof...(rest) + 1 == N, "one index for each dimension");
-    return data_[Offset<0>(0, first, rest...)];
+  Element& operator()(Index first, Index second, Indices... rest) const {
+    static_assert(sizeof...(rest) + 2 == N, "one index for each dimension");
+    return data_[Offset<0>(0, first, second, rest...)];
   }
   Element& operator()(const std::array<Index, N>& at) const {
     Index offset = 0;
