@@ -419,6 +419,7 @@ split_op = Op(
     "split_dim: int32, value: T -> output: num_split * T",
     num_split=attr("int", minimum=1),
     host="split_dim",
+    python_names={"axis": "split_dim"},
 )
 
 
@@ -498,6 +499,7 @@ split_v_op = Op(
     num_split=attr("int", minimum=1),
     Tlen=attr("type", dtypes.int64, allowed=types("int8 int32 int64")),
     host="size_splits, split_dim",
+    python_names={"axis": "split_dim"},
 )
 
 
