@@ -66,7 +66,9 @@ def test_a_model_is_traced_once_for_batches_of_any_size(eagerly):
     model.compile("sgd", "mse")
     model.fit(X, Y, 5, epochs=4, verbose=0)
     # Once for its outputs, once for the step with the optimizer's variables, once for that without.
-    assert calls == [(False, None), (False, True), (False, True)]
+    (in_graph, phase), *steps = calls
+    assert not in_graph and phase.name == "keras_learning_phase:0"
+    assert steps == [(False, True), (False, True)]
     model.evaluate(X, Y, 5, verbose=0)
     model(X)
     assert calls[3:] == [(False, False), (True, None)]

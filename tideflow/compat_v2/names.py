@@ -11,8 +11,9 @@ import types
 from typing import Any
 
 import tideflow as tf
-from tideflow.compat_v2 import functions, initializers, rearranged, summary, traces
+from tideflow.compat_v2 import functions, rearranged, summary, traces
 from tideflow.export import MissingName, Namespace
+from tideflow.variables import second_initializers
 
 _PREFIX = "tideflow.compat.v2"
 _WHOLE = "*"
@@ -30,7 +31,7 @@ _ELSEWHERE = {
 }
 # Estimators that optimizers of Keras train here, in a module that is loaded when one is asked for.
 _CANNED = re.compile(r"estimator\.(Baseline|DNN|DNNLinearCombined|Linear)(Classifier|Estimator|Regressor)")
-_OWN: dict[str, Any] = {**functions.NAMES, **initializers.NAMES, **summary.NAMES, **traces.NAMES}
+_OWN: dict[str, Any] = {**functions.NAMES, **second_initializers.NAMES, **summary.NAMES, **traces.NAMES}
 
 
 @functools.cache

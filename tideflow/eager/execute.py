@@ -51,7 +51,9 @@ _WIDE = 2**31
 GRAPH_TENSOR = (
     'An op outside of the function building code is being passed\na "Graph" tensor. It is possible to have '
     "Graph tensors\nleak out of the function building context by including a\ntf.init_scope in your function "
-    "building code. The tensor was: {}"
+    "building code.\nFor example, the following function will fail:\n  @tf.function\n"
+    "  def has_init_scope():\n    my_constant = tf.constant(1.)\n    with tf.init_scope():\n"
+    "      added = my_constant * 2\nThe graph tensor has name: {}"
 )
 _OBJECTS = (dtypes.resource, dtypes.variant)
 _new = object.__new__
@@ -272,7 +274,7 @@ def _converted(
     symbolic: Any = graph_of(args)
     if symbolic is not graph:
         if not symbolic.takes_eager_calls:
-            raise TypeError(GRAPH_TENSOR.format(_first_of_graph(args)))
+            raise TypeError(GRAPH_TENSOR.format(_first_of_graph(args).name))
         with symbolic.as_default():
             return op(*args, name=name, **attrs)
     for arg in (*op.inputs, *op.outputs):

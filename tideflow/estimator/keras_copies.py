@@ -73,7 +73,8 @@ def weigh_samples(model: Any, weights: list[Any]) -> None:
         end.sample_weight = weight
         for _, metric, _ in end.metrics:
             metric._updates.clear()
-    compiling.add_metrics(model._endpoints)
+    compiling.add_metrics(model._endpoints, weighted=False)
+    compiling.add_metrics(model._endpoints, weighted=True)
     model.total_loss = compiling.total_loss(model, model._endpoints)
     model._functions = {}
 

@@ -147,7 +147,7 @@ class Op:
           differentiable: False if the gradients of its inputs are None; None if nothing is known of them, so
             that a gradient through it is an error, as it is in TensorFlow.
           role: The role of the op in the structure of a graph, if other code depends on it: "constant",
-            "placeholder", "argument" (of a function), "identity", "metadata" (of its input's shape alone),
+            "placeholder", "identity", "metadata" (of its input's shape alone),
             "variable" (a reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
             "step values" (a stack or TensorArray of a control-flow construct, and the ops that read it).
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
@@ -603,7 +603,8 @@ class Op:
             raise TypeError(
                 f"'{self.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)"
             )
-        return tensor
+        graph: Any = get_default_graph()
+        return graph.capture(tensor, name or arg.name) if graph.building_function else tensor
 
     def _to_tensor(
         self, arg: Arg, value: Any, wanted: DType | None, preferred: DType | None, name: str

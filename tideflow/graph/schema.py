@@ -201,11 +201,12 @@ def what_is_refused(spec: Attr, value: Any) -> DType | str | int | None:
     """What is not allowed of a stored value: an item of it, or its size where that is too small."""
     is_list = spec.kind.startswith("list(")
     if spec.allowed is not None:
-        for item in value if is_list else (value,):
+        items: Sequence[DType | str] = value if is_list else (value,)
+        for item in items:
             if item not in spec.allowed:
                 return item
     if spec.minimum is not None:
-        size = len(value) if is_list else value
+        size: int = len(value) if is_list else value
         if size < spec.minimum:
             return size
     return None

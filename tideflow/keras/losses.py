@@ -9,6 +9,7 @@ import tideflow as tf
 from tideflow.distribute.context import has_strategy
 from tideflow.export import export
 from tideflow.keras.backend import crossentropy
+from tideflow.keras.backend.math import clip
 from tideflow.layers.argument_docs import described, explained
 from tideflow.layers.keras_state import epsilon, floatx
 from tideflow.losses.reduction import _num_elements as num_elements
@@ -53,7 +54,7 @@ def squeeze_or_expand(y_pred: Any, y_true: Any, sample_weight: Any) -> tuple[Any
     weight_rank, rank = sample_weight.shape.ndims, y_pred.shape.ndims
     if weight_rank == 0 or None in (weight_rank, rank):
         return y_pred, y_true, sample_weight
-    if weight_rank - rank == 1 and sample_weight.shape.as_list()[-1] in (1, None):
+    if weight_rank - rank == 1:
         sample_weight = tf.squeeze(sample_weight, [-1])
     elif rank - weight_rank == 1:
         sample_weight = tf.expand_dims(sample_weight, [-1])
@@ -78,7 +79,8 @@ def reduced(losses: Any, reduction: str) -> Tensor:
         return losses
     total = tf.reduce_sum(losses)
     if reduction == Reduction.SUM_OVER_BATCH_SIZE:
-        return tf.div_no_nan(tf.reduce_sum(total), num_elements(losses), name="value")
+        number = num_elements(losses)
+        return tf.div_no_nan(tf.reduce_sum(total), number, name="value")
     return total
 
 
@@ -133,7 +135,7 @@ def mean_absolute_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
 @explained("Computes the mean of absolute errors in percent of the true values.", _EACH)
 def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     y_true, y_pred = _pair(y_true, y_pred)
-    difference = tf.abs((y_true - y_pred) / tf.maximum(tf.abs(y_true), epsilon()))
+    difference = tf.abs((y_true - y_pred) / clip(tf.abs(y_true), epsilon(), None))
     return 100.0 * tf.reduce_mean(difference, axis=-1)
 
 
@@ -148,8 +150,9 @@ def mean_absolute_percentage_error(y_true: TensorLike, y_pred: TensorLike) -> Te
 @explained("Computes the mean of squared differences of the logarithms of values plus one.", _EACH)
 def mean_squared_logarithmic_error(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     y_pred = tf.convert_to_tensor(y_pred)
-    first = tf.log(tf.maximum(y_pred, epsilon()) + 1.0)
-    second = tf.log(tf.maximum(tf.cast(y_true, y_pred.dtype), epsilon()) + 1.0)
+    y_true = tf.cast(y_true, y_pred.dtype)
+    first = tf.log(clip(y_pred, epsilon(), None) + 1.0)
+    second = tf.log(clip(y_true, epsilon(), None) + 1.0)
     return tf.reduce_mean(tf.squared_difference(first, second), axis=-1)
 
 
@@ -257,8 +260,7 @@ def binary_crossentropy(
 @explained("Computes the sum of `y_true * log(y_true / y_pred)`.", _EACH)
 def kullback_leibler_divergence(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     y_true, y_pred = _pair(y_true, y_pred)
-    y_true = tf.clip_by_value(y_true, epsilon(), 1)
-    y_pred = tf.clip_by_value(y_pred, epsilon(), 1)
+    y_true, y_pred = clip(y_true, epsilon(), 1), clip(y_pred, epsilon(), 1)
     return tf.reduce_sum(y_true * tf.log(y_true / y_pred), axis=-1)
 
 
@@ -373,8 +375,6 @@ class LossFunctionWrapper(Loss):
         self._fn_kwargs = kwargs
 
     def call(self, y_true: TensorLike, y_pred: TensorLike) -> Any:
-        if isinstance(y_pred, tf.Tensor) and isinstance(y_true, tf.Tensor):
-            y_pred, y_true, _ = squeeze_or_expand(y_pred, y_true, None)
         return self.fn(y_true, y_pred, **self._fn_kwargs)
 
     def get_config(self) -> dict[str, Any]:

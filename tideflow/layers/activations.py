@@ -67,7 +67,7 @@ def selu(x: TensorLike) -> Tensor:
     Returns:
       A tensor of the same shape.
     """
-    return activations.selu(x)
+    return 1.0507009873554804934193349852946 * elu(x, 1.6732632423543772848170429916717)
 
 
 @export("keras.activations.softplus", "keras.backend.softplus")

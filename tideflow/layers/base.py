@@ -27,6 +27,7 @@ from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import InputSpec, check_inputs
 from tideflow.layers.keras_graph import (
     get_graph,
+    in_keras_graph,
     is_symbolic,
     outside_functions,
     runs_as_function,
@@ -346,8 +347,7 @@ class Layer(Connected, Additions, Module):
                 kwargs.pop("training", None)
             return given["training"]
         training = keras_state.training_of_outer_call()
-        wants_one = _requires(self.__dict__.get("call", type(self).call), "training")
-        if training is None and (keras_state.learning_phase_is_set() or wants_one):
+        if training is None and (keras_state.learning_phase_is_set() or in_keras_graph()):
             training = keras_state.learning_phase()
         if training is not None and self._expects("training"):
             kwargs["training"] = keras_state.as_training(training)
@@ -748,14 +748,6 @@ class Layer(Connected, Additions, Module):
         for key, value in self.__dict__.items():
             twin.__dict__[key] = value if key in shared else copy.deepcopy(value, memo)
         return twin
-
-
-@functools.cache
-def _requires(call: Callable, argument: str) -> bool:
-    """Whether a call takes an argument and has no default for it."""
-    found = inspect.getfullargspec(getattr(call, "python_function", call))
-    with_defaults = found.args[len(found.args) - len(found.defaults or ()) :]
-    return argument in found.args and argument not in with_defaults
 
 
 @functools.cache

@@ -111,6 +111,8 @@ def clear_session() -> None:
     keras_state.forget_graphs()
     _Current.session = None
     _variables.clear()
+    with get_graph().as_default():
+        keras_state.learning_phase()  # the first node of the new graph
 
 
 @export("keras.backend.manual_variable_initialization")
@@ -190,8 +192,8 @@ def batch_set_value(tuples: Sequence[tuple[Any, Any]]) -> None:
             value = np.asarray(value, dtype=dtype.as_numpy_dtype)
             if not hasattr(variable, "_keras_assignment"):
                 given = constants.placeholder(dtype, shape=[None] * value.ndim)
-                variable._keras_assignment = given, variable.assign(given, read_value=False)
-            given, assign = variable._keras_assignment
+                variable._keras_assignment = given, variable.assign(given)
+            given, assigned = variable._keras_assignment
             feeds[given] = value
-            assignments.append(assign)
+            assignments.append(getattr(assigned, "op", assigned))
         get_session([tuples[0][0]]).run(assignments, feed_dict=feeds)

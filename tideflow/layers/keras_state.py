@@ -16,7 +16,13 @@ from tideflow.export import export
 from tideflow.graph import dtypes
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import executing_eagerly, get_default_graph, init_scope, name_scope
+from tideflow.graph.scopes import (
+    executing_eagerly,
+    get_default_graph,
+    graph_outside,
+    init_scope,
+    name_scope,
+)
 from tideflow.layers.keras_graph import forget_graph, get_graph, in_keras_graph
 from tideflow.ops.arrays import constants
 
@@ -183,8 +189,13 @@ def learning_phase() -> Any:
 
 
 def learning_phase_is_set() -> bool:
-    """Whether the program has set the learning phase of the default graph to a number."""
-    return of_graph().phase_is_set
+    """Whether the program has set the learning phase to a number, for the whole of eager mode."""
+    return graph_outside().is_eager and of_graph().phase_is_set
+
+
+def is_phase(value: Any) -> bool:
+    """Whether a training mode is the tensor of a learning phase: another call has another one."""
+    return any(value is notes.phase for notes in _graphs.values()) if isinstance(value, Tensor) else False
 
 
 @export("keras.backend.set_learning_phase")

@@ -150,10 +150,13 @@ class RadialConstraint(Constraint):
 _BY_NAME = {
     **{cls.__name__: cls for cls in (Constraint, MaxNorm, NonNeg, UnitNorm, MinMaxNorm, RadialConstraint)},
     "max_norm": MaxNorm,
+    "maxnorm": MaxNorm,
     "min_max_norm": MinMaxNorm,
     "non_neg": NonNeg,
+    "nonneg": NonNeg,
     "radial_constraint": RadialConstraint,
     "unit_norm": UnitNorm,
+    "unitnorm": UnitNorm,
 }
 
 

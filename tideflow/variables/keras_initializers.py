@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from tideflow.export import export
 from tideflow.graph import dtypes
-from tideflow.variables import initializers
+from tideflow.variables import initializers, second_initializers
+from tideflow.variables.behavior import v2_behavior_enabled
 from tideflow.variables.custom_objects import deserialize_keras_object, serialize_keras_object
 from tideflow.variables.initializers import Initializer
 
@@ -114,6 +115,9 @@ _BY_NAME = {
 }
 
 
+_FUNCTIONS = ("he_normal", "he_uniform", "lecun_normal", "lecun_uniform")
+
+
 @export("keras.initializers.serialize")
 def serialize(initializer: Initializer) -> dict[str, Any]:
     """Converts an initializer to a dictionary.
@@ -136,9 +140,17 @@ def deserialize(config: dict[str, Any], custom_objects: dict[str, Any] | None = 
       custom_objects: The program's own initializers, by class name.
 
     Returns:
-      The initializer.
+      The initializer; after `tf.enable_v2_behavior`, in TensorFlow 2's form.
     """
-    return deserialize_keras_object(config, _BY_NAME, custom_objects, "initializer")
+    return deserialize_keras_object(config, _known(), custom_objects, "initializer")
+
+
+def _known() -> dict[str, Any]:
+    """The initializers by name."""
+    if not v2_behavior_enabled():
+        return _BY_NAME
+    own = {made.__name__: made for made in second_initializers.NAMES.values()}
+    return {name: own.get(made.__name__, made) for name, made in _BY_NAME.items()}
 
 
 @export("keras.initializers.get")
@@ -159,7 +171,9 @@ def get(identifier: str | dict | InitializerLike | None) -> Any:
     if isinstance(identifier, dict):
         return deserialize(identifier)
     if isinstance(identifier, str):
-        return deserialize({"class_name": identifier, "config": {}})
+        if identifier in _FUNCTIONS:
+            return deserialize({"class_name": identifier, "config": {}})
+        return deserialize(identifier)  # type: ignore[arg-type]
     if callable(identifier):
         return identifier() if inspect.isclass(identifier) else identifier
     raise ValueError(f"Could not interpret initializer identifier: {identifier}")

@@ -230,7 +230,9 @@ def random_uniform_variable(
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:
-    value = tf.random_uniform_initializer(low, high, dtype=_type(dtype), seed=_seed(seed))(shape)
+    value = tf.random_uniform_initializer(low, high, dtype=_type(dtype), seed=seed_of_numpy(seed, 10**9))(
+        shape
+    )
     return variable(value, dtype, name)
 
 
@@ -244,12 +246,15 @@ def random_normal_variable(
     name: str | None = None,
     seed: int | None = None,
 ) -> Any:
-    value = tf.random_normal_initializer(mean, scale, dtype=_type(dtype), seed=_seed(seed))(shape)
+    value = tf.random_normal_initializer(mean, scale, dtype=_type(dtype), seed=seed_of_numpy(seed, 10**9))(
+        shape
+    )
     return variable(value, dtype, name)
 
 
-def _seed(seed: int | None) -> int:
-    return int(np.random.randint(10e6)) if seed is None else seed
+def seed_of_numpy(seed: int | None, end: int = 10**7) -> int:
+    """The seed that was given; without one, NumPy's generator says it."""
+    return int(np.random.randint(end)) if seed is None else seed
 
 
 @export("keras.backend.random_normal")
@@ -261,7 +266,7 @@ def random_normal(
     dtype: DTypeLike | None = None,
     seed: int | None = None,
 ) -> Tensor:
-    return tf.random_normal(shape, mean=mean, stddev=stddev, dtype=_type(dtype), seed=_seed(seed))
+    return tf.random_normal(shape, mean=mean, stddev=stddev, dtype=_type(dtype), seed=seed_of_numpy(seed))
 
 
 @export("keras.backend.random_uniform")
@@ -273,7 +278,9 @@ def random_uniform(
     dtype: DTypeLike | None = None,
     seed: int | None = None,
 ) -> Tensor:
-    return tf.random_uniform(shape, minval=minval, maxval=maxval, dtype=_type(dtype), seed=_seed(seed))
+    return tf.random_uniform(
+        shape, minval=minval, maxval=maxval, dtype=_type(dtype), seed=seed_of_numpy(seed)
+    )
 
 
 @export("keras.backend.random_binomial")
@@ -281,7 +288,7 @@ def random_uniform(
 def random_binomial(
     shape: ShapeLike, p: float = 0.0, dtype: DTypeLike | None = None, seed: int | None = None
 ) -> Tensor:
-    chosen = tf.random_uniform(shape, dtype=_type(dtype), seed=_seed(seed)) <= p
+    chosen = tf.random_uniform(shape, dtype=_type(dtype), seed=seed_of_numpy(seed)) <= p
     return tf.where(chosen, tf.ones(shape, _type(dtype)), tf.zeros(shape, _type(dtype)))
 
 
@@ -294,7 +301,7 @@ def truncated_normal(
     dtype: DTypeLike | None = None,
     seed: int | None = None,
 ) -> Tensor:
-    return tf.truncated_normal(shape, mean, stddev, dtype=_type(dtype), seed=_seed(seed))
+    return tf.truncated_normal(shape, mean, stddev, dtype=_type(dtype), seed=seed_of_numpy(seed))
 
 
 @export("keras.backend.update")
@@ -491,7 +498,7 @@ def foldr(
 )
 def in_train_phase(x: Any, alt: Any, training: Any = None) -> Any:
     training = keras_state.learning_phase() if training is None else training
-    if isinstance(training, (bool, int)):
+    if not isinstance(training, (tf.Tensor, tf.Variable)):
         chosen = x if training else alt
         return chosen() if callable(chosen) and not isinstance(chosen, tf.Tensor) else chosen
     return switch(training, x, alt)

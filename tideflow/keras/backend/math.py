@@ -157,8 +157,15 @@ def clip(x: TensorLike, min_value: Any, max_value: Any) -> Tensor:
         max_value = min_value
     if min_value is None and max_value is None:
         return x
+    x = tf.convert_to_tensor(x)
     low = -float("inf") if min_value is None else min_value
-    return tf.clip_by_value(x, low, float("inf") if max_value is None else max_value)
+    high = float("inf") if max_value is None else max_value
+    return tf.clip_by_value(x, *(_in_type_of(x, bound) for bound in (low, high)))
+
+
+def _in_type_of(x: Tensor, bound: Any) -> Any:
+    """A bound as a tensor."""
+    return bound if isinstance(bound, (tf.Tensor, tf.Variable)) else tf.constant(bound, x.dtype.base_dtype)
 
 
 @export("keras.backend.max")

@@ -10,6 +10,8 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.image.resizing import resized
+from tideflow.keras.backend.arrays import seed_of_numpy
 from tideflow.layers.argument_docs import explained
 from tideflow.layers.keras_state import epsilon
 from tideflow.layers.shapes import check_data_format, tensor_format
@@ -90,8 +92,7 @@ def in_top_k(predictions: TensorLike, targets: TensorLike, k: int) -> Tensor:
 def dropout(
     x: TensorLike, level: float, noise_shape: ShapeLike | None = None, seed: int | None = None
 ) -> Tensor:
-    seed = int(np.random.randint(10e6)) if seed is None else seed
-    return tf.nn.dropout(x, rate=level, noise_shape=noise_shape, seed=seed)
+    return tf.nn.dropout(x, rate=level, noise_shape=noise_shape, seed=seed_of_numpy(seed))
 
 
 @export("keras.backend.conv1d")
@@ -305,19 +306,15 @@ def resize_images(
     first = data_format == "channels_first"
     rows, cols = (2, 3) if first else (1, 2)
     static = x.shape.as_list()
-    shape = (
-        tf.shape(x)[rows : cols + 1]
-        if None in (static[rows], static[cols])
-        else tf.constant(static[rows : cols + 1])
-    )
+    shape = tf.shape(x)[rows : cols + 1]
     shape *= tf.constant(np.array([height_factor, width_factor], dtype="int32"))
     if first:
         x = tf.transpose(x, [0, 2, 3, 1])
     if interpolation not in ("nearest", "bilinear"):
         raise ValueError('interpolation should be one of "nearest" or "bilinear".')
     method = tf.image.resize_nearest_neighbor if interpolation == "nearest" else tf.image.resize_bilinear
-    resize = functools.partial(method, half_pixel_centers=True)
-    x = resize(x, shape)
+    by_method = functools.partial(method, half_pixel_centers=True)
+    x = resized(x, shape, by_method, preserve_aspect_ratio=False, name=None, same_as_is=False)
     if first:
         x = tf.transpose(x, [0, 3, 1, 2])
     made = list(static)

@@ -200,7 +200,7 @@ def metrics_per_output(given: Any, names: list[str]) -> list[list[Any]]:
     """The metrics of each output."""
     if not given:
         return [[] for _ in names]
-    if isinstance(given, (list, tuple)):
+    if isinstance(given, list):
         nested = any(isinstance(metric, (list, tuple)) for metric in given)
         if not nested:
             if len(names) > 1 and any(isinstance(metric, Metric) for metric in given):
@@ -241,14 +241,16 @@ def _masked_weight(weight: Any, mask: Any, like: Any) -> Any:
     return weight * mask
 
 
-def add_metrics(endpoints: list[Endpoint]) -> None:
-    """Adds the metrics of all outputs to the graph, for their targets."""
+def add_metrics(endpoints: list[Endpoint], weighted: bool) -> None:
+    """Adds the metrics of all outputs, either those that weights of samples change or the others."""
     with tf.name_scope("metrics"):
         for endpoint in endpoints:
             if not endpoint.trained:
                 continue
             mask = getattr(endpoint.output, "_keras_mask", None)
-            for name, metric, weighted in endpoint.metrics:
+            for name, metric, is_weighted in endpoint.metrics:
+                if is_weighted != weighted:
+                    continue
                 weight = endpoint.sample_weight if weighted else None
                 with tf.name_scope(name):
                     weight = _masked_weight(weight, mask, endpoint.output)

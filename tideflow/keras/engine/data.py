@@ -70,7 +70,7 @@ def in_order(data: Any, names: Sequence[str], what: str, shapes: Sequence[Any] =
             raise ValueError(
                 f"Error when checking model {what}: the list of Numpy arrays that you are passing to your "
                 f"model is not the size the model expected. Expected to see {len(names)} array(s), but "
-                f"instead got the following list of {len(found)} arrays: {str(data)[:200]}..."
+                f"instead got the following list of {len(found)} arrays: {str(found)[:200]}..."
             )
         raise ValueError(
             f"Error when checking model {what}: you are passing a list as input to your model, but the model "
@@ -211,9 +211,15 @@ def split(arrays: list[Any], at: int) -> tuple[list[Any], list[Any]]:
     return [a if a is None else a[:at] for a in arrays], [a if a is None else a[at:] for a in arrays]
 
 
+def size_of_batches(given: int | None) -> int:
+    """The size that was given, or the default."""
+    return 32 if given is None else given
+
+
 def batches(number: int, size: int) -> list[tuple[int, int]]:
     """Where batches of `number` samples begin and end."""
-    return [(start, min(start + size, number)) for start in range(0, number, size)]
+    count = -(-number // size)
+    return [(i * size, min((i + 1) * size, number)) for i in range(count)]
 
 
 def shuffled(indices: np.ndarray, size: int, how: Any) -> np.ndarray:

@@ -208,7 +208,7 @@ class Fed:
         arrays = [array for part in found for array in part]
         if not arrays:
             raise ValueError("The model has no inputs to feed: pass `steps`." if steps is None else "no data")
-        self._check_stateful(arrays[0].shape[0], batch_size or 32)
+        self._check_stateful(arrays[0].shape[0], data.size_of_batches(batch_size))
         return self._arrays_source(arrays, batch_size, shuffle, steps, epochs)
 
     def _fitting_batch_size(self, batch_size: int | None, steps: int | None) -> int | None:
@@ -233,7 +233,7 @@ class Fed:
             if epochs is not None and not tf.executing_eagerly():
                 return loops.in_one_stream(arrays, batch_size, shuffle, steps, epochs)
         if steps is None:
-            return loops.from_arrays(arrays, batch_size or 32, shuffle)
+            return loops.from_arrays(arrays, data.size_of_batches(batch_size), shuffle)
         if not tf.executing_eagerly():
             return loops.whole_arrays(arrays, steps)
         return loops.from_arrays(arrays, batch_size or -(-int(arrays[0].shape[0]) // steps), shuffle, steps)
@@ -338,17 +338,12 @@ def per_output(given: Any, names: list[str], what: str) -> list[Any]:
     if given is None or (isinstance(given, (list, tuple)) and not given):
         return [None] * len(names)
     if isinstance(given, dict):
-        return [given.get(name) for name in names]
+        return _named(given, names, what)
     if len(names) == 1:
         single = isinstance(given, (list, tuple)) and len(given) == 1 and np.ndim(given[0]) > 0
         return [given[0] if single else given]
     if isinstance(given, (list, tuple)):
-        if len(given) != len(names):
-            raise ValueError(
-                f"Provided `{what}` was a list of {len(given)} elements, but the model has {len(names)} "
-                f"outputs. You should provide one `{what}` array per model output."
-            )
-        return list(given)
+        return _listed(given, names, what)
     raise TypeError(
         f"The model has multiple outputs, so `{what}` should be either a list or a dict. Provided `{what}` "
         f"type not understood: {given}"
@@ -357,12 +352,29 @@ def per_output(given: Any, names: list[str], what: str) -> list[Any]:
 
 def _per_class(given: Any, names: list[str]) -> list[Any]:
     """The weights of classes for each output."""
+    what = "class_weight"
     if given is None:
         return [None] * len(names)
     if len(names) == 1:
         return [given[names[0]] if isinstance(given, dict) and names[0] in given else given]
-    if isinstance(given, dict):
-        return [given.get(name) for name in names]
+    return _named(given, names, what) if isinstance(given, dict) else _listed(given, names, what)
+
+
+def _named(given: dict[str, Any], names: list[str], what: str) -> list[Any]:
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(
+            f"Unknown entries in {what} dictionary: {unknown}. Only expected following keys: {names}"
+        )
+    return [given.get(name) for name in names]
+
+
+def _listed(given: Any, names: list[str], what: str) -> list[Any]:
+    if len(given) != len(names):
+        raise ValueError(
+            f"Provided `{what}` was a list of {len(given)} elements, but the model has {len(names)} "
+            f"outputs. You should provide one `{what}`array per model output."
+        )
     return list(given)
 
 

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import tideflow as tf
 from tideflow.graph import nest
+from tideflow.layers import keras_state
 from tideflow.layers.base import Layer
 from tideflow.layers.nodes import Node
 
@@ -117,8 +118,9 @@ def called_again(
             arguments = nest.map_structure(
                 lambda x: values.get(id(x), x) if isinstance(x, tf.Tensor) else x, dict(node.arguments)
             )
-            if training is not None and layer._expects("training"):
-                arguments.setdefault("training", training)
+            if layer._expects("training"):
+                given_mode = arguments.setdefault("training", training)
+                arguments["training"] = training if keras_state.is_phase(given_mode) else given_mode
             made = nest.flatten(layer(taken, **arguments))
             values.update({id(tensor): value for tensor, value in zip(node.outputs, made, strict=True)})
     missing = [tensor for tensor in nest.flatten(outputs) if id(tensor) not in values]

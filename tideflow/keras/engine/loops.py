@@ -195,6 +195,8 @@ def fit(
 
         stopped = callbacks.model.stop_training
         done = run_batches(model, function, source, TRAIN, callbacks, iterator or source.batches(), add)
+        if not done and source.samples is not None:
+            raise ValueError("Empty training data.")
         if done:
             logs.update(zip(model.metrics_names, totals.results(), strict=False))
             if source.steps is None and source.samples is None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tideflow as tf
+from tideflow.functions.tracing import defun
 from tideflow.graph import nest
 from tideflow.graph.scopes import graph_outside
 from tideflow.keras.engine import compiling, composites, loops
@@ -43,7 +44,7 @@ class Compiled:
                 tf.TensorSpec([size, *array.shape[1:]] if array.ndim else [], _type_of(array))
                 for array, size in zip(arrays, sizes, strict=False)
             ]
-            self._traced[key] = tf.function(
+            self._traced[key] = defun(
                 lambda *tensors: self._function(list(tensors)), input_signature=signature, autograph=False
             )
         outputs = self._traced[key](*[tf.constant(array, _type_of(array)) for array in arrays])
@@ -52,7 +53,7 @@ class Compiled:
     def _of_composites(self, arrays: list[Any]) -> list[Any]:
         """The same where some are sparse or ragged: the function is traced for tensors like these."""
         if None not in self._traced:
-            self._traced[None] = tf.function(lambda *tensors: self._function(list(tensors)), autograph=False)
+            self._traced[None] = defun(lambda *tensors: self._function(list(tensors)), autograph=False)
         outputs = self._traced[None](*_tensors(arrays))
         return list(map(composites.value_of, outputs))
 
@@ -61,13 +62,15 @@ def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
     """A function of a batch's arrays: inputs, targets, weights of samples. It gives the loss and the metrics,
     or the outputs.
     """
+    if model.run_eagerly:
+        return eager_step(model, mode)
+    sizes = [tensor.shape.as_list()[0] for tensor in model.inputs]
+    return Compiled(lambda tensors: run(model, mode, tensors), sizes)
 
-    def on_tensors(tensors: list[Any]) -> list[Any]:
-        return run(model, mode, tensors)
 
-    if not model.run_eagerly:
-        return Compiled(on_tensors, [tensor.shape.as_list()[0] for tensor in model.inputs])
-    return lambda arrays: eagerly(on_tensors, arrays)
+def eager_step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
+    """The same, operation by operation."""
+    return lambda arrays: eagerly(lambda tensors: run(model, mode, tensors), arrays)
 
 
 def eagerly(function: Callable[[list[Any]], list[Any]], arrays: list[Any]) -> list[Any]:
@@ -118,7 +121,8 @@ def _loss(model: Any, tensors: list[Any], training: bool) -> tuple[Any, list[com
 
 
 def _results(model: Any, loss: Any, endpoints: list[compiling.Endpoint]) -> list[Any]:
-    compiling.add_metrics(endpoints)
+    compiling.add_metrics(endpoints, weighted=False)
+    compiling.add_metrics(endpoints, weighted=True)
     with tf.control_dependencies(noted_updates()):
         return [loss, *(tf.identity(metric.result()) for metric in model._reported_metrics)]
 

@@ -134,10 +134,12 @@ class Model(Fed, Network):
         for endpoint, target in zip(self._endpoints, targets, strict=True):
             if target is not None or not self._has_steps:
                 endpoint.make_target(target)
-        trained = self.run_eagerly or self.losses or any(end.trained for end in self._endpoints)
+        trained = any(end.trained for end in self._endpoints) or self.run_eagerly or self.losses
         if self._is_graph_network and not trained:
             raise ValueError("The model cannot be compiled because it has no loss to optimize.")
         compiling.make_metrics(self, self._endpoints, arguments["metrics"], arguments["weighted_metrics"])
+        if not self._has_steps:
+            compiling.add_metrics(self._endpoints, weighted=False)
         self._connect_losses([False] * len(self._endpoints))
         self._collected_trainable_weights = self.trainable_weights
 
@@ -149,7 +151,7 @@ class Model(Fed, Network):
             return
         for endpoint in self._endpoints:
             endpoint.make_sample_weight()
-        compiling.add_metrics(self._endpoints)
+        compiling.add_metrics(self._endpoints, weighted=True)
         self.total_loss = compiling.total_loss(self, self._endpoints)
 
     @property
@@ -254,19 +256,33 @@ class Model(Fed, Network):
     _make_test_function = functools.partialmethod(_function, loops.TEST)
     _make_predict_function = functools.partialmethod(_function, loops.PREDICT)
 
-    def _current_function(self, mode: str) -> Callable[[list[Any]], Any]:
-        """What runs one batch, made anew where a batch has weights of samples and those before had none."""
+    def _current_function(self, mode: str, source: loops.Source) -> Callable[[list[Any]], Any]:
+        """What runs one batch, made anew where a batch has weights of samples and those before had none.
+
+        In a graph it is made before the metrics of arrays are reset, and within the first step of others.
+        """
+        if source.samples is not None and self._strategy is None and not tf.executing_eagerly():
+            self._function(mode)
         return lambda arrays: self._function(mode)(arrays)
+
+    def _batch_function(self, mode: str) -> Callable[[list[Any]], Any]:
+        """What runs a batch that the program hands over itself: in eager mode that is not compiled."""
+        own_optimizer = isinstance(self.optimizer, Optimizer) or not self._is_compiled
+        fits = own_optimizer and self.sample_weight_mode is None and self._target_tensors is None
+        if tf.executing_eagerly() and self._strategy is None and fits:
+            return steps.eager_step(self, mode)
+        return self._function(mode)
 
     def _make_function(self, mode: str) -> tuple[Any, bool]:
         inputs = self._feed_tensors(training=mode != loops.PREDICT)
-        phase = keras_state.of_graph().phase
+        phase = keras_state.learning_phase() if mode == loops.TRAIN else keras_state.of_graph().phase
         takes_phase = isinstance(phase, tf.Tensor)
         inputs = [*inputs, phase] if takes_phase else inputs
         if mode == loops.PREDICT:
             said = getattr(self, "_function_kwargs", {})
-            updates = self.state_updates
-            return function(inputs, self.outputs, updates, "predict_function", **said), takes_phase
+            with tf.name_scope("predict"):
+                made = function(inputs, self.outputs, self.state_updates, "predict_function", **said)
+            return made, takes_phase
         results = [
             metric._call_result for metric in self._reported_metrics if hasattr(metric, "_call_result")
         ]
@@ -278,7 +294,8 @@ class Model(Fed, Network):
             updates += [u for u in self.updates if all(u is not other for other in updates)]
         updates = [u for u in updates if not any(u is getattr(r, "op", None) for r in results)]
         outputs = [self.total_loss, *results]
-        made = function(inputs, outputs, updates, f"{mode}_function", **self._function_kwargs)
+        with tf.name_scope("training" if mode == loops.TRAIN else "evaluation"):
+            made = function(inputs, outputs, updates, f"{mode}_function", **self._function_kwargs)
         return made, takes_phase
 
     def _optimizer_updates(self) -> list[Any]:
@@ -370,7 +387,7 @@ class Model(Fed, Network):
             at = int(arrays[0].shape[0] * (1.0 - validation_split))
             kept, held = data.split(arrays, at)
             source = self._arrays_source(kept, batch_size, shuffle, steps_per_epoch, epochs)
-            validation = loops.from_arrays(held, batch_size or 32, shuffle=True)
+            validation = loops.from_arrays(held, data.size_of_batches(batch_size), shuffle=True)
         else:
             source = self._source(
                 x,
@@ -429,8 +446,7 @@ class Model(Fed, Network):
     ) -> Any:
         if self._strategy is not None:
             replicated.check_callbacks(callbacks, self.optimizer)
-        train = self._current_function(loops.TRAIN)
-        test = self._current_function(loops.TEST)
+        train = self._current_function(loops.TRAIN, source)
         together = loops.callback_list(
             self,
             callbacks,
@@ -446,8 +462,8 @@ class Model(Fed, Network):
         if verbose:
             _announce(source, validation)
 
-        def validate(callbacks: Any) -> list[Any]:
-            return loops.evaluate(self, test, validation, callbacks)
+        def validate(validation: loops.Source, callbacks: Any) -> list[Any]:
+            return loops.evaluate(self, self._current_function(loops.TEST, validation), validation, callbacks)
 
         return loops.fit(
             self,
@@ -457,7 +473,7 @@ class Model(Fed, Network):
             initial_epoch,
             together,
             verbose,
-            validate if validation is not None else None,
+            functools.partial(validate, validation) if validation is not None else None,
             validation_freq,
         )
 
@@ -502,7 +518,7 @@ class Model(Fed, Network):
         return self._evaluated(source, callbacks, verbose)
 
     def _evaluated(self, source: loops.Source, callbacks: Any, verbose: int) -> Any:
-        function = self._current_function(loops.TEST)
+        function = self._current_function(loops.TEST, source)
         together = loops.callback_list(self, callbacks, loops.TEST, source, verbose)
         found = loops.evaluate(self, function, source, together, verbose)
         return found[0] if len(found) == 1 else found
@@ -590,7 +606,7 @@ class Model(Fed, Network):
         return self._one_batch(loops.TEST, self._standardized(x, y, sample_weight), reset_metrics)
 
     def _one_batch(self, mode: str, found: Any, reset_metrics: bool) -> Any:
-        outputs = self._function(mode)([array for part in found for array in part])
+        outputs = self._batch_function(mode)([array for part in found for array in part])
         if reset_metrics:
             self.reset_metrics()
         return outputs[0] if len(outputs) == 1 else outputs
@@ -605,7 +621,7 @@ class Model(Fed, Network):
           An array, or a list of arrays.
         """
         inputs, _, _ = self._standardized(x, training=False)
-        outputs = self._function(loops.PREDICT)(inputs)
+        outputs = self._batch_function(loops.PREDICT)(inputs)
         if tf.executing_eagerly():
             outputs = [tf.constant(output) for output in outputs]
         return outputs[0] if len(outputs) == 1 else outputs

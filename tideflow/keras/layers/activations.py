@@ -9,11 +9,11 @@ import numpy as np
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.keras.backend import arrays
 from tideflow.layers import activations, keras_state
 from tideflow.layers.argument_docs import described
 from tideflow.layers.configured import Configured
 from tideflow.layers.input_spec import InputSpec
-from tideflow.ops.control_flow.conditionals import smart_cond
 
 if TYPE_CHECKING:
     from tideflow.graph.operation import Tensor
@@ -158,17 +158,9 @@ class ReLU(_SameShape):
         return activations.relu(inputs, self.negative_slope, self.max_value, self.threshold)
 
 
-class _Noise(_SameShape):
-    """Something random that happens in training only."""
-
-    def _in_training(self, inputs: Tensor, training: Any, noisy: Callable[[], Tensor]) -> Tensor:
-        training = keras_state.learning_phase() if training is None else training
-        return smart_cond(training, noisy, lambda: tf.identity(inputs))
-
-
 @export("keras.layers.GaussianNoise")
 @described("Adds normally distributed noise during training.")
-class GaussianNoise(_Noise):
+class GaussianNoise(_SameShape):
     _config = ("stddev",)
 
     def __init__(self, stddev: float, **kwargs: Any):
@@ -176,16 +168,15 @@ class GaussianNoise(_Noise):
         self.stddev = stddev
 
     def call(self, inputs: Tensor, training: Any = None) -> Tensor:
-        return self._in_training(
-            inputs,
-            training,
-            lambda: inputs + tf.random_normal(tf.shape(inputs), 0.0, self.stddev, dtype=inputs.dtype),
-        )
+        def noisy() -> Tensor:
+            return inputs + arrays.random_normal(tf.shape(inputs), 0.0, self.stddev, inputs.dtype)
+
+        return arrays.in_train_phase(noisy, inputs, training)
 
 
 @export("keras.layers.GaussianDropout")
 @described("Multiplies by normally distributed noise around one during training.")
-class GaussianDropout(_Noise):
+class GaussianDropout(_SameShape):
     _config = ("rate",)
 
     def __init__(self, rate: float, **kwargs: Any):
@@ -196,16 +187,16 @@ class GaussianDropout(_Noise):
         if not 0 < self.rate < 1:
             return inputs
         stddev = (self.rate / (1.0 - self.rate)) ** 0.5
-        return self._in_training(
-            inputs,
-            training,
-            lambda: inputs * tf.random_normal(tf.shape(inputs), 1.0, stddev, dtype=inputs.dtype),
-        )
+
+        def noisy() -> Tensor:
+            return inputs * arrays.random_normal(tf.shape(inputs), 1.0, stddev, inputs.dtype)
+
+        return arrays.in_train_phase(noisy, inputs, training)
 
 
 @export("keras.layers.AlphaDropout")
 @described("Dropout that keeps mean and variance, for networks of `selu`.")
-class AlphaDropout(_Noise):
+class AlphaDropout(_SameShape):
     _config = ("rate",)
 
     def __init__(self, rate: float, noise_shape: Any = None, seed: int | None = None, **kwargs: Any):
@@ -223,12 +214,11 @@ class AlphaDropout(_Noise):
         b = -a * low * self.rate
 
         def noisy() -> Tensor:
-            kept = tf.cast(
-                tf.greater_equal(tf.random_uniform(shape, seed=self.seed), self.rate), inputs.dtype
-            )
+            kept = tf.greater_equal(arrays.random_uniform(shape, seed=self.seed), self.rate)
+            kept = tf.cast(kept, inputs.dtype)
             return a * (inputs * kept + low * (1 - kept)) + b
 
-        return self._in_training(inputs, training, noisy)
+        return arrays.in_train_phase(noisy, inputs, training)
 
 
 @export("keras.layers.Embedding")

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import tideflow as tf
 from tideflow.export import export
+from tideflow.keras.backend import arrays, neural
 from tideflow.keras.layers.recurrent import RNN, initial_state
-from tideflow.layers import keras_state
 from tideflow.layers.argument_docs import described
 from tideflow.layers.configured import Configured
 from tideflow.layers.input_spec import InputSpec
-from tideflow.ops.control_flow.conditionals import smart_cond
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import InitializerLike, RegularizerLike, ShapeLike
@@ -126,10 +125,9 @@ class Cell(Configured):
         if not 0 < rate < 1:
             return None
         if self.__dict__[place] is None:
-            training = keras_state.learning_phase() if training is None else training
             ones = tf.ones_like(x)
             self.__dict__[place] = [
-                smart_cond(training, lambda: tf.nn.dropout(ones, rate=rate), lambda: ones)
+                arrays.in_train_phase(lambda: neural.dropout(ones, rate), ones, training)
                 for _ in range(count)
             ]
         return self.__dict__[place]
@@ -274,10 +272,9 @@ class LSTMCell(Cell):
             z += tf.matmul(h * recurrent_masks[0] if recurrent_masks else h, self.recurrent_kernel)
             z = tf.nn.bias_add(z, self.bias) if self.use_bias else z
             return [lambda part=part: part for part in tf.split(z, num_or_size_splits=4, axis=1)]
+        given = [inputs * mask for mask in masks] if masks else [inputs] * 4
         kernels = tf.split(self.kernel, num_or_size_splits=4, axis=1)
-        parts = [
-            tf.matmul(inputs * masks[i] if masks else inputs, kernel) for i, kernel in enumerate(kernels)
-        ]
+        parts = [tf.matmul(x, kernel) for x, kernel in zip(given, kernels, strict=True)]
         if self.use_bias:
             biases = tf.split(self.bias, num_or_size_splits=4, axis=0)
             parts = [tf.nn.bias_add(x, bias) for x, bias in zip(parts, biases, strict=True)]
@@ -370,41 +367,63 @@ class GRUCell(Cell):
 
     def call(self, inputs: Any, states: Any, training: Any = None) -> Any:
         h = states[0]
-        n = self.units
         masks, recurrent_masks = self._masks(inputs, h, training)
         bias = recurrent_bias = None
         if self.use_bias:
             bias, recurrent_bias = tf.unstack(self.bias) if self.reset_after else (self.bias, None)
-        one_product = self.implementation == 2
-
-        def given(number: int) -> Any:
-            return inputs * masks[0 if one_product else number] if masks else inputs
-
-        def kept(number: int) -> Any:
-            return h * recurrent_masks[0 if one_product else number] if recurrent_masks else h
-
-        if one_product:
-            x = tf.matmul(given(0), self.kernel)
-            x = x if bias is None else tf.nn.bias_add(x, bias)
-            xs = tf.split(x, 3, axis=-1)
+        if self.implementation == 2:
+            h = h * recurrent_masks[0] if recurrent_masks else h
+            inputs = inputs * masks[0] if masks else inputs
+            z, hh = self._of_whole_products(inputs, h, bias, recurrent_bias)
         else:
-            xs = [tf.matmul(given(k), self.kernel[:, n * k : n * (k + 1)]) for k in range(3)]
-            if bias is not None:
-                xs = [tf.nn.bias_add(x, bias[n * k : n * (k + 1)]) for k, x in enumerate(xs)]
-
-        def of_state(k: int, value: Any) -> Any:
-            product = tf.matmul(value, self.recurrent_kernel[:, n * k : n * (k + 1)])
-            if self.reset_after and recurrent_bias is not None:
-                product = tf.nn.bias_add(product, recurrent_bias[n * k : n * (k + 1)])
-            return product
-
-        update, reset = of_state(0, kept(0)), of_state(1, kept(1))
-        z = self.recurrent_activation(xs[0] + update)
-        r = self.recurrent_activation(xs[1] + reset)
-        inner = r * of_state(2, kept(2)) if self.reset_after else of_state(2, r * kept(2))
-        hh = self.activation(xs[2] + inner)
+            given = [inputs * mask for mask in masks] if masks else [inputs] * 3
+            z, hh = self._of_each_product(given, h, recurrent_masks, bias, recurrent_bias)
         h = z * h + (1 - z) * hh
         return h, [h]
+
+    # The order of the nodes of both is TensorFlow's: seeds and names depend on it.
+
+    def _of_each_product(
+        self, given: list[Any], h: Any, recurrent_masks: Any, bias: Any, recurrent_bias: Any
+    ) -> tuple[Any, Any]:
+        """The update gate and the candidate, by one product for each gate."""
+        parts = [slice(self.units), slice(self.units, self.units * 2), slice(self.units * 2, None)]
+        xs = [tf.matmul(x, self.kernel[:, part]) for x, part in zip(given, parts, strict=True)]
+        if bias is not None:
+            xs = [tf.nn.bias_add(x, bias[part]) for x, part in zip(xs, parts, strict=True)]
+        hs = [h * mask for mask in recurrent_masks] if recurrent_masks else [h] * 3
+        gates = [tf.matmul(hs[k], self.recurrent_kernel[:, parts[k]]) for k in range(2)]
+        if recurrent_bias is not None:
+            gates = [tf.nn.bias_add(gates[k], recurrent_bias[parts[k]]) for k in range(2)]
+        z = self.recurrent_activation(xs[0] + gates[0])
+        r = self.recurrent_activation(xs[1] + gates[1])
+        if not self.reset_after:
+            inner = tf.matmul(r * hs[2], self.recurrent_kernel[:, parts[2]])
+        else:
+            inner = tf.matmul(hs[2], self.recurrent_kernel[:, parts[2]])
+            inner = inner if recurrent_bias is None else tf.nn.bias_add(inner, recurrent_bias[parts[2]])
+            inner = r * inner
+        return z, self.activation(xs[2] + inner)
+
+    def _of_whole_products(self, inputs: Any, h: Any, bias: Any, recurrent_bias: Any) -> tuple[Any, Any]:
+        """The update gate and the candidate, by one product for all gates as far as that is possible."""
+        n = self.units
+        x = tf.matmul(inputs, self.kernel)
+        x = x if bias is None else tf.nn.bias_add(x, bias)
+        xs = [x[:, :n], x[:, n : 2 * n], x[:, 2 * n :]]
+        if self.reset_after:
+            inner = tf.matmul(h, self.recurrent_kernel)
+            inner = inner if recurrent_bias is None else tf.nn.bias_add(inner, recurrent_bias)
+        else:
+            inner = tf.matmul(h, self.recurrent_kernel[:, : 2 * n])
+        update, reset = inner[:, :n], inner[:, n : 2 * n]
+        z = self.recurrent_activation(xs[0] + update)
+        r = self.recurrent_activation(xs[1] + reset)
+        if self.reset_after:
+            inner = r * inner[:, 2 * n :]
+        else:
+            inner = tf.matmul(r * h, self.recurrent_kernel[:, 2 * n :])
+        return z, self.activation(xs[2] + inner)
 
 
 _LAYER_OPTIONS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")

@@ -446,16 +446,7 @@ class RNN(Configured):
 
     def _new_states(self, batch: int, sizes: list[list[int]]) -> list[Any]:
         """Variables of zeros, nested as the states of the cell are."""
-        made = [
-            tf.Variable(
-                tf.zeros([batch, *size], self._dtype or keras_state.floatx()),
-                trainable=False,
-                use_resource=True,
-            )
-            for size in sizes
-        ]
-        for variable in made:
-            tf.keras.backend.set_value(variable, np.zeros([batch, *variable.shape.as_list()[1:]]))
+        made = [tf.keras.backend.zeros([batch, *size], self._dtype) for size in sizes]
         nested = isinstance(self.cell.state_size, (list, tuple))
         return list(nest.pack_sequence_as(self.cell.state_size, made)) if nested else made
 

@@ -63,6 +63,10 @@ class Wrapper(Layer):
         return cls(layer, **config)
 
 
+# Layers that are others in TensorFlow 2: these are called for each time step, where the batch size is known.
+_OF_VERSION_1 = ("BatchNormalization", "GRU", "LSTM", "GRUCell", "LSTMCell", "CuDNNGRU", "CuDNNLSTM")
+
+
 @export("keras.layers.TimeDistributed")
 @described("Applies a layer to each time step.")
 class TimeDistributed(Wrapper):
@@ -73,7 +77,7 @@ class TimeDistributed(Wrapper):
             )
         super().__init__(layer, **kwargs)
         self.supports_masking = True
-        own = type(layer).__module__.startswith("tideflow.")
+        own = type(layer).__module__.startswith("tideflow.") and type(layer).__name__ not in _OF_VERSION_1
         self._always_use_reshape = own and not getattr(layer, "stateful", False)
 
     def build(self, input_shape: ShapeLike) -> None:
@@ -94,9 +98,7 @@ class TimeDistributed(Wrapper):
         return tf.TensorShape([inner[0], sizes[1], *inner[1:]])
 
     def call(self, inputs: Any, training: Any = None, mask: Any = None) -> Any:
-        given: dict[str, Any] = {}
-        if training is not None and self.layer._expects("training"):
-            given["training"] = training
+        given: dict[str, Any] = {"training": training} if self.layer._expects("training") else {}
         sizes = inputs.shape.as_list()
         if sizes[0] and not self._always_use_reshape:
             return rnn(lambda x, _: (self.layer(x, **given), []), inputs, [], input_length=sizes[1])[1]
@@ -104,14 +106,10 @@ class TimeDistributed(Wrapper):
         flat = tf.reshape(inputs, [-1, *_open_sizes(inputs, 2)])
         if mask is not None and self.layer._expects("mask"):
             given["mask"] = tf.reshape(mask, [-1, *_open_sizes(mask, 2)])
-        output = self.layer.call(flat, **given)
-        batch = sizes[0] if sizes[0] is not None and sizes[1] is not None else -1
-        made = tf.reshape(output, [batch, steps, *_open_sizes(output, 1)])
-        made.set_shape([sizes[0], sizes[1], *output.shape.as_list()[1:]])
-        regularizer = getattr(self.layer, "activity_regularizer", None)
-        if regularizer is not None:
-            self.add_loss(regularizer(output), inputs)
-        return made
+        self.__dict__["_flattened"] = inputs, flat
+        output = self.layer(flat, **given)
+        inner = self.compute_output_shape(inputs.shape).as_list()[2:]
+        return tf.reshape(output, [-1, steps, *_open_sizes(output, 1, inner)])
 
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         """Which time steps are there: what the layer says of each of them."""
@@ -119,19 +117,24 @@ class TimeDistributed(Wrapper):
         if sizes[0]:
             return mask
         inner = None if mask is None else tf.reshape(mask, [-1, *_open_sizes(mask, 2)])
-        found = self.layer.compute_mask(tf.reshape(inputs, [-1, *_open_sizes(inputs, 2)]), inner)
+        called_with, flat = self.__dict__.get("_flattened", (None, None))
+        found = self.layer.compute_mask(flat if inputs is called_with else inputs, inner)
         if found is not None:
             steps = sizes[1] or tf.shape(inputs)[1]
             return tf.reshape(found, [-1, steps, *_open_sizes(found, 1)])
         if mask is None:
             return None
-        return tf.reduce_any(mask, axis=list(range(2, mask.shape.ndims)))
+        for _ in range(2, mask.shape.ndims):
+            mask = tf.reduce_any(mask, axis=-1)
+        return mask
 
 
-def _open_sizes(x: Any, first: int) -> list[Any]:
+def _open_sizes(x: Any, first: int, sizes: Sequence[int | None] | None = None) -> list[Any]:
+    """The sizes of the axes from one on, as far as they are known; computed where they are not."""
     full = None
+    known = x.shape.as_list()[first:] if sizes is None else sizes
     sizes = []
-    for axis, size in enumerate(x.shape.as_list()[first:], first):
+    for axis, size in enumerate(known, first):
         if size is None:
             full = tf.shape(x) if full is None else full
             size = full[axis]
@@ -246,9 +249,7 @@ class Bidirectional(Wrapper):
         made = []
         for layer, first in zip((self.forward_layer, self.backward_layer), firsts, strict=True):
             own = {**given, "initial_state": first} if first else given
-            with tf.name_scope(layer.name):
-                made.append(layer.call(inputs, **own))
-            self._add_penalty(layer, made[-1], inputs)
+            made.append(layer(inputs, **own))
         states: list[Any] = []
         if self.return_state:
             states = [state for output in made for state in output[1:]]
@@ -287,11 +288,6 @@ class Bidirectional(Wrapper):
         if self.return_state:
             masks += [None] * len(self.forward_layer.states) * 2
         return masks if len(masks) > 1 else masks[0]
-
-    def _add_penalty(self, layer: Any, output: Any, inputs: Any) -> None:
-        regularizer = getattr(layer, "activity_regularizer", None)
-        if regularizer is not None:
-            self.add_loss(regularizer(output[0] if self.return_state else output), inputs)
 
     @property
     def constraints(self) -> dict[Any, Any]:

@@ -32,6 +32,7 @@ _WORDS = {
 @explained("Whether values are equal.", _EACH)
 def accuracy(y_true: TensorLike, y_pred: TensorLike) -> Tensor:
     y_pred = tf.convert_to_tensor(y_pred)
+    y_pred.shape.assert_is_compatible_with(y_true.shape)
     if y_true.dtype != y_pred.dtype:
         y_pred = tf.cast(y_pred, y_true.dtype)
     return tf.cast(tf.equal(y_true, y_pred), floatx())

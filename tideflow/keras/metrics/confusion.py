@@ -65,12 +65,12 @@ def counted(
     class_id: int | None = None,
 ) -> dict[str, Tensor]:
     """The weighted number of samples of each kind, at each threshold."""
-    y_pred = _as_probabilities(tf.cast(y_pred, tf.float32))
-    y_true = tf.cast(y_true, tf.float32)
+    y_true, y_pred = tf.cast(y_true, tf.float32), tf.cast(y_pred, tf.float32)
+    y_pred.shape.assert_is_compatible_with(y_true.shape)
+    y_pred = _as_probabilities(y_pred)
     y_pred, y_true, sample_weight = losses.squeeze_or_expand(
         y_pred, y_true, None if sample_weight is None else tf.cast(sample_weight, tf.float32)
     )
-    y_pred.shape.assert_is_compatible_with(y_true.shape)
     if top_k is not None:
         _, best = tf.nn.top_k(y_pred, top_k)
         chosen = tf.reduce_sum(tf.one_hot(best, tf.shape(y_pred)[-1], axis=-1), axis=-2)

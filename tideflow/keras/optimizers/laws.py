@@ -190,7 +190,13 @@ class Adagrad(Optimizer):
             self.add_slot(var, "accumulator", first)
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        return {**super()._coefficients(dtype), "epsilon": tf.convert_to_tensor(self.epsilon, dtype)}
+        found = super()._coefficients(dtype)
+        return {
+            **found,
+            "epsilon": tf.convert_to_tensor(self.epsilon, dtype),
+            "neg_lr_t": -found["lr_t"],
+            "zero": tf.zeros((), tf.int64),
+        }
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: dict[str, Any] | None = None) -> Optimizer:
@@ -249,21 +255,11 @@ class _Moments(Optimizer):
         self._set_hyper("beta_2", beta_2)
         self.epsilon = epsilon or default_epsilon()
 
-    def _coefficients(self, dtype: Any) -> dict[str, Any]:
-        found = super()._coefficients(dtype)
+    def _decays(self, dtype: Any) -> tuple[Any, Any, Any]:
+        """The number of this step, and the decays of the two averages."""
         step = tf.cast(self.iterations + 1, dtype)
         beta_1, beta_2 = (tf.identity(self._get_hyper(name, dtype)) for name in ("beta_1", "beta_2"))
-        beta_1_power, beta_2_power = tf.pow(beta_1, step), tf.pow(beta_2, step)
-        return {
-            **found,
-            "epsilon": tf.convert_to_tensor(self.epsilon, dtype),
-            "beta_1_t": beta_1,
-            "beta_1_power": beta_1_power,
-            "one_minus_beta_1_t": 1 - beta_1,
-            "beta_2_t": beta_2,
-            "beta_2_power": beta_2_power,
-            "one_minus_beta_2_t": 1 - beta_2,
-        }
+        return step, beta_1, beta_2
 
 
 def _averaged_rows(slot: Any, decay: Any, indices: Any, values: Any) -> Any:
@@ -293,9 +289,24 @@ class Adam(_Moments):
         if amsgrad:
             self._states = {"m": "m", "v": "v", "vhat": "vhat"}
 
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        found = super()._coefficients(dtype)
+        step, beta_1, beta_2 = self._decays(dtype)
+        beta_1_power, beta_2_power = tf.pow(beta_1, step), tf.pow(beta_2, step)
+        return {
+            **found,
+            "lr": found["lr_t"] * (tf.sqrt(1 - beta_2_power) / (1 - beta_1_power)),
+            "epsilon": tf.convert_to_tensor(self.epsilon, dtype),
+            "beta_1_t": beta_1,
+            "beta_1_power": beta_1_power,
+            "one_minus_beta_1_t": 1 - beta_1,
+            "beta_2_t": beta_2,
+            "beta_2_power": beta_2_power,
+            "one_minus_beta_2_t": 1 - beta_2,
+        }
+
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
         c = self._numbers_for(var, apply_state)
-        rate = c["lr_t"] * (tf.sqrt(1 - c["beta_2_power"]) / (1 - c["beta_1_power"]))
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_t = _averaged_rows(m, c["beta_1_t"], indices, grad * c["one_minus_beta_1_t"])
         v_t = _averaged_rows(v, c["beta_2_t"], indices, grad * grad * c["one_minus_beta_2_t"])
@@ -304,7 +315,7 @@ class Adam(_Moments):
             v_hat = self.get_slot(var, "vhat")
             v_t = v_hat.assign(tf.maximum(v_hat, v_t))
             done.append(v_t)
-        step = var.assign_sub(rate * m_t / (tf.sqrt(v_t) + c["epsilon"]))
+        step = var.assign_sub(c["lr"] * m_t / (tf.sqrt(v_t) + c["epsilon"]))
         return tf.group(step, *done)
 
 
@@ -325,6 +336,21 @@ class Adamax(_Moments):
     ):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
 
+    def _coefficients(self, dtype: Any) -> dict[str, Any]:
+        found = super()._coefficients(dtype)
+        step, beta_1, beta_2 = self._decays(dtype)
+        beta_1_power = tf.pow(beta_1, step)
+        return {
+            **found,
+            "neg_scaled_lr": -found["lr_t"] / (1 - beta_1_power),
+            "epsilon": tf.convert_to_tensor(self.epsilon, dtype),
+            "beta_1_t": beta_1,
+            "beta_1_power": beta_1_power,
+            "one_minus_beta_1_t": 1 - beta_1,
+            "beta_2_t": beta_2,
+            "zero": tf.zeros((), tf.int64),
+        }
+
     def _resource_apply_sparse(self, grad: Any, var: Any, indices: Any, apply_state: Any = None) -> Any:
         c = self._numbers_for(var, apply_state)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
@@ -332,7 +358,7 @@ class Adamax(_Moments):
         v_rows = tf.maximum(tf.gather(v, indices) * c["beta_2_t"], tf.abs(grad))
         with tf.control_dependencies([m_rows, v_rows]):
             kept = scatter_update(m, indices, m_rows), scatter_update(v, indices, v_rows)
-        rows = -c["lr_t"] / (1 - c["beta_1_power"]) * (m_rows / (v_rows + c["epsilon"]))
+        rows = c["neg_scaled_lr"] * (m_rows / (v_rows + c["epsilon"]))
         return tf.group(scatter_add(var, indices, rows), *kept)
 
 
@@ -377,25 +403,28 @@ class Nadam(_Moments):
         schedule = tf.cast(tf.identity(self._m_cache), dtype) * m_t
         if dtype is self._m_cache.dtype.base_dtype:
             schedule = tf.identity(self._m_cache.assign(schedule))
+        next_schedule = schedule * m_t_1
         return {
             "lr_t": rate,
+            "neg_lr_t": -rate,
             "epsilon": tf.convert_to_tensor(self.epsilon, dtype),
             "beta_1_t": beta_1,
             "beta_2_t": beta_2,
+            "m_t": m_t,
             "m_t_1": m_t_1,
             "one_minus_beta_1_t": 1 - beta_1,
             "one_minus_beta_2_t": 1 - beta_2,
             "one_minus_m_t": 1.0 - m_t,
-            "one_minus_schedule": 1.0 - schedule,
-            "one_minus_next_schedule": 1.0 - schedule * m_t_1,
-            "one_minus_beta_2_power": 1.0 - tf.pow(beta_2, step),
+            "one_minus_m_schedule_new": 1.0 - schedule,
+            "one_minus_m_schedule_next": 1.0 - next_schedule,
+            "v_t_prime_denominator": 1.0 - tf.pow(beta_2, step),
         }
 
     def _step(self, grad: Any, m: Any, v: Any, c: dict[str, Any]) -> Any:
-        ahead = c["one_minus_m_t"] * (grad / c["one_minus_schedule"]) + c["m_t_1"] * (
-            m / c["one_minus_next_schedule"]
+        ahead = c["one_minus_m_t"] * (grad / c["one_minus_m_schedule_new"]) + c["m_t_1"] * (
+            m / c["one_minus_m_schedule_next"]
         )
-        return c["lr_t"] * ahead / (tf.sqrt(v / c["one_minus_beta_2_power"]) + c["epsilon"])
+        return c["lr_t"] * ahead / (tf.sqrt(v / c["v_t_prime_denominator"]) + c["epsilon"])
 
     def _resource_apply_dense(self, grad: Any, var: Any, apply_state: Any = None) -> Any:
         c = self._numbers_for(var, apply_state)

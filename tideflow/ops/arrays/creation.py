@@ -685,6 +685,8 @@ def eye(
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
         is_square = num_columns is None
         sizes = [num_rows, num_rows if is_square else num_columns]
+        if not any(isinstance(size, Tensor) for size in sizes):
+            is_square = int(sizes[0]) == int(sizes[1])
         batch = [] if batch_shape is None else batch_shape
         shortest = _smaller(*sizes)
         if isinstance(batch, Tensor) or isinstance(shortest, Tensor):

@@ -1,4 +1,4 @@
-"""Initializers of `tf.compat.v2`.
+"""Initializers of `tf.compat.v2`, and of Keras after `tf.enable_v2_behavior`.
 
 The type is an argument of the call alone. With a seed, the numbers depend on nothing else: every call gives
 the same ones.
