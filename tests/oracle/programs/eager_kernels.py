@@ -41,6 +41,7 @@ _OF_SIZES = {
     "two ellipses": lambda tf: tf.strided_slice(tf.ones([2, 2]), [0], [1], ellipsis_mask=3),
     "transpose": lambda tf: tf.transpose(tf.constant([1.0, 2.0]), [0, 1]),
     "squeeze": lambda tf: tf.squeeze(tf.constant([1.0, 2.0]), 0),
+    "an image without pixels": lambda tf: tf.image.encode_jpeg(tf.zeros([0, 4, 3], tf.uint8)),
     "tile": lambda tf: tf.tile(tf.constant([1.0]), [1, 2]),
     "top_k": lambda tf: tf.nn.top_k(tf.constant([1.0]), 3),
     "lrn": lambda tf: tf.nn.lrn(tf.constant([1.0])),
