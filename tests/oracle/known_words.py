@@ -21,6 +21,7 @@ PHRASED = {
     "critical_sections",
     "dataset_functions",
     "dataset_refusals",
+    "eager_kernels",
     "eager_refusals",
     "embeddings",
     "files_models",

@@ -123,6 +123,7 @@ class Op:
         has_numeric_gradient: bool = True,
         gradient_follows: str = "",
         importable: bool | None = None,
+        python_names: Mapping[str, str] = MappingProxyType({}),
         schema_attrs: Mapping[str, Any] = MappingProxyType({}),
         **attrs: Any,
     ):
@@ -168,6 +169,7 @@ class Op:
             if it is empty.
           importable: Whether a GraphDef from outside may contain it. By default it may, unless the name
             begins with an underscore: the kernels of such ops do not check their inputs.
+          python_names: Names in the schema of parameters that have another name in Python, by that name.
           schema_attrs: Further attributes, which may have the names of the arguments above.
           **attrs: The attributes: a default value, a set of allowed types, or an `attr(...)`.
         """
@@ -202,6 +204,7 @@ class Op:
         self.flops_rule: Callable[..., Any] | None = None
         self.sizes_rule: Callable[..., Any] | None = None
         self.importable = not name.startswith("_") if importable is None else importable
+        self.python_names = python_names
         self._frame = defining_frame()
         self.shape_rule: Callable[..., Any] | None = None
         self._rule_wants_values = self._rule_wants_in_step = False
@@ -385,6 +388,8 @@ class Op:
                 f"{self.name} only takes keyword args (possible keys: {[a.name for a in self.inputs]}). "
                 "Please pass these args as kwargs instead."
             )
+        if self.python_names:
+            kwargs = {self.python_names.get(key, key): value for key, value in kwargs.items()}
         name = kwargs.pop("name", None)
         missing = [arg.name for arg in self.inputs if arg.name not in kwargs]
         if missing:

@@ -26,7 +26,9 @@ def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable[...,
     inferred = {attr for arg in op.inputs for attr in (arg.type_attr, arg.number_attr, arg.type_list_attr)}
     attrs = [attr for attr in attrs or op.attrs if attr not in inferred]
     attrs.sort(key=lambda attr: attr in op._defaults)  # required attributes first
-    order = [*(arg.name for arg in op.inputs), *attrs, "name"]
+    schema_order = [*(arg.name for arg in op.inputs), *attrs, "name"]
+    in_python = {ours: theirs for theirs, ours in op.python_names.items()}
+    order = [in_python.get(key, key) for key in schema_order]
     name = python_name(op.name)
 
     def function(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +38,8 @@ def python_function(op: Op, attrs: Iterable[str] | None = None) -> Callable[...,
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = f"{op.name}({', '.join(order)})"
-    defaults = {**{key: op._defaults[key] for key in attrs if key in op._defaults}, "name": None}
+    given = {in_python.get(key, key): op._defaults[key] for key in attrs if key in op._defaults}
+    defaults = {**given, "name": None}
     function.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(key, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=defaults.get(key, _EMPTY))

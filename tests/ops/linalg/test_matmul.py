@@ -83,7 +83,8 @@ def test_tensordot_of_axes_as_a_tensor(run):
 
 @pytest.mark.parametrize("axes", [-1, 3, [[0, 1], [0]], [[2], [0]], [0, 1, 2]], ids=str)
 def test_tensordot_refuses(axes):
-    with tf.Graph().as_default(), pytest.raises(ValueError):
+    error = IndexError if axes == [[2], [0]] else ValueError
+    with tf.Graph().as_default(), pytest.raises(error):
         tf.tensordot(tf.ones([3, 3]), tf.ones([3, 3]), axes)
 
 
@@ -133,7 +134,7 @@ def test_einsum(run, equation, known):
     [
         ("ij,jk->il", "Invalid equation: ij,jk->il"),
         ("ij->ik->i", "incorrect format"),
-        ("ijk->i", "labels ijk for a tensor of rank 2"),
+        ("ijk->i", "of rank 2 does not match einsum reduction of length 3"),
         ("ii->i", "appears more than once"),
         ("ij,jk", 'Got 1 arguments for equation "ij,jk", expecting 2'),
     ],

@@ -555,3 +555,13 @@ def values_that_are_no_numbers(tf, np):
     nan, inf = float("nan"), float("inf")
     matrices = [[[nan, 0.0], [0.0, 1.0]], [[inf, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 0.0]]]
     return run(tf, [[tf.linalg.slogdet(m), tf.linalg.det(m)] for m in matrices] + [tf.cholesky([[nan]])])
+
+
+def contractions_of_other_ranks(tf, np):
+    unknown, matrix = tf.placeholder(tf.float32), tf.zeros([2, 3])
+    return [
+        type(raises(tf.einsum, "ij,jk->ik", unknown, unknown)).__name__,
+        raises(tf.einsum, "ij,k->kji", matrix, matrix),
+        raises(tf.einsum, "ij...,jk...->ik...", unknown, unknown),
+        raises(tf.tensordot, matrix, matrix, [[5], [0]]),
+    ]

@@ -57,7 +57,9 @@ def by_first_occurrence(x: Any) -> tuple[Any, torch.Tensor, torch.Tensor]:
 
 
 def _at(x: Any, places: Any) -> Any:
-    return x[places] if isinstance(x, np.ndarray) else x.index_select(0, places)
+    if isinstance(x, np.ndarray):
+        return x[places]
+    return unsigned.bits(x).index_select(0, places).view(x.dtype)
 
 
 def _by_numpy(x: np.ndarray) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

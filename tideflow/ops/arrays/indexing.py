@@ -497,6 +497,7 @@ where_op = Op(
     "input: T -> index: int64",
     T=attr("type", dtypes.bool, allowed=(*NUMERIC, dtypes.bool)),
     differentiable=False,
+    python_names={"condition": "input"},
 )
 
 
@@ -518,7 +519,7 @@ where_op.samples(
     against=np.argwhere,
 )
 
-select_op = Op("Select", "condition: bool, t: T, e: T -> output: T")
+select_op = Op("Select", "condition: bool, t: T, e: T -> output: T", python_names={"x": "t", "y": "e"})
 
 
 @select_op.shape

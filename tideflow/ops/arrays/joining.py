@@ -20,7 +20,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.schema import attr
 from tideflow.graph.scopes import get_eager_graph, name_scope
-from tideflow.graph.shapes import Dimension, TensorShape, mismatch
+from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, shapes
 from tideflow.ops.control_flow import contexts
 from tideflow.ops.helpers.arguments import are_integers
@@ -32,7 +32,6 @@ from tideflow.ops.helpers.axes import (
     elements,
     host_rank,
     host_shape,
-    merged,
     moved,
     normal_axis,
     rank_for_axis,
@@ -66,7 +65,7 @@ def _compared(what: str, values: list[TensorShape], place: int) -> str:
     return f"ConcatOp : {what}: shape[0] = {first} vs. shape[{place}] = {other}"
 
 
-def _joined(values: list[TensorShape], axis: int | None) -> list | None:
+def joined(values: list[TensorShape], axis: int | None) -> list | None:
     rank = next((value.ndims for value in values if value.ndims is not None), None)
     if rank is None:
         return None
@@ -135,7 +134,7 @@ concat_op = Op(
 
 @concat_op.shape
 def _concat_shape(concat_dim, values):
-    return _joined(values, scalar(concat_dim, "concat_dim tensor should be a scalar integer, but got shape "))
+    return joined(values, scalar(concat_dim, "concat_dim tensor should be a scalar integer, but got shape "))
 
 
 concat_op.value(moved)
@@ -174,7 +173,7 @@ concat_v2_op = Op(
 
 @concat_v2_op.shape
 def _concat_v2_shape(values, axis):
-    return _joined(values, scalar(axis, "axis tensor should be a scalar integer, but got shape "))
+    return joined(values, scalar(axis, "axis tensor should be a scalar integer, but got shape "))
 
 
 concat_v2_op.value(moved)
@@ -356,61 +355,6 @@ concat_offset_op.refuses(
     errors.InvalidArgumentError,
 )
 
-parallel_concat_op = Op("ParallelConcat", "values: N * T -> output: T", shape=attr("shape"))
-
-
-@parallel_concat_op.shape
-def _parallel_concat_shape(values, *, shape):
-    for i, value in enumerate(values):
-        if value.tuple is not None and value.tuple[:1] not in ((1,), (None,)):
-            raise ShapeError(f"Size of first dimension must be 1, but values[{i}] has shape {value}")
-        if difference := mismatch(value, values[0]):
-            raise ShapeError(f"{difference}\n\tFrom merging shape {i} with other shapes.")
-    return merged(shape, TensorShape(_joined(values, 0)))
-
-
-@parallel_concat_op.kernel
-def _parallel_concat_kernel(values):
-    return torch.cat(values, 0)
-
-
-@parallel_concat_op.kernel("string")
-def _parallel_concat_string_kernel(values):
-    return np.concatenate(values, 0)
-
-
-@parallel_concat_op.gradient
-def _parallelparts_of_gradient(op, grad):
-    return split(grad, len(op.inputs), 0)
-
-
-parallel_concat_op.samples(
-    ([f32(1, 3), f32(1, 3)], {"shape": [2, 3]}), against=lambda values, shape: np.concatenate(values)
-)
-
-
-@export("parallel_stack")
-def parallel_stack(values: Sequence[Any], name: str = "parallel_stack") -> Tensor:
-    """Stacks tensors of one fully known shape along a new first axis.
-
-    Args:
-      values: A list of tensors of one shape and type.
-      name: A name for the scope of the operations.
-
-    Returns:
-      A tensor of the same type.
-
-    Raises:
-      ValueError: If the shape is not fully known.
-    """
-    with name_scope(name):
-        shape = convert_to_tensor(values[0]).shape
-        shape.assert_is_fully_defined()
-        rows = [shapes.expand_dims(value, 0) for value in values]
-        if not all(row.shape.is_fully_defined() for row in rows):
-            raise ValueError("All input shapes must be fully defined.")
-        return parallel_concat_op(rows, shape=[len(values), *shape.as_list()])
-
 
 # ---------------------------------------------------------------------------------- split
 
@@ -419,6 +363,7 @@ split_op = Op(
     "split_dim: int32, value: T -> output: num_split * T",
     num_split=attr("int", minimum=1),
     host="split_dim",
+    python_names={"axis": "split_dim"},
 )
 
 
@@ -498,6 +443,7 @@ split_v_op = Op(
     num_split=attr("int", minimum=1),
     Tlen=attr("type", dtypes.int64, allowed=types("int8 int32 int64")),
     host="size_splits, split_dim",
+    python_names={"axis": "split_dim"},
 )
 
 

@@ -197,6 +197,7 @@ def _tensor_scatter(name: str, indices: tuple, change: Change, one_slice: Callab
 
     @op.shape
     def _shape(tensor, indices, updates):
+        of_rank_at_least(tensor, 1)
         _check_shapes(indices, updates, tensor)
         return tensor
 

@@ -319,7 +319,13 @@ def reshape(tensor: TensorLike, shape: TensorLike, name: str | None = None) -> T
     return reshape_op.apply((tensor, shape), name)
 
 
-expand_dims_op = Op("ExpandDims", "input: T, dim: Tdim -> output: T", Tdim=INDEX, host="dim")
+expand_dims_op = Op(
+    "ExpandDims",
+    "input: T, dim: Tdim -> output: T",
+    Tdim=INDEX,
+    host="dim",
+    python_names={"axis": "dim"},
+)
 
 
 def _single(dim: Any) -> int | None:
@@ -410,7 +416,12 @@ def expand_dims(
     return expand_dims_op(input, axis, name=name)
 
 
-squeeze_op = Op("Squeeze", "input: T -> output: T", squeeze_dims=attr("list(int)", [], minimum=0))
+squeeze_op = Op(
+    "Squeeze",
+    "input: T -> output: T",
+    squeeze_dims=attr("list(int)", [], minimum=0),
+    python_names={"axis": "squeeze_dims"},
+)
 
 
 def _squeezed_axes(sizes: Sequence[int | None], squeeze_dims: list[int]) -> tuple[int, ...]:

@@ -21,6 +21,7 @@ from tideflow.graph.partial import fully_known, partial_value
 from tideflow.graph.scopes import get_eager_graph, name_scope
 from tideflow.graph.shapes import Dimension, TensorShape
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import (
     as_sizes,
     brackets,
@@ -230,7 +231,7 @@ def _cuts(
     _check_spec(begin, end, strides)
     count = len(strides)
     begin, end = begin or [None] * count, end or [None] * count
-    if masks.ellipsis_mask.bit_count() > 1:
+    if masks.ellipsis_mask & masks.ellipsis_mask - 1:  # more than one bit
         raise ShapeError("Multiple ellipses in slice spec not allowed")
     cuts: list[Cut] = []
     axis = 0
@@ -369,7 +370,11 @@ def _strided_slice_sizes(op):
 @_masked
 def _strided_slice_kernel(input, begin, end, strides, masks):
     index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
-    return input[index].flip(reversed_axes) if reversed_axes else input[index]
+    return _flipped(input[index], reversed_axes) if reversed_axes else input[index]
+
+
+def _flipped(x: Any, axes: Sequence[int]) -> Any:
+    return np.flip(x, tuple(axes)) if isinstance(x, np.ndarray) else unsigned.bits(x).flip(axes).view(x.dtype)
 
 
 @strided_slice_op.kernel("string")
@@ -377,7 +382,7 @@ def _strided_slice_kernel(input, begin, end, strides, masks):
 def _strided_slice_string_kernel(input, begin, end, strides, masks):
     index, reversed_axes = _index(_cuts(input.shape, begin, end, strides, masks))
     found = np.asarray(input[index], dtype=object)
-    return np.flip(found, tuple(reversed_axes)) if reversed_axes else found  # a flipped scalar is no array
+    return _flipped(found, reversed_axes) if reversed_axes else found  # a flipped scalar is no array
 
 
 @strided_slice_op.specialize
@@ -477,8 +482,7 @@ def _put(buffer: Any, cuts: list[Cut], value: Any) -> None:
             "Automatic broadcasting not yet implemented."
         )
     index, reversed_axes = _index(cuts)
-    flip = np.flip if isinstance(value, np.ndarray) else torch.flip
-    buffer[index] = flip(value, tuple(reversed_axes)) if reversed_axes else value
+    buffer[index] = _flipped(value, reversed_axes) if reversed_axes else value
 
 
 def _assign(buffer: Any, cuts: list[Cut], value: Any) -> None:

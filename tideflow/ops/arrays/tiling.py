@@ -126,6 +126,7 @@ def _tile_grad_shape(input, multiples):
 
 
 @tile_grad_op.kernel
+@modular
 def _tile_grad_kernel(input, multiples):
     """The sum of the copies that Tile made."""
     counts = _checked_multiples(multiples, input.ndim)
@@ -463,6 +464,7 @@ def _flagged_axes(flags: list[bool], rank: int) -> list[int]:
 
 
 @reverse_op.kernel
+@modular
 def _reverse_kernel(tensor, dims):
     return tensor.flip(_flagged_axes(dims, tensor.ndim))
 
@@ -518,6 +520,7 @@ reverse_v2_op.value(moved)
 
 
 @reverse_v2_op.kernel
+@modular
 def _reverse_v2_kernel(tensor, axis):
     return tensor.flip(_checked_axes(axis, tensor.ndim))
 

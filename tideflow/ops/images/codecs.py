@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from tideflow.export import export
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.arrays import as_array
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
@@ -486,13 +486,15 @@ def _encoded_shape(image):
     return []
 
 
-def _checked_pixels(image: torch.Tensor, channels: tuple[int, ...], what: str) -> np.ndarray:
+def _checked_pixels(image: torch.Tensor, format: str, channels: tuple[int, ...], what: str) -> np.ndarray:
     if image.ndim != 3:
         raise ShapeError(f"image must be 3-dimensional, got shape {brackets(image.shape)}")
     if image.shape[2] not in channels:
         raise ShapeError(f"image must have {what} channels, got {brackets(image.shape)}")
     if not image.numel():
-        raise ShapeError(f"image must not be empty, got shape {brackets(image.shape)}")
+        raise errors.internal(
+            f"{format} encoding failed: the image is empty, of shape {brackets(image.shape)}"
+        )
     return to_numpy(image)
 
 
@@ -534,7 +536,7 @@ def _encode_jpeg_kernel(
     if not 0 <= quality <= 100:
         raise ShapeError(f"quality must be in [0,100], got {quality}")
     allowed = {"": ((1, 3), "1 or 3"), "grayscale": ((1,), "1"), "rgb": ((3,), "3")}[format]
-    pixels = _checked_pixels(image, *allowed)
+    pixels = _checked_pixels(image, "JPEG", *allowed)
     metadata = xmp_metadata if isinstance(xmp_metadata, bytes) else xmp_metadata.encode()
     contents = jpeg.encode(
         pixels,
@@ -658,7 +660,7 @@ def _encode_jpeg_variable_quality_shape(images, quality):
 def _encode_jpeg_variable_quality_kernel(images, quality):
     if isinstance(quality, list):
         raise ShapeError(f"quality must be scalar, got {quality}")
-    pixels = _checked_pixels(images, (1, 3), "1 or 3")
+    pixels = _checked_pixels(images, "JPEG", (1, 3), "1 or 3")
     return as_array(jpeg.encode(pixels, min(max(quality, 0), 100)), dtypes.string)
 
 
@@ -685,7 +687,7 @@ encode_png_op.shape(_encoded_shape)
 def _encode_png_kernel(image, *, compression):
     if not -1 <= compression <= 9:
         raise ShapeError(f"compression should be in [-1,9], got {compression}")
-    pixels = _checked_pixels(image, (1, 2, 3, 4), "1, 2, 3, or 4")
+    pixels = _checked_pixels(image, "PNG", (1, 2, 3, 4), "1, 2, 3, or 4")
     return as_array(png.encode(pixels, compression), dtypes.string)
 
 

@@ -124,7 +124,7 @@ def _as_matrix(tensor: Tensor, axes: Any, contracted_last: bool) -> tuple[Tensor
 
 def _from_front(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"axis {axis} is out of range for a tensor of rank {rank}.")
+        raise IndexError(f"list index out of range: axis {axis} of a tensor of rank {rank}")
     return axis % rank
 
 
@@ -211,10 +211,11 @@ def _parsed(equation: str, tensors: Sequence[Tensor]) -> tuple[list[str], str]:
         raise ValueError(f'Got {len(tensors)} arguments for equation "{equation}", expecting {len(labels)}.')
     output = match.group(2)[2:] if match.group(2) else None
     labels, output = _without_ellipsis(equation, labels, output, tensors)
-    for part, tensor in zip(labels, tensors, strict=True):
+    for i, (part, tensor) in enumerate(zip(labels, tensors, strict=True)):
         if tensor.shape.ndims not in (None, len(part)):
             raise ValueError(
-                f"Equation {equation} has labels {part} for a tensor of rank {tensor.shape.ndims}."
+                f"Tensor t{i} of rank {tensor.shape.ndims} does not match einsum reduction of length "
+                f"{len(part)}: {equation} has labels {part} for it."
             )
     unknown = sorted(set(output) - set("".join(labels)))
     if unknown:
@@ -251,7 +252,9 @@ def _without_ellipsis(
 
 def _rank(equation: str, tensor: Tensor) -> int:
     if tensor.shape.ndims is None:
-        raise ValueError(f"The ellipsis in {equation} needs the rank of {tensor}, which is not known.")
+        raise ValueError(
+            f"Unable to statically infer ellipsis axes: {equation} needs the unknown rank of {tensor}."
+        )
     return tensor.shape.ndims
 
 
@@ -301,7 +304,7 @@ def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
 
 def _sizes(tensor: Tensor) -> list[Any]:
     """The sizes of a tensor: numbers where they are known, scalar tensors elsewhere."""
-    sizes = list(tensor.shape.tuple)
+    sizes = tensor.shape.as_list()
     if None in sizes:
         at_run_time = shapes.shape(tensor)
         sizes = [at_run_time[axis] if size is None else size for axis, size in enumerate(sizes)]

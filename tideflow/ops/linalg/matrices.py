@@ -71,8 +71,8 @@ def check_equations(matrix: torch.Tensor, rhs: torch.Tensor, is_square: bool = T
 
 
 def check_invertible(pivots: torch.Tensor, message: str = "Input matrix is not invertible.") -> None:
-    """No pivot is zero, or not a number."""
-    if not bool((pivots.abs() > 0).all()):
+    """No pivot is zero, and the first is a number: what follows is NaN where an input is."""
+    if bool((pivots == 0).any()) or bool(pivots[..., :1].isnan().any()):
         raise ShapeError(message)
 
 

@@ -133,10 +133,12 @@ def _sizes(labels: str, shape: TensorShape, place: int) -> dict[str, Any]:
 @einsum_op.shape
 def _einsum_shape(inputs, *, equation):
     labels, output = _parsed(equation, len(inputs))
-    if any(shape.ndims is None for shape in inputs):
+    if any(shape.ndims is None and "." in part for part, shape in zip(labels, inputs, strict=True)):
         return None
     sizes: dict[str, Any] = {}
     for place, (part, shape) in enumerate(zip(labels, inputs, strict=True)):
+        if shape.ndims is None:
+            shape = TensorShape([None] * len(part))
         for label, size in _sizes(part, shape, place).items():
             if label == ".":
                 sizes["."] = broadcast_shapes(sizes.get(".", TensorShape([])), size)

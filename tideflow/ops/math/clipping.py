@@ -16,6 +16,7 @@ from tideflow.graph.operation import Tensor
 from tideflow.graph.scopes import colocate_with, name_scope
 from tideflow.graph.shapes import brackets
 from tideflow.ops.arrays import constants, creation, indexing, joining, shapes
+from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC
 from tideflow.ops.math import binary, casting, reductions, unary
@@ -38,9 +39,11 @@ def _clip_by_value_shape(t, clip_value_min, clip_value_max):
     return t
 
 
-@clip_by_value_op.kernel
-def _clip_by_value_kernel(t, clip_value_min, clip_value_max):
+def _clipped(t, clip_value_min, clip_value_max):
     return torch.maximum(torch.minimum(t, clip_value_max), clip_value_min)
+
+
+unsigned.add_kernel(clip_by_value_op, _clipped, unsigned.by_order(_clipped))
 
 
 def _like_bound(grad: Tensor, bound: Tensor) -> Tensor:

@@ -33,9 +33,20 @@ if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike, TensorLike, TensorOrRagged
 
 
+_PYTHON_NAMES = {"axis": "reduction_indices"}
+
+
 def _reduction(name: str, allowed: tuple, **more: Any) -> Op:
-    signature = "input: T, reduction_indices: Tidx -> output: T"
-    return Op(name, signature, T=allowed, Tidx=INDEX, keep_dims=False, host="reduction_indices", **more)
+    return Op(
+        name,
+        "input: T, reduction_indices: Tidx -> output: T",
+        T=allowed,
+        Tidx=INDEX,
+        keep_dims=False,
+        host="reduction_indices",
+        python_names=_PYTHON_NAMES,
+        **more,
+    )
 
 
 def _without(sizes: Sequence[int | None], axes: Sequence[int], keep_dims: bool) -> list[int | None]:
@@ -526,8 +537,15 @@ def reduce_euclidean_norm(
 
 
 def _logical_reduction(name: str) -> Op:
-    signature = "input: bool, reduction_indices: Tidx -> output: bool"
-    return Op(name, signature, Tidx=INDEX, keep_dims=False, host="reduction_indices", differentiable=False)
+    return Op(
+        name,
+        "input: bool, reduction_indices: Tidx -> output: bool",
+        Tidx=INDEX,
+        keep_dims=False,
+        host="reduction_indices",
+        differentiable=False,
+        python_names=_PYTHON_NAMES,
+    )
 
 
 TRUTH_SAMPLES = (boolean(2, 3), 1), (boolean(2, 3), [0, 1], {"keep_dims": True}), (boolean(0, 2), 0)

@@ -10,6 +10,7 @@ import torch
 from tideflow.graph.errors import InvalidArgumentError
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Tensor
+from tideflow.ops.helpers import unsigned
 from tideflow.ops.helpers.axes import of_rank_at_least
 from tideflow.ops.helpers.samples import f32, i32
 from tideflow.ops.helpers.types import NUMERIC_OF_CONTRIB
@@ -131,6 +132,7 @@ reduce_slice_sum_op.shape(_slices_shape)
 
 
 @reduce_slice_sum_op.kernel
+@unsigned.modular
 def _reduce_slice_sum_kernel(data, indices, axis):
     return _reduced(data, indices, axis, "sum", 0)
 
@@ -145,6 +147,7 @@ reduce_slice_prod_op.shape(_slices_shape)
 
 
 @reduce_slice_prod_op.kernel
+@unsigned.modular
 def _reduce_slice_prod_kernel(data, indices, axis):
     return _reduced(data, indices, axis, "prod", 1)
 
@@ -164,6 +167,7 @@ reduce_slice_max_op.shape(_slices_shape)
 
 
 @reduce_slice_max_op.kernel
+@unsigned.ordered
 def _reduce_slice_max_kernel(data, indices, axis):
     return _extreme(data, indices, axis, "amax")
 
@@ -180,6 +184,7 @@ reduce_slice_min_op.shape(_slices_shape)
 
 
 @reduce_slice_min_op.kernel
+@unsigned.ordered
 def _reduce_slice_min_kernel(data, indices, axis):
     return _extreme(data, indices, axis, "amin")
 

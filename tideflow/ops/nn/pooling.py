@@ -80,15 +80,15 @@ def _check_depth_window(depth: int, ksize: Sequence[int], strides: Sequence[int]
             "MaxPooling supports exactly one of pooling across depth or pooling across width/height, got "
             f"ksize {list(ksize)}"
         )
-    if channels(strides, data_format) != size:
-        raise errors.unimplemented(
-            "Depthwise max pooling requires the depth window to equal the depth stride, got "
-            f"{size} and {channels(strides, data_format)}"
-        )
     if depth % size:
         raise errors.unimplemented(
             "Depthwise max pooling requires the depth window to evenly divide the input depth, got "
             f"{size} and {depth}"
+        )
+    if channels(strides, data_format) != size:
+        raise errors.unimplemented(
+            "Depthwise max pooling requires the depth window to equal the depth stride, got "
+            f"{size} and {channels(strides, data_format)}"
         )
 
 
