@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import tideflow as tf
 from tests import starter
 from tideflow import __version__, cli
 from tideflow.cli import main
@@ -115,6 +116,43 @@ def test_a_module_runs_as_python_m_does(tmp_path):
     assert (done.returncode, done.stdout) == (0, "__main__ package ['a'] 1.15.5\n"), done.stderr
 
 
+def test_tensorflows_tools_are_run_as_modules(tmp_path):
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        weights = tf.get_variable("w", [2, 3], initializer=tf.ones_initializer())
+        tf.identity(tf.matmul(tf.placeholder(tf.float32, [None, 2], name="x"), weights), name="y")
+        session.run(tf.global_variables_initializer())
+        tf.train.Saver().save(session, str(tmp_path / "model"))
+        tf.train.write_graph(graph, str(tmp_path), "graph.pbtxt")
+
+    def run(tool, *arguments):
+        done = tideflow("run", "-m", f"tensorflow.python.tools.{tool}", *arguments, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    run(
+        "freeze_graph",
+        "--input_graph=graph.pbtxt",
+        "--input_checkpoint=model",
+        "--output_graph=frozen.pb",
+        "--output_node_names=y",
+    )
+    ends = ["--input_names=x", "--output_names=y"]
+    run("optimize_for_inference", "--input=frozen.pb", "--output=quick.pb", *ends)
+    ends = ["--input_node_names=x", "--output_node_names=y"]
+    said = run("strip_unused", "--input_graph=quick.pb", "--output_graph=less.pb", "--input_binary", *ends)
+    assert said == "4 ops in the final graph.\n"
+    assert [node.name for node in _graph_in(tmp_path / "less.pb").node] == ["w", "x", "MatMul", "y"]
+    said = run("inspect_checkpoint", "--file_name=model", "--tensor_name=w", "--printoptions", "precision=2")
+    assert said.startswith("tensor_name:  w\n[[1. 1. 1.]")
+    run("import_pb_to_tensorboard", "--model_dir=less.pb", "--log_dir=logs")
+    assert len(list((tmp_path / "logs").iterdir())) == 1
+    assert run("saved_model_cli", "-v") == "0.1.0\n"
+
+
+def _graph_in(path):
+    return tf.GraphDef.FromString(path.read_bytes())
+
+
 def test_check_tells_what_is_missing_and_says_so_in_its_status(tmp_path):
     good, bad = tmp_path / "good.py", tmp_path / "bad.py"
     good.write_text("import tensorflow as tf\nx = tf.placeholder(tf.float32)\n")
@@ -186,6 +224,7 @@ def test_check_goes_on_after_a_file_that_python_cannot_read(tmp_path):
         (["run"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
         (["run", "-m"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
         (["run", "-m", "no_such_module"], "there is no module no_such_module"),
+        (["run", "-m", "tensorflow.python.tools"], "is a package without a __main__ module to run"),
         (["run", "-m", "no_such_module.inner"], "there is no module no_such_module.inner"),
         (["run", "-m", "json.no_such_module"], "there is no module json.no_such_module"),
         (["run", "-m", "json"], "json is a package without a __main__ module to run"),

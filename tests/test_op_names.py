@@ -17,6 +17,7 @@ PARTITIONS = "writes the graph of a partition in TensorFlow's own nodes"
 WORDS = "names scopes, or values of an attribute, by words that name op types too"
 TEXTS = "writes graphs down as texts, in which op types have other words"
 CONVERSION = "converts values by ops of a room below, which it finds by name when it is used"
+DUMPS = "reads graphs of steps that ran, with the nodes that stand for their edges"
 LAYERS = "reads the layers of a GraphDef, which it tells apart by their op types"
 MAY_NAME = {
     "serving/messages.py": WORDS,
@@ -58,6 +59,10 @@ MAY_NAME = {
     "graph/type_spec.py": CONVERSION,
     "inspect/graphs.py": FILES,
     "linalg/algebra.py": WORDS,
+    "programs/debugger/cli/analyzer.py": DUMPS,
+    "programs/debugger/dumps.py": DUMPS,
+    "programs/debugger/graphs.py": DUMPS,
+    "programs/inner/graph/constant_functions.py": REWRITES,
     "programs/inner/tools/inference_graphs.py": REWRITES,
     "programs/inner/tools/saved_model_commands.py": TEXTS,
     "programs/stubs.py": WORDS,

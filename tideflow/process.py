@@ -7,6 +7,7 @@ import ctypes
 import os
 import signal
 import sys
+import time
 
 # Idle OpenMP threads spin before they sleep. The default, about a millisecond, makes two processes on two
 # cores twenty times slower; this is long enough for the gap between two kernels of a step.
@@ -23,6 +24,9 @@ _ASK_NVML = "PYTORCH_NVML_BASED_CUDA_CHECK"
 
 _PR_SET_PDEATHSIG = 1
 _LOWEST_PRIORITY = 19
+# Even a thread of the lowest priority may keep its processor until the scheduler's next tick, milliseconds
+# later, while others wait for it: it has to take breaks of its own. The system's timer adds about as much.
+_BREAK = 50e-6  # seconds
 
 
 def _share_cores() -> None:
@@ -57,6 +61,19 @@ def run_last() -> None:
     """
     if sys.platform == "linux":  # elsewhere the whole process would have it
         os.setpriority(os.PRIO_PROCESS, 0, _LOWEST_PRIORITY)
+
+
+def runs_last() -> bool:
+    """Whether the calling thread has the lowest priority."""
+    return sys.platform == "linux" and os.getpriority(os.PRIO_PROCESS, 0) == _LOWEST_PRIORITY
+
+
+def give_way() -> None:
+    """Lets others have the processor for a moment, if the calling thread has the lowest priority. A long work
+    should call it every hundred microseconds or so.
+    """
+    if runs_last():
+        time.sleep(_BREAK)
 
 
 def let_run_last(group: int) -> None:

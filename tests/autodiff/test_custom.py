@@ -54,7 +54,7 @@ def test_a_gradient_function_must_take_the_variables():
     def scaled(x):
         return x * v, lambda dy: dy
 
-    with pytest.raises(TypeError, match="grad_fn must accept a 'variables' keyword argument"):
+    with pytest.raises(TypeError, match="grad_fn must accept a keyword argument 'variables'"):
         scaled(tf.constant(1.0))
 
 

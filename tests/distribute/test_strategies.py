@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tideflow as tf
+from tideflow.distribute.inputs import sharded
 
 TWO = ["/cpu:0", "/cpu:1"]
 CONFIG = tf.ConfigProto(device_count={"CPU": 2})
@@ -83,10 +84,26 @@ def test_values_are_fetched_as_they_are(mirrored):
     assert repr(found).startswith("PerReplica:{\n  0 /replica:0/task:0/device:CPU:0: ")
 
 
-def test_batches_that_cannot_be_divided_are_refused(mirrored):
+def test_replicas_of_odd_batches_have_parts_of_different_sizes(mirrored):
     numbers = tf.data.Dataset.range(9).batch(3, drop_remainder=True)
-    with mirrored.scope(), pytest.raises(ValueError, match=r"batch size \(3\) is not divisible"):
-        mirrored.make_dataset_iterator(numbers)
+    with mirrored.scope():
+        iterator = mirrored.make_dataset_iterator(numbers)
+        parts = list(mirrored.unwrap(iterator.get_next()))
+    assert [part.shape.as_list() for part in parts] == [[None], [None]]
+    with tf.Session(config=CONFIG) as session:
+        session.run(iterator.initialize())
+        assert [part.tolist() for part in session.run(parts)] == [[0, 1], [2]]
+
+
+def test_workers_share_a_dataset_unless_it_says_otherwise():
+    second = tf.distribute.InputContext(num_input_pipelines=2, input_pipeline_id=1)
+    numbers = tf.data.Dataset.range(6)
+    options = tf.data.Options()
+    options.experimental_distribute.auto_shard = False
+    own, whole = sharded(numbers, second), sharded(numbers.with_options(options), second)
+    with tf.Session() as session:
+        taken = [each.batch(9).make_one_shot_iterator().get_next() for each in (own, whole)]
+        assert [each.tolist() for each in session.run(taken)] == [[1, 3, 5], [0, 1, 2, 3, 4, 5]]
 
 
 def test_the_rest_of_a_dataset_is_divided_too(mirrored):

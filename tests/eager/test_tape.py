@@ -92,7 +92,7 @@ def test_custom_gradients_with_variables_and_keywords():
     def wrong(x):
         return x * v, lambda dy: dy
 
-    with pytest.raises(TypeError, match="must accept a 'variables' keyword argument"):
+    with pytest.raises(TypeError, match="must accept a keyword argument 'variables'"):
         wrong(x)
 
 

@@ -472,6 +472,16 @@ def test_a_container_is_cleared_alone():
     assert manager.all("variable") == []
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.complex128, torch.bool, torch.int8])
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (300, 1001), (1 << 20,)])
+def test_a_copy_that_a_thread_of_the_lowest_priority_makes(monkeypatch, dtype, shape):
+    monkeypatch.setattr(resources, "runs_last", lambda: True)
+    value = (torch.arange(np.prod(shape, dtype=int)) % 100).to(dtype).reshape(shape)
+    copy = owned(value)
+    assert copy.dtype == dtype and torch.equal(copy, value)
+    assert not value.numel() or copy.data_ptr() != value.data_ptr()
+
+
 def test_threads_that_ask_at_once_get_one_resource():
     manager = ResourceManager()
     found = []

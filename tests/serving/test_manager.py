@@ -213,6 +213,21 @@ def test_labels_policies_and_reloading(serving_loop, workers, tmp_path, save_lin
     serving_loop(test())
 
 
+def test_a_configuration_that_is_replaced_before_it_is_loaded_says_so(
+    serving_loop, workers, tmp_path, save_linear
+):
+    async def test():
+        for name in "ab":
+            save_linear(tmp_path / name / "1", 1)
+        async with managed(workers) as manager:
+            first = asyncio.get_running_loop().create_future()
+            manager.configure([model(name, tmp_path / name) for name in "ab"], first.set_result)
+            assert await configured(manager, model("a", tmp_path / "a")) is None
+            assert isinstance(await first, tf.errors.AbortedError)
+
+    serving_loop(test())
+
+
 def test_labels_of_versions_that_are_not_there_are_refused_by_the_flag(
     serving_loop, workers, tmp_path, save_linear
 ):

@@ -33,6 +33,7 @@ def test_the_served_digits_are_read(tmp_path):
         (["/", "--host=0.0.0.0"], "Give it tokens"),
         (["/", "--ssl_config_file=/no/such/file"], "/no/such/file; No such file"),
         (["/", "--token_file=/no/such/file"], "/no/such/file; No such file"),
+        (["/", "--request_log=/no/such/place/log"], "there is no directory /no/such/place"),
     ],
 )
 def test_what_is_refused(capsys, arguments, words):

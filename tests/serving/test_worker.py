@@ -11,6 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.serving.soak import save_model
+from tideflow import process
 from tideflow.graph import errors
 from tideflow.serving import worker
 from tideflow.serving.fork_server import ForkServer
@@ -50,6 +52,21 @@ def test_a_model_is_loaded_compiled_and_warmed_up_at_a_low_priority(monkeypatch,
         message = LoadModel(name="m", version=1, path=path, warm_up=warm, in_background=in_background)
         worker.Worker().answer(message)
     assert seen == [19] * 3 + [priority()] * 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own on Linux")
+@pytest.mark.parametrize("in_background", [True, False])
+def test_a_large_model_that_loads_in_the_background_takes_breaks(monkeypatch, tmp_path, in_background):
+    path = str(save_model(tmp_path / "1", floats=1 << 20))
+    breaks = []
+    monkeypatch.setattr(process.time, "sleep", breaks.append)
+    own = worker.Worker()
+    own.answer(LoadModel(name="m", version=1, path=path, in_background=in_background))
+    pieces = (4 << 20) // (128 << 10)
+    assert len(breaks) >= 2 * pieces if in_background else not breaks  # to read it, and to copy it
+    (variable,) = own._model._session.graph.get_collection("variables")
+    found = own._model._session.run(variable)
+    assert found.shape == (1 << 20,) and (found == 2).all()
 
 
 THREADED = """

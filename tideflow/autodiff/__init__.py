@@ -1,3 +1,3 @@
 """Differentiation: `tf.gradients` adds the operations that compute gradients to the graph."""
 
-from tideflow.autodiff import custom, functional, functions, gradients, recompute, registry  # noqa: F401
+from tideflow.autodiff import custom, functional, functions, gradients, registry  # noqa: F401

@@ -118,6 +118,6 @@ def takes_variables(grad_fn: Callable[..., Any], used: list[Any]) -> bool:
     if used and not accepts:
         raise TypeError(
             "If using @custom_gradient with a function that uses variables, then grad_fn must accept a "
-            "'variables' keyword argument."
+            "keyword argument 'variables'."
         )
     return bool(used)

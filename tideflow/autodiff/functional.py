@@ -263,9 +263,9 @@ def _keep(
             initial.append(start())
         place[key] = len(inputs)
         with body.graph.as_default():
-            inputs.append(_new_input(body.graph, dtype, len(inputs), initial[-1]))
+            inputs.append(functions.new_input(body.graph, dtype, initial[-1].shape, "kept"))
             outputs.append(following(inputs[-1]))
-        test_inputs.append(_new_input(test.graph, dtype, len(test_inputs), initial[-1]))
+        test_inputs.append(functions.new_input(test.graph, dtype, initial[-1].shape, "kept"))
 
     place = dict(place)
     add(None, dtypes.int32, lambda: constants.constant(0, dtypes.int32), lambda i: i + 1)
@@ -286,15 +286,6 @@ def _keep(
         op.attrs["body"], op.attrs["cond"] = NameAttrList(name=names[0]), NameAttrList(name=names[1])
         op.graph._mutated()
     return [op.outputs[place[tensor]] for tensor in kept], op.outputs[place[None]]
-
-
-def _new_input(graph: Any, dtype: dtypes.DType, index: int, like: Tensor) -> Tensor:
-    """An input of a further function of a graph, which is none of those that the graph was made for."""
-    argument = next(op.definition for op in graph.get_operations() if op.definition.role == "argument")
-    with graph.as_default(), graph.control_dependencies(None):
-        made: Tensor = argument(T=dtype, index=index, name="kept")
-    made._shape = like.shape
-    return made
 
 
 def _backward_loop(

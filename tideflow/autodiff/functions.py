@@ -46,7 +46,7 @@ class BackwardGraph(FunctionGraph):
         self._functions, self._function_bodies = dict(outer._functions), dict(outer._function_bodies)
         self.seed = outer.seed
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         if not tensor.is_eager and tensor.graph is self.outer and tensor not in self.captured:
             op = tensor.op
             if op.definition.role == "constant":
@@ -54,7 +54,7 @@ class BackwardGraph(FunctionGraph):
                     copied = op.definition.node_from_flat([], dict(op.attrs), op.name)
                 copied.outputs[0].set_shape(tensor.shape)
                 self.captured[tensor] = copied.outputs[0]
-        return super().capture(tensor)
+        return super().capture(tensor, name)
 
 
 @dataclass

@@ -15,7 +15,7 @@ from tideflow.autograph import builtins, verbosity
 from tideflow.autograph.conversion import converted_code, instantiate
 from tideflow.autograph.operators import Operators
 from tideflow.autograph.options import ConversionOptions
-from tideflow.autograph.status import Status, control_status_ctx
+from tideflow.autograph.status import is_disabled
 from tideflow.export import export
 from tideflow.graph import traceback
 
@@ -52,7 +52,7 @@ def converted_call(
         f, args, kwargs = f.func, (*f.args, *args), {**f.keywords, **kwargs}
     if f.__class__ is types.BuiltinFunctionType or (inspect.isclass(f) and f.__module__ == "builtins"):
         return builtins.overload_of(f)(*args, **kwargs)
-    if _is_known_unconverted(f, options) or control_status_ctx().status is Status.DISABLED:
+    if _is_known_unconverted(f, options) or is_disabled():
         return f(*args, **kwargs)
     reason = _reason_against(f, options)
     if reason is None:

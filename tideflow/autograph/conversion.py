@@ -60,6 +60,7 @@ def instantiate(function: types.FunctionType, converted: Converted, operators: A
         function.__defaults__,
         tuple(cells[name] for name in converted.code.co_freevars),
     )
+    made.__qualname__ = made.__name__  # errors about arguments name it
     made.__kwdefaults__ = function.__kwdefaults__
     made.__annotations__ = function.__annotations__
     made.__doc__ = function.__doc__

@@ -6,6 +6,8 @@ import enum
 import threading
 from typing import Any
 
+from tideflow.graph import traceback
+
 
 class Status(enum.Enum):
     """What a block says."""
@@ -47,6 +49,14 @@ class ControlStatusCtx:
 _blocks = _Blocks()
 
 
+def is_disabled() -> bool:
+    """Whether the innermost block of this thread says that nothing is converted."""
+    return _blocks.entered[-1].status is Status.DISABLED
+
+
 def control_status_ctx() -> ControlStatusCtx:
-    """The innermost block of this thread."""
-    return _blocks.entered[-1]
+    """The innermost block of this thread, or one that says whether the function that runs was converted."""
+    block, converts = _blocks.entered[-1], traceback.runs_converted()
+    if block.status is not Status.UNSPECIFIED or converts is None:
+        return block
+    return ControlStatusCtx(Status.ENABLED if converts else Status.DISABLED)

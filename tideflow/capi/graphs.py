@@ -203,7 +203,7 @@ def node_def(op: Operation) -> bytes:
 def constant_value(tensor: Tensor) -> Any:
     """The value of a tensor that depends on constants alone, or None."""
     needed = list(ancestors(tensor.op))
-    if any(op.definition.stateful or op.definition.role in ("placeholder", "argument") for op in needed):
+    if any(op.definition.stateful or op.definition.role == "placeholder" for op in needed):
         return None
     with Session(graph=tensor.graph) as session:
         return session.run(tensor)

@@ -16,7 +16,6 @@ from tideflow.ops.control_flow.contexts import CondContext
 
 # Operations that cost nothing, or that have no effect outside of the step.
 _FREE_ROLES = (
-    "argument",
     "constant",
     "identity",
     "placeholder",

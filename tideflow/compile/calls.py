@@ -19,7 +19,7 @@ from tideflow.graph.op_errors import type_word
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.ops.arrays import creation
 from tideflow.ops.arrays.constants import identity_op
-from tideflow.ops.control_flow.calls import argument_op, called, named
+from tideflow.ops.control_flow.calls import called, named
 
 if TYPE_CHECKING:
     from tideflow.compile.build import Builder
@@ -84,11 +84,9 @@ def gradient_body(graph: Graph, name: str, attrs: dict[str, Any]) -> FunctionBod
         body = functions.body_of(graph, name, attrs)  # the gradient's nodes are added to its graph
         with body.graph.as_default():
             given = [
-                argument_op(T=tensor.dtype, index=len(body.inputs) + i, name="output_gradient")
-                for i, tensor in enumerate(body.outputs)
+                functions.new_input(body.graph, output.dtype, output.shape, "output_gradient")
+                for output in body.outputs
             ]
-            for tensor, output in zip(given, body.outputs, strict=True):
-                tensor.set_shape(output.shape)
             grads = gradients(body.outputs, body.inputs, given)
             pairs = zip(grads, body.inputs, strict=True)
             outputs = [

@@ -44,6 +44,7 @@ from tideflow.runtime.values import host_value
 from tideflow.runtime.waiting import StepContext
 
 _POLL_SECONDS = 0.1  # how often a waiting step checks whether its session was closed
+_ROUTING = (*ENTER, *EXIT, *NEXT, *SWITCH, SEND)  # they compute nothing: traces leave them out
 
 
 _Call = Callable[[list[Any], StepContext], Sequence[Any]]  # from input values to output values
@@ -460,7 +461,7 @@ class _Run:
             if hook is not None and hook.before is not None:
                 hook.before()
             outputs = item.call(values, self.context)
-            if hook is not None and item.type not in (*ENTER, *EXIT, *NEXT, *SWITCH, SEND):
+            if hook is not None and (hook.looks_at_values or item.type not in _ROUTING):
                 hook.after(self.context, item.node, tuple(outputs), tuple(values))
             return outputs
         except OpError as error:

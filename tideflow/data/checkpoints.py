@@ -6,12 +6,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tideflow.data.iterator import COLLECTION, Iterator
+from tideflow.data.iterator_saveable import IteratorSaveable
 from tideflow.export import export
-from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import control_dependencies, get_default_graph
+from tideflow.graph.scopes import get_default_graph
 from tideflow.io.checkpoint_state import latest_checkpoint
-from tideflow.ops.datasets import iterators
-from tideflow.train.saveables import SaveableObject, SaveSpec
+from tideflow.train.saveables import SaveableObject
 from tideflow.train.saver import Saver
 from tideflow.train.saving_hooks import CheckpointSaverHook
 from tideflow.train.session_run_hook import SessionRunHook
@@ -36,27 +35,6 @@ def make_saveable_from_iterator(iterator: Iterator) -> SaveableObject:
       A saveable object; add it to the collection SAVEABLE_OBJECTS.
     """
     return IteratorSaveable(iterator._iterator_resource)
-
-
-class IteratorSaveable(SaveableObject):
-    """The place of the iterator behind a handle, saved under a key or by the handle's name."""
-
-    def __init__(self, resource: Tensor, key: str | None = None):
-        state = iterators.iterator_state_op(resource, name="IteratorState")
-        spec = SaveSpec(state, "", f"{resource.name}-state" if key is None else key)
-        super().__init__(resource, [spec], resource.name if key is None else key)
-
-    def restore(self, restored_tensors: Any, restored_shapes: Any) -> Operation:
-        with control_dependencies(_initializers(self.op)):
-            return iterators.restore_iterator_op(self.op, restored_tensors[0], name="RestoreIterator")
-
-
-def _initializers(resource: Tensor) -> list[Operation]:
-    """What gives the iterator its dataset, where there is but one for it; eagerly, it has that already."""
-    if resource.is_eager:
-        return []
-    found = [op for op in resource.consumers() if op.definition is iterators.make_iterator_op]
-    return found if len(found) == 1 else []
 
 
 @export("data.experimental.CheckpointInputPipelineHook", "contrib.data.CheckpointInputPipelineHook")

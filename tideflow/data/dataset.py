@@ -355,6 +355,11 @@ class Dataset(structure.OfElements):
         variant = op(self._variant_tensor, *inputs, **self._attributes, **attrs)
         return Dataset(variant, self._element_spec, [self])
 
+    def _reshaped(self, op: Any, shapes: Any, *inputs: Any, **attrs: Any) -> Dataset:
+        spec = structure.from_legacy(self.output_types, shapes, self.output_classes)
+        variant = op(self._variant_tensor, *inputs, **structure.flat_attributes(spec), **attrs)
+        return Dataset(variant, spec, [self])
+
     def concatenate(self, dataset: Dataset) -> Dataset:
         """Appends the elements of another dataset.
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 
 from tideflow.data import structure
+from tideflow.data.iterator_saveable import IteratorSaveable
 from tideflow.export import export
 from tideflow.graph import dtypes, errors
 from tideflow.graph.convert import convert_to_tensor
@@ -70,8 +71,6 @@ class Iterator(structure.OfElements, Trackable):
         )
 
     def _gather_saveables_for_checkpoint(self) -> dict[str, Any]:
-        from tideflow.data.checkpoints import IteratorSaveable  # it needs iterators itself
-
         return {"ITERATOR_STATE": lambda key="ITERATOR_STATE": IteratorSaveable(self._iterator_resource, key)}
 
     def _begin(self, resource: Tensor, initializer: Operation | None, spec: Any) -> None:

@@ -10,36 +10,52 @@ from tideflow.distribute.values import regroup
 from tideflow.graph import nest
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import control_dependencies, device, executing_eagerly
-from tideflow.ops.arrays import constants, shapes
+from tideflow.ops.arrays import constants
 from tideflow.ops.control_flow import grouping
+from tideflow.ops.datasets.strategies import auto_shard_dataset_op, rebatch_dataset_op
 
 if TYPE_CHECKING:
+    from tideflow.distribute.input_context import InputContext
     from tideflow.distribute.strategy import Strategy
 
 
-def divided(dataset: Any, parts: int) -> Any:
-    """A dataset with so many smaller batches in the place of each batch; the last ones may be empty."""
-    if parts == 1:
+def divided(dataset: tf.data.Dataset, parts: int, use_fallback: bool = True) -> tf.data.Dataset:
+    """A dataset with so many smaller batches in the place of each batch. The last ones may be smaller than
+    the others, or empty.
+
+    Args:
+      dataset: The dataset, of batches.
+      parts: The number of smaller batches.
+      use_fallback: Accepted for TensorFlow's sake.
+
+    Raises:
+      ValueError: If elements have no dimension to divide.
+    """
+
+    def part(shape: tf.TensorShape) -> tf.TensorShape:
+        if not len(shape):
+            raise ValueError(
+                "Input shape should have at least one dimension. Perhaps your input dataset is not batched?"
+            )
+        sizes = shape.as_list()
+        whole = sizes[0] is not None and parts and sizes[0] % parts == 0
+        return tf.TensorShape([sizes[0] // parts if whole else None, *sizes[1:]])
+
+    shapes = nest.map_structure(part, dataset.output_shapes)
+    return dataset._reshaped(rebatch_dataset_op, shapes, parts, use_fallback=use_fallback)
+
+
+def part_for_worker(dataset: tf.data.Dataset, workers: int, index: int) -> tf.data.Dataset:
+    """The part of a dataset that one of several workers has: of its files, where it reads files."""
+    return dataset._same(auto_shard_dataset_op, workers, index)
+
+
+def sharded(dataset: tf.data.Dataset, context: InputContext) -> tf.data.Dataset:
+    """The part of a worker, unless the dataset's options say that each worker has all of it."""
+    workers = context.num_input_pipelines
+    if workers == 1 or not dataset.options().experimental_distribute.auto_shard:
         return dataset
-    static = {shape.as_list()[0] for shape in nest.flatten(dataset.output_shapes) if shape.ndims}
-    for size in static - {None}:
-        if size % parts:
-            raise ValueError(f"The batch size ({size}) is not divisible by the number of replicas ({parts}).")
-
-    def parts_of(*batch: Any) -> Any:
-        elements = batch if len(batch) > 1 else batch[0]
-        (known,) = static if len(static) == 1 else (None,)
-        if known is not None:
-            return tf.data.Dataset.from_tensor_slices(elements).batch(known // parts, drop_remainder=True)
-        rows = shapes.shape(nest.flatten(elements)[0], out_type="int64")[0]
-        size = -(-rows // parts)
-
-        def part(number: Any) -> Any:
-            return nest.map_structure(lambda rows: rows[number * size : (number + 1) * size], elements)
-
-        return tf.data.Dataset.range(parts).map(part)
-
-    return dataset.flat_map(parts_of)
+    return part_for_worker(dataset, workers, context.input_pipeline_id)
 
 
 class DistributedDataset:

@@ -148,15 +148,20 @@ class Strategy:
     def experimental_distribute_dataset(self, dataset: Any) -> DistributedDataset:
         """Divides each batch of a dataset among the replicas.
 
+        Of several workers, each has the batches of its own files where the dataset reads files, else every
+        so many batches; all have all of them where the dataset's `options()` say so, by
+        `experimental_distribute.auto_shard`.
+
         Args:
           dataset: The `tf.data.Dataset`, whose batches are those of all replicas.
 
         Returns:
           A dataset of values with a part for each replica.
         """
-        from tideflow.distribute.inputs import DistributedDataset, divided  # loaded when asked for
+        from tideflow.distribute.inputs import DistributedDataset, divided, sharded  # loaded when asked for
 
-        return DistributedDataset(self, divided(dataset, self.num_replicas_in_sync))
+        parts = divided(dataset, self.num_replicas_in_sync)
+        return DistributedDataset(self, sharded(parts, self._extended._input_context()))
 
     def experimental_distribute_datasets_from_function(
         self, dataset_fn: Callable[[InputContext], Any]

@@ -5,6 +5,7 @@ from tideflow.eager import (  # noqa: F401
     gradient_functions,
     operators,
     python_functions,
+    recompute,
     tape,
     tensor,
 )

@@ -20,15 +20,17 @@ from tideflow.compile.function_plans import planned
 from tideflow.compile.ir import Node, Value, make_node
 from tideflow.compile.kernels import KernelArguments, has_objects, kernel_for, wants_context
 from tideflow.compile.prune import given
+from tideflow.compile.refusals import refusing
 from tideflow.eager.recording import Record, recording, taping
 from tideflow.eager.tensor import EagerTensor, Key, eager_tensor, handle_key, key_of
 from tideflow.eager.tensor import key as new_key
-from tideflow.graph import dtypes, errors
+from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.errors import OpError
 from tideflow.graph.op import Op
 from tideflow.graph.schema import Arg
 from tideflow.graph.scopes import graph_of
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays.constants import const_op
 from tideflow.ops.helpers.variables import HandleShape
 from tideflow.runtime.devices import CPU
@@ -49,7 +51,9 @@ _WIDE = 2**31
 GRAPH_TENSOR = (
     'An op outside of the function building code is being passed\na "Graph" tensor. It is possible to have '
     "Graph tensors\nleak out of the function building context by including a\ntf.init_scope in your function "
-    "building code. The tensor was: {}"
+    "building code.\nFor example, the following function will fail:\n  @tf.function\n"
+    "  def has_init_scope():\n    my_constant = tf.constant(1.)\n    with tf.init_scope():\n"
+    "      added = my_constant * 2\nThe graph tensor has name: {}"
 )
 _OBJECTS = (dtypes.resource, dtypes.variant)
 _new = object.__new__
@@ -270,7 +274,7 @@ def _converted(
     symbolic: Any = graph_of(args)
     if symbolic is not graph:
         if not symbolic.takes_eager_calls:
-            raise TypeError(GRAPH_TENSOR.format(_first_of_graph(args)))
+            raise TypeError(GRAPH_TENSOR.format(_first_of_graph(args).name))
         with symbolic.as_default():
             return op(*args, name=name, **attrs)
     for arg in (*op.inputs, *op.outputs):
@@ -451,7 +455,8 @@ def bind(
     try:
         shapes = op.infer(node.grouped_inputs, attrs, op.name, in_step=True)
     except ValueError as error:
-        raise errors.InvalidArgumentError(None, None, f"{error}{_place(op, name)}") from None
+        node.definition = refusing(op, str(error))
+        shapes = [TensorShape(None)] * len(op.output_types(attrs))
     pairs = zip(op.output_types(attrs), shapes, strict=True)
     node.outputs = [Value(node, i, dtype, shape) for i, (dtype, shape) in enumerate(pairs)]
     bound = BoundKernel(node, device, literals)

@@ -33,12 +33,19 @@ def with_custom_gradient(f: Callable[..., Any], args: Sequence[Any], kwargs: dic
     with_variables = takes_variables(grad_fn, used)
 
     def gradient(record: Record, *grads: Any) -> list[Any]:
-        if not with_variables:
-            return nest.flatten(grad_fn(*grads))
-        in_grads, variable_grads = grad_fn(*grads, variables=used)
+        found, variable_grads = grad_fn(*grads, variables=used) if with_variables else (grad_fn(*grads), [])
         if len(variable_grads) != len(used):
             raise ValueError("Must return gradient for each variable from @custom_gradient grad_fn.")
-        return [*nest.flatten(in_grads), *variable_grads]
+        in_grads = nest.flatten(found)
+        if len(in_grads) != len(inputs):
+            raise ValueError(
+                "custom_gradient function expected to return",
+                len(inputs),
+                "gradients but returned",
+                len(in_grads),
+                "instead.",
+            )
+        return [*in_grads, *variable_grads]
 
     handles = [variable.handle for variable in used]
     record = Record(constants.identity_n_op, {}, [*inputs, *handles], flat, None, gradient)
@@ -60,12 +67,11 @@ def positions(f: Callable[..., Any], params: Any, args: Sequence[Any]) -> list[i
     """The arguments by which `params` says to differentiate: names or positions, all where it is None."""
     if params is None:
         return list(range(len(args)))
-    names = list(inspect.signature(f).parameters)
     if all(isinstance(param, int) for param in params):
         return list(params)
-    unknown = [param for param in params if param not in names]
-    if unknown:
-        raise ValueError(f"params must be names or positions of arguments of {f}: {unknown} are not")
+    if not all(isinstance(param, str) for param in params):
+        raise ValueError(f"params must be all strings or all integers; got {params}.")
+    names = list(inspect.signature(f).parameters)
     return [names.index(param) for param in params]
 
 

@@ -46,7 +46,7 @@ def device_setter_of(config: RunConfig) -> Callable | None:
     """Variables go to parameter servers, if there are any."""
     if not config.num_ps_replicas:
         return None
-    worker = f"/job:{config.task_type}/task:{config.task_id}"
+    worker = f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker"
     return replica_device_setter(
         ps_tasks=config.num_ps_replicas, worker_device=worker, cluster=config.cluster_spec
     )

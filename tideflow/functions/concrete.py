@@ -12,6 +12,7 @@ from tideflow.autodiff import functions as function_gradients
 from tideflow.eager.recording import recording
 from tideflow.functions.execution import Executable, check_eager
 from tideflow.functions.func_graph import FuncGraph
+from tideflow.functions.lifting import inferred_shapes
 from tideflow.functions.structures import flat_tensors, packer
 from tideflow.graph import dtypes, errors, nest
 from tideflow.graph.composite import is_composite
@@ -204,11 +205,9 @@ class ConcreteFunction:
 
     def _call_filtered(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Calls the function on the tensors among the arguments of the Python function."""
-        tensors = flat_tensors((args, [kwargs[key] for key in sorted(kwargs)]) if kwargs else args)
-        unused = self._func_graph.unused_arguments
-        if unused:
-            tensors = [tensor for i, tensor in enumerate(tensors) if i not in unused]
-        return self._call_flat(tensors)
+        return self._call_flat(
+            flat_tensors((args, [kwargs[key] for key in sorted(kwargs)]) if kwargs else args)
+        )
 
     def _call_eager(self, args: Sequence[Any]) -> Any:
         """Calls the function in eager mode, on eager tensors: the way of most calls."""
@@ -266,4 +265,16 @@ class ConcreteFunction:
                     "a less specific shape, having None on axes which can vary."
                 )
         with control_dependencies(self._func_graph.outside_controls):
-            return function_gradients.call_node(self._name, self._body, tensors)
+            node = function_gradients.call_node(self._name, self._body, tensors)
+        self._infer_shapes(node, tensors)
+        return node
+
+    def _infer_shapes(self, node: Operation, tensors: Sequence[Tensor]) -> None:
+        """Gives a call's outputs the shapes that follow from what is known of its inputs now."""
+        if all(tensor.shape.is_fully_defined() for tensor in node.outputs):
+            return
+        if all(a.shape.tuple == b.shape.tuple for a, b in zip(tensors, self.inputs, strict=True)):
+            return
+        shapes = inferred_shapes(self.outputs, dict(zip(self.inputs, tensors, strict=True)))
+        for output, shape in zip(node.outputs, shapes, strict=False):
+            output.set_shape(shape)

@@ -124,7 +124,9 @@ class Function:
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> tuple[ConcreteFunction, tuple[Any, ...], dict[str, Any]]:
         if self._first is None:
-            return self._first_trace(lambda tracer: tracer.concrete_for(args, kwargs))
+            traced: Any = self._first_trace(lambda tracer: tracer.concrete_for(args, kwargs))
+            self._new.forget()
+            return traced
         tracer = self._tracer_now()
         before = tracer.count
         found = tracer.concrete_for(args, kwargs)
@@ -203,6 +205,7 @@ class Function:
         """
         if self._first is None:
             self._first_trace(lambda tracer: tracer.get_concrete_function(*args, **kwargs))
+            self._new.forget()
         return self._tracer_now().get_concrete_function(*args, **kwargs)
 
     def get_initialization_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
@@ -228,7 +231,9 @@ class Function:
                 resource_variables.destroy_resource_op(variable.handle)
         initialize = self._new.initialize
         spec = FunctionSpec(initialize, None)
-        return Tracer(initialize, "initialize_variables", spec).get_concrete_function()
+        made = Tracer(initialize, "initialize_variables", spec).get_concrete_function()
+        self._new.forget()
+        return made
 
     def _decorate(self, decorator: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
         """Decorates the Python function, before it is traced."""

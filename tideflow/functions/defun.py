@@ -323,13 +323,13 @@ class _DefunGraph(FunctionGraph):
         self.take_collections(shared=[key for key in SHARED if key != SCOPES])
         self._collections.pop(SCOPES, None)
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         if tensor.is_eager or tensor.graph is self:
-            return super().capture(tensor)
+            return super().capture(tensor, name)
         if self._by_value:
             return copy_by_value(tensor, self, self._copies, self._stateful_allowed.__contains__)
         is_new = tensor not in self.captured
-        inner = super().capture(tensor)
+        inner = super().capture(tensor, name)
         if is_new and _is_guaranteed_constant(tensor):
             with self.as_default(), self.control_dependencies(None):
                 self._copies[inner.op] = guarantee_const(inner).op

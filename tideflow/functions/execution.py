@@ -116,4 +116,4 @@ def check_eager(tensors: Sequence[Any]) -> None:
     """Refuses tensors of graphs, which have no value."""
     for tensor in tensors:
         if not tensor.is_eager:
-            raise TypeError(GRAPH_TENSOR.format(tensor))
+            raise TypeError(GRAPH_TENSOR.format(tensor.name))

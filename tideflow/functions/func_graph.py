@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tideflow.autodiff.custom import variable_of
+from tideflow.graph import dtypes
 from tideflow.graph.functions import FunctionBody, WaitingGraph, effects_of
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys
+from tideflow.ops.arrays.constants import constant
 from tideflow.variables.base import creators_of
 from tideflow.variables.store import STORE
 from tideflow.variables.variable_scope import SCOPES
@@ -21,6 +23,11 @@ SHARED = (
     SCOPES,
     STORE,
 )
+
+
+# An eager tensor that a function uses is a constant in its graph if it has no more elements than this.
+MOST_ELEMENTS_OF_CONSTANTS = 128
+_WITHOUT_CONSTANTS = (dtypes.resource, dtypes.variant)
 
 
 class FuncGraph(WaitingGraph):
@@ -43,7 +50,6 @@ class FuncGraph(WaitingGraph):
         # need. None: calls run all operations with effects, in order.
         self.chosen_effects: list[Operation] | None = None
         self.held_variables: list[Any] = []  # variables that a loaded function keeps alive
-        self.unused_arguments: set[int] = set()  # positions of variables that the function does not use
         self.take_collections(shared=SHARED)
         creators = creators_of(self)
         creators[:] = [c for c in creators if not getattr(c, "of_a_function", False)]
@@ -91,6 +97,16 @@ class FuncGraph(WaitingGraph):
     def trainable_variables(self) -> list[Any]:
         """Those of the variables that are trainable."""
         return [variable for variable in self.variables if variable.trainable]
+
+    def _input_for(self, tensor: Any, name: str) -> Any:
+        """A new input that stands for a tensor from outside: the value itself, where it is small."""
+        if not tensor.is_eager or tensor.dtype in _WITHOUT_CONSTANTS:
+            return super()._input_for(tensor, name)
+        if tensor.shape.num_elements() > MOST_ELEMENTS_OF_CONSTANTS:
+            return super()._input_for(tensor, name)
+        with self.as_default(), self.control_dependencies(None):
+            self.inputs.append(constant(tensor.numpy(), tensor.dtype, tensor.shape, name))
+        return self.inputs[-1]
 
     def body(self) -> FunctionBody:
         """The function as it is called."""

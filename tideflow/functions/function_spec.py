@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ class FunctionSpec:
     """The parameters of a function, and the signature that its calls must have, if there is one."""
 
     def __init__(self, function: Callable[..., Any], input_signature: Sequence[Any] | None) -> None:
-        self.fullargspec = inspect.signature(function)
+        self.fullargspec = _open_signature(function)
         parameters = list(self.fullargspec.parameters.values())
         positional = [p for p in parameters if p.kind in _POSITIONAL]
         self.arg_names = [p.name for p in positional]
@@ -126,6 +127,13 @@ class FunctionSpec:
             raise ValueError(f"Python inputs incompatible with input_signature:\n{both()}")
         packed: tuple[Any, ...] = nest.pack_sequence_as(signature, flat)
         return packed
+
+
+def _open_signature(function: Callable[..., Any]) -> inspect.Signature:
+    """The parameters that calls give: not those that a `functools.partial` has given by name."""
+    signature = inspect.signature(function)
+    fixed = function.keywords if isinstance(function, functools.partial) else {}
+    return signature.replace(parameters=[p for p in signature.parameters.values() if p.name not in fixed])
 
 
 def _with_tensors(structure: Any) -> Any:

@@ -7,16 +7,18 @@ from typing import Any
 
 from tideflow.compile.prune import behind
 from tideflow.functions.execution import Executable
+from tideflow.graph import dtypes
 from tideflow.graph.convert import convert_to_tensor
-from tideflow.graph.functions import FunctionBody, FunctionGraph
+from tideflow.graph.functions import FunctionBody, FunctionGraph, is_input, new_input
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import get_default_graph, init_scope, name_scope
+from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import constants, creation
 from tideflow.ops.control_flow.conditionals import cond
 from tideflow.ops.control_flow.grouping import group
 from tideflow.ops.state import resource_variables
-from tideflow.variables.resource import ResourceVariable
+from tideflow.variables.resource import uncollected
 
 _IGNORED = ("validate_shape", "expected_shape", "use_resource", "variable_def", "import_scope")
 
@@ -45,7 +47,7 @@ class NewVariables:
             value = convert_to_tensor(initial() if callable(initial) else initial, arguments.get("dtype"))
         try:
             with init_scope():
-                variable = ResourceVariable(lifted(value), **arguments)
+                variable = uncollected(lifted(value), **arguments)
         except UnliftableError:
             if not _outside_is_eager():
                 raise
@@ -60,7 +62,7 @@ class NewVariables:
         with init_scope():
             sizes = [size or 0 for size in value.shape.as_list()]
             arguments["shape"] = value.shape
-            variable = ResourceVariable(creation.zeros(sizes, value.dtype), **arguments)
+            variable = uncollected(creation.zeros(sizes, value.dtype), **arguments)
             if get_default_graph().is_eager:
                 resource_variables.destroy_resource_op(variable.handle)
 
@@ -69,6 +71,10 @@ class NewVariables:
 
         cond(resource_variables.var_is_initialized_op(variable.handle), constants.no_operation, assigned)
         return variable
+
+    def forget(self) -> None:
+        """Keeps the variables no longer: they live as long as the program that made them wants."""
+        self.variables, self._initial = [], []
 
     def initialize(self) -> None:
         """Gives the variables their initial values, in the default graph."""
@@ -100,7 +106,7 @@ def _captured(
     outer = {inner: outer for outer, inner in graph.captured.items()}
     found = {}
     for op in behind(values, targets, set(given), frozenset()):
-        if op.definition.role == "argument" or op.definition.role == "placeholder" and not op.inputs:
+        if is_input(op):
             if op.outputs[0] not in outer:
                 asked = [*values, *(tensor for target in targets for tensor in target.inputs)]
                 raise UnliftableError(_why_not_lifted(asked[0], op))
@@ -139,6 +145,17 @@ def copied(
     return copied_with_operations(values, (), into, given)[0]
 
 
+def inferred_shapes(values: Sequence[Tensor], inputs: Mapping[Tensor, Tensor]) -> list[TensorShape]:
+    """The static shapes of values of a function in a call with inputs of these static shapes and values."""
+    trial = FunctionGraph(get_default_graph())
+    given = {}
+    for inner, outer in inputs.items():
+        known = inner.shape if inner.dtype is dtypes.resource else inner.shape.merge_with(outer.shape)
+        given[inner] = trial.captured[outer] = new_input(trial, inner.dtype, known, "input")
+    with trial.as_default():
+        return [value.shape for value in copied(values, trial, given)]
+
+
 def copied_with_operations(
     values: Sequence[Tensor],
     targets: Sequence[Operation],
@@ -159,7 +176,7 @@ def copied_with_operations(
     for key, body in graph._function_bodies.items():
         into._function_bodies.setdefault(key, body)
     for op in graph.get_operations():
-        if op not in needed or op.definition.role == "argument":
+        if op not in needed or is_input(op):
             continue
         inputs = [copies[tensor] for tensor in op.inputs]
         with into.control_dependencies([done[control] for control in op.control_inputs if control in done]):

@@ -8,6 +8,7 @@ from typing import Any
 
 from tideflow.graph import nest
 from tideflow.graph.composite import components, from_components, is_composite
+from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import TensorSpec, TypeSpec, type_spec_from_value
 from tideflow.variables.resource import BaseResourceVariable
@@ -119,21 +120,27 @@ def _ordered(mapping: dict[Any, Any]) -> list[Any]:
         return list(mapping)
 
 
-def signature_of(structure: Any, names: Sequence[str | None]) -> Any:
-    """A structure with a spec in the place of each tensor: that of an argument has the argument's name."""
-    if not nest.is_nested(structure):
-        return structure
-    taken = iter(names)
+def signature_of(structure: Any, argument_names: Sequence[str] | None = None) -> Any:
+    """A structure with a spec in the place of each tensor, named by the way to it: `batch/images/0`.
 
-    def spec(leaf: Any) -> Any:
+    Args:
+      structure: The arguments by position, or by name.
+      argument_names: The names of those by position.
+    """
+
+    def spec(path: tuple[Any, ...], leaf: Any) -> Any:
         if isinstance(leaf, Tensor):
-            return TensorSpec(leaf.shape, leaf.dtype, name=next(taken, None))
+            told = None if leaf.is_eager else leaf.op.attrs.get("_user_specified_name")
+            name = told if path and told and told != path[0] else "/".join(map(str, path))
+            return TensorSpec(leaf.shape, leaf.dtype, name)
         if is_value_of_tensors(leaf):
-            for _ in tensors_in(leaf):
-                next(taken, None)
             return leaf._type_spec
-        if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, TensorSpec)):
+        if leaf is None or isinstance(leaf, (bool, int, float, complex, str, bytes, DType, TypeSpec)):
             return leaf
         return UnknownArgument()
 
-    return nest.map_structure(spec, structure)
+    found = []
+    for path, leaf in nest.leaves_with_paths(structure):
+        named = (argument_names[path[0]], *path[1:]) if argument_names else path
+        found.append(spec(named, leaf))
+    return nest.pack_sequence_as(structure, found)

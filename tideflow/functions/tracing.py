@@ -72,24 +72,24 @@ def traced(
             _inputs_like(graph, arg, name, sizes) for arg, name in zip(args, names, strict=True)
         )
         inner_kwargs = {key: _inputs_like(graph, kwargs[key], key, sizes) for key in sorted(kwargs)}
-        given = nest.flatten((inner_args, inner_kwargs))
+        given = list(nest.leaves_with_paths((inner_args, inner_kwargs)))
         graph.structured_input_signature = (
-            signature_of(inner_args, _argument_names(graph)),
-            signature_of(inner_kwargs, _argument_names(graph)[len(flat_tensors(inner_args)) :]),
+            signature_of(inner_args, names),
+            signature_of(inner_kwargs),
         )
         result = function(*inner_args, **inner_kwargs)
         leaves = [_returned(leaf, function) for leaf in nest.flatten(result)]
         graph.structured_outputs = (
             nest.pack_sequence_as(result, leaves) if nest.is_nested(result) else leaves[0]
         )
-        left = nest.flatten((inner_args, inner_kwargs))
-        if len(left) != len(given) or any(a is not b for a, b in zip(left, given, strict=True)):
+        left = list(nest.leaves_with_paths((inner_args, inner_kwargs)))
+        if len(left) != len(given) or any(p != q or a is not b for (p, a), (q, b) in zip(left, given)):
             raise ValueError(_MUTATED)
         graph.outputs = [graph.capture(tensor) for leaf in leaves for tensor in tensors_in(leaf)]
         results = [tensor for tensor in graph.outputs if tensor.op.definition is constants.identity_op]
         chosen = graph.chosen_effects
         graph.control_outputs = add_control_dependencies(graph, results) if chosen is None else chosen
-    _put_arguments_first(graph, given)
+    _put_arguments_first(graph, [leaf for _, leaf in given])
     return graph
 
 
@@ -108,6 +108,8 @@ def _inputs_like(graph: FuncGraph, structure: Any, name: str, shapes: Any) -> An
         if isinstance(leaf, (Tensor, TensorSpec)):
             return new_input(leaf)
         if isinstance(leaf, BaseResourceVariable):
+            handle = graph.capture(leaf.handle, free_of_slashes(name))
+            handle.op._set_attr("_user_specified_name", name)
             return leaf
         if isinstance(leaf, TypeSpec):
             return from_spec(leaf, [new_input(spec) for spec in nest.flatten(leaf._component_specs)])
@@ -121,10 +123,6 @@ def _inputs_like(graph: FuncGraph, structure: Any, name: str, shapes: Any) -> An
 def free_of_slashes(name: str) -> str:
     """A name that a node can have in its scope."""
     return "".join(c if c.isalnum() or c in "_." else "_" for c in name) or "args"
-
-
-def _argument_names(graph: FuncGraph) -> list[str]:
-    return [tensor.op.attrs["_user_specified_name"] for tensor in graph.inputs]
 
 
 def _returned(value: Any, function: Callable[..., Any]) -> Any:
@@ -150,19 +148,12 @@ def _returned(value: Any, function: Callable[..., Any]) -> Any:
 def _put_arguments_first(graph: FuncGraph, given: Sequence[Any]) -> None:
     """Orders the inputs: those of the arguments, variables among them, then what is captured."""
     order: list[Tensor] = []
-    given = [tensor for leaf in given for tensor in tensors_in(leaf)]
-    for i, tensor in enumerate(given):
+    for tensor in [tensor for leaf in given for tensor in tensors_in(leaf)]:
         if not isinstance(tensor, BaseResourceVariable):
             order.append(tensor)
-        elif tensor.handle in graph.captured:
-            handle = graph.captured.pop(tensor.handle)
-            handle.op._set_attr("_user_specified_name", "variable")
-            order.append(handle)
-        else:
-            graph.unused_arguments.add(i)
+        elif tensor.handle in graph.captured:  # no more where a variable is given twice
+            order.append(graph.captured.pop(tensor.handle))
     graph.inputs[:] = [*order, *graph.captured.values()]
-    for i, tensor in enumerate(graph.inputs):
-        tensor.op._set_attr("index", i)
 
 
 # ------------------------------------------------------------------------------------------------ many traces

@@ -82,14 +82,13 @@ class FunctionGraph(Graph):
 
     def add_input(self, dtype: DTypeLike, shape: ShapeLike | None, name: str) -> Tensor:
         """Adds an input to the function."""
-        with self.as_default(), self.control_dependencies(None):
-            tensor: Tensor = definition("_Arg")(T=dtype, index=len(self.inputs), name=name)
-        tensor.set_shape(shape)
-        self.inputs.append(tensor)
-        return tensor
+        self.inputs.append(new_input(self, dtype, shape, name))
+        return self.inputs[-1]
 
-    def capture(self, tensor: Tensor) -> Tensor:
-        """The tensor itself, or the input of this function that stands for a tensor of an outer graph."""
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
+        """The tensor itself, or the input of this function that stands for a tensor of an outer graph, which
+        is made with this name.
+        """
         if not tensor.is_eager and tensor.graph is self:
             return tensor
         if not tensor.is_eager and self in around(tensor.graph):
@@ -106,11 +105,27 @@ class FunctionGraph(Graph):
                     f"Cannot capture {tensor.name}, a variable's reference, by value: use a resource "
                     "variable, or pass its value as an argument."
                 )
-            name = "captured" if tensor.is_eager else tensor.op.name.rpartition("/")[2]
-            self.captured[tensor] = self.add_input(tensor.dtype, tensor.shape, name)
-            inner: Any = self.captured[tensor]
+            if name is None:
+                name = "captured" if tensor.is_eager else tensor.op.name
+            self.captured[tensor] = inner = self._input_for(tensor, name)
             inner._variable = getattr(tensor, "_variable", None)
         return self.captured[tensor]
+
+    def _input_for(self, tensor: Tensor, name: str) -> Any:
+        """A new input that stands for a tensor from outside."""
+        return self.add_input(tensor.dtype, tensor.shape, name)
+
+
+def new_input(graph: Graph, dtype: DTypeLike, shape: ShapeLike | None, name: str) -> Tensor:
+    """A tensor of a function's graph that every call gives a value."""
+    with graph.as_default(), graph.control_dependencies(None):
+        tensor: Tensor = definition("Placeholder")(dtype=dtype, shape=shape, name=name)
+    return tensor
+
+
+def is_input(op: Operation) -> bool:
+    """Whether an operation of a function's graph has its value from a call."""
+    return op.definition.role == "placeholder" and not op.inputs
 
 
 class WaitingGraph(FunctionGraph):
@@ -278,9 +293,7 @@ def fill_body(made: FunctionGraph, function: FunctionDef, inputs: list[Tensor]) 
 
 def effects_of(graph: Graph) -> list[Operation]:
     """The operations of a body that every call runs, whether or not its results need them."""
-    return [
-        op for op in graph.get_operations() if op.definition.stateful and op.definition.role != "argument"
-    ]
+    return [op for op in graph.get_operations() if op.definition.stateful]
 
 
 def _as_graph_def(
@@ -294,9 +307,8 @@ def _as_graph_def(
         types = _argument_types(arg, attrs)
         for i, dtype in enumerate(types):
             name = arg.name if len(types) == 1 else f"{arg.name}_{i}"
-            node = message.node.add(name=name, op="_Arg")
-            node.attr["T"].type = dtype.as_datatype_enum
-            node.attr["index"].i = len(inputs)
+            node = message.node.add(name=name, op="Placeholder")
+            node.attr["dtype"].type = dtype.as_datatype_enum
             ranges.setdefault(arg.name, []).append(f"{name}:0")
             inputs.append(f"{name}:0")
     for given in function.node_def:
@@ -459,7 +471,7 @@ def function_def(
     control_outputs: Iterable[Operation] = (),
 ) -> FunctionDef:
     """The FunctionDef of a body. `control_outputs` are operations that run in every call."""
-    operations = [op for op in _own_operations(body) if op.definition.role != "argument"]
+    operations = _own_operations(body)
     names = output_names or _output_names(len(body.outputs))
     outputs = dict(zip(names, body.outputs, strict=True))
     controls = {op.name: op for op in control_outputs}
@@ -490,7 +502,7 @@ def function_message(
         node.CopyFrom(node_def_proto(op))
         del node.input[:]
         node.input.extend(_input_text(tensor, arguments) for tensor in op.inputs)
-        controls = [op for op in op.control_inputs if op not in sources and op.definition.role != "argument"]
+        controls = [control for control in op.control_inputs if control not in sources]
         node.input.extend(f"^{control.name}" for control in controls)
     for key, tensor in outputs.items():
         message.signature.output_arg.add(name=key, type=tensor.dtype.base_dtype.as_datatype_enum)
@@ -502,22 +514,21 @@ def function_message(
 
 
 def _own_operations(body: FunctionBody) -> list[Operation]:
-    """The operations of a body, without those that use inputs which its graph has for another function."""
+    """What a body computes from its inputs. Its graph may have inputs for other functions too."""
+    inputs = {tensor.op for tensor in body.inputs}
     foreign: set[Operation] = set()
-    inputs = set(body.inputs)
     for op in body.graph.get_operations():
-        is_argument = op.definition.role == "argument"
-        if is_argument and op.outputs[0] not in inputs or any(t.op in foreign for t in op.inputs):
+        if is_input(op) and op not in inputs or any(t.op in foreign for t in op.inputs):
             foreign.add(op)
-    return [op for op in body.graph.get_operations() if op not in foreign]
+    return [op for op in body.graph.get_operations() if op not in foreign and op not in inputs]
 
 
 def _argument_names(body: FunctionBody) -> dict[Tensor, str]:
     """The inputs, each with the name of its argument. No two may be equal, nor equal the name of a node."""
-    taken = {op.name for op in body.graph.get_operations() if op.definition.role != "argument"}
+    taken = {op.name for op in body.graph.get_operations() if not is_input(op)}
     names: dict[Tensor, str] = {}
     for tensor in body.inputs:
-        name = re.sub(r"\W", "_", tensor.op.name)
+        name = re.sub(r"\W", "_", tensor.op.name).lower()
         name = name if name[:1].isalpha() else f"arg_{name}"
         names[tensor] = free_name(name, taken)
     return names

@@ -34,6 +34,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.func_attrs import named_function
 from tideflow.graph.op_errors import ShapeError as ShapeError
 from tideflow.graph.op_errors import (
+    no_kernel,
     of_another_graph,
     passed_another_count,
     passed_another_type,
@@ -145,7 +146,7 @@ class Op:
           differentiable: False if the gradients of its inputs are None; None if nothing is known of them, so
             that a gradient through it is an error, as it is in TensorFlow.
           role: The role of the op in the structure of a graph, if other code depends on it: "constant",
-            "placeholder", "argument" (of a function), "identity", "metadata" (of its input's shape alone),
+            "placeholder", "identity", "metadata" (of its input's shape alone),
             "variable" (a reference), "variable handle", "read" (of a variable), "assign", "save", "restore",
             "step values" (a stack or TensorArray of a control-flow construct, and the ops that read it).
           is_model_state: Whether it holds state of a model, which belongs on a parameter server.
@@ -517,7 +518,18 @@ class Op:
         if spec.kind in ("func", "list(func)"):
             value = named_function(value)
         resolved[key] = value = schema.normalize(key, spec.kind, value)
-        schema.check_value(self.name, key, spec, value)
+        self._check_value(key, value)
+
+    def _check_value(self, key: str, value: Any, arg: Arg | None = None, given: Any = None) -> None:
+        """Raises if the attribute may not have the value, perhaps because of what is `given` for an input."""
+        spec = self.attrs[key]
+        wrong = schema.what_is_refused(spec, value)
+        if wrong is None:
+            return
+        if executing_eagerly():
+            raise no_kernel(self, key, wrong)
+        described = "" if given is None else _describe(given)
+        raise schema.refused(self.name, arg.name if arg else key, spec, wrong, described)
 
     def _check_attrs(self, resolved: dict[str, Any]) -> None:
         for key in self._required:
@@ -561,13 +573,7 @@ class Op:
         if key is not None and found is not None:
             base = found.base_dtype
             if key not in given:
-                spec = self.attrs[key]
-                if spec.allowed is not None and base not in spec.allowed:
-                    allowed = ", ".join(dtype.name for dtype in spec.allowed)
-                    raise TypeError(
-                        f"Value passed to parameter '{arg.name}' has DataType {base.name} not in list of "
-                        f"allowed values: {allowed} (op {self.name}, {_describe(value)})"
-                    )
+                self._check_value(key, base, arg, value)
                 attrs[key] = base
                 given.add(key)
         return tensors
@@ -592,7 +598,8 @@ class Op:
             raise TypeError(
                 f"'{self.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)"
             )
-        return tensor
+        graph: Any = get_default_graph()
+        return graph.capture(tensor, name or arg.name) if graph.building_function else tensor
 
     def _to_tensor(
         self, arg: Arg, value: Any, wanted: DType | None, preferred: DType | None, name: str
@@ -656,7 +663,7 @@ class Op:
                 raise
             raise passed_mixed_types(self, arg, value, attrs.get(key), error) from None
         found = [tensor.dtype.base_dtype for tensor in tensors]
-        schema.check_value(self.name, arg.name, self.attrs[key], found)
+        self._check_value(key, found, arg)
         attrs[key] = found
         return tensors
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.types_pb2 import DataType
 
+from tideflow.graph import errors
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType
+from tideflow.graph.errors import OpError
 from tideflow.graph.partial import partial_value
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.traceback import Frame, user_frames, user_line
@@ -42,6 +44,27 @@ def type_word(dtype: DType) -> str:
     """TensorFlow's word for a type in errors of kernels: that of its protocol message."""
     name: str = DataType.Name(dtype.base_dtype.as_datatype_enum)
     return name.removeprefix("DT_").lower()
+
+
+def no_kernel(op: Op, attr: str, wrong: DType | str | int) -> OpError:
+    """The error of an attribute that may not be `wrong`, in eager mode, where TensorFlow says it while it
+    looks for a kernel.
+    """
+    spec = op.attrs[attr]
+    if isinstance(wrong, DType):
+        allowed = ", ".join(DataType.Name(dtype.as_datatype_enum) for dtype in spec.allowed or ())
+        return errors.not_found(
+            f"Could not find valid device for node.\nNode:{{{{node {op.name}}}}}\n"
+            f"All kernels registered for op {op.name} :\n  device='CPU'; {attr} in [{allowed}]\n"
+            f"but {attr} is {wrong.name} [Op:{op.name}]"
+        )
+    if spec.minimum is None:
+        allowed = ", ".join(f'"{choice}"' for choice in spec.allowed or ())
+        fault = f"Value for attr '{attr}' of \"{wrong}\" is not in the list of allowed values: {allowed}"
+    else:
+        what = "Length" if spec.kind.startswith("list(") else "Value"
+        fault = f"{what} for attr '{attr}' of {wrong} must be at least minimum {spec.minimum}"
+    return errors.invalid_argument(f"{fault}\n\t; NodeDef: {{{{node {op.name}}}}} [Op:{op.name}]")
 
 
 def passed_another_type(op: Op, arg: Arg, value: Any, wanted: DType, error: TypeError) -> TypeError:

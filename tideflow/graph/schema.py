@@ -192,26 +192,41 @@ _NORMALIZERS = {
 
 def check_value(op_name: str, name: str, spec: Attr, value: Any) -> None:
     """Raises TensorFlow's error if a stored value is not allowed or too small."""
+    wrong = what_is_refused(spec, value)
+    if wrong is not None:
+        raise refused(op_name, name, spec, wrong)
+
+
+def what_is_refused(spec: Attr, value: Any) -> DType | str | int | None:
+    """What is not allowed of a stored value: an item of it, or its size where that is too small."""
+    is_list = spec.kind.startswith("list(")
     if spec.allowed is not None:
-        for item in value if spec.kind.startswith("list(") else (value,):
+        items: Sequence[DType | str] = value if is_list else (value,)
+        for item in items:
             if item not in spec.allowed:
-                raise _not_allowed(op_name, name, spec, item)
+                return item
     if spec.minimum is not None:
-        size = len(value) if spec.kind.startswith("list(") else value
+        size: int = len(value) if is_list else value
         if size < spec.minimum:
-            what = "list of length " if spec.kind.startswith("list(") else ""
-            raise ValueError(
-                f"Attr '{name}' of '{op_name}' Op passed {what}{size} less than minimum {spec.minimum}."
-            )
+            return size
+    return None
 
 
-def _not_allowed(op_name: str, name: str, spec: Attr, item: Any) -> Exception:
+def refused(
+    op_name: str, name: str, spec: Attr, wrong: DType | str | int, given: str = ""
+) -> TypeError | ValueError:
+    """The error of what `what_is_refused` found, in a graph."""
     choices = spec.allowed or ()
-    if isinstance(item, DType):
+    if isinstance(wrong, DType):
         allowed = ", ".join(dtype.name for dtype in choices)
         return TypeError(
-            f"Value passed to parameter '{name}' has DataType {item.name} not in list of allowed values: "
-            f"{allowed} (op {op_name})"
+            f"Value passed to parameter '{name}' has DataType {wrong.name} not in list of allowed values: "
+            f"{allowed} (op {op_name}{given and ', '}{given})"
+        )
+    if spec.minimum is not None:
+        what = "list of length " if spec.kind.startswith("list(") else ""
+        return ValueError(
+            f"Attr '{name}' of '{op_name}' Op passed {what}{wrong} less than minimum {spec.minimum}."
         )
     allowed = ", ".join(f'"{choice}"' for choice in choices)
-    return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{item}' not in: {allowed}.")
+    return ValueError(f"Attr '{name}' of '{op_name}' Op passed string '{wrong}' not in: {allowed}.")

@@ -122,10 +122,12 @@ class name_scope:
       ValueError: If `values` are given but no name, or if the name is not valid.
     """
 
+    _entered: Any = ()  # of an object whose making an interrupt has ended
+
     def __init__(
         self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None
     ) -> None:
-        self._entered: list[Iterator[str] | tuple[Any, dict[str, Any]]] = []
+        self._entered = []
         if not (default_name is None or isinstance(default_name, str)):
             raise TypeError(
                 f"`default_name` type ({type(default_name)}) is not a string type. You likely meant to pass "

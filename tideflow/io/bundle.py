@@ -38,6 +38,7 @@ from tideflow.io.checksums import crc32c, mask
 from tideflow.io.local_files import as_tensorflow_errors, local_path
 from tideflow.io.slices import TensorSlice, common, region_shape, within
 from tideflow.io.tables import read_table
+from tideflow.process import give_way
 
 _MOST_AXES = 64  # NumPy's limit
 _OPEN_AT_ONCE = 16  # shards; a process has a limited number of open files
@@ -323,7 +324,9 @@ class BundleReader:
         return crc
 
     def _chunks(self, entry: Entry, file: int, data: np.ndarray | None) -> Iterator[np.ndarray]:
-        """Reads an entry's bytes into `data`, or into a small buffer if it is None, a chunk at a time."""
+        """Reads an entry's bytes into `data`, or into a small buffer if it is None, a chunk at a time.
+        Between chunks a thread of the lowest priority lets others run.
+        """
         at = 0
         spare: np.ndarray = np.empty(CHUNK if data is None else 0, np.uint8)
         while at < entry.size:
@@ -333,6 +336,7 @@ class BundleReader:
                 raise self._lost(entry, "the file ends", at)
             yield chunk[:count]
             at += count
+            give_way()
 
     def _read_strings(self, entry: Entry, file: int) -> np.ndarray:
         """Reads the lengths, their checksum, then the strings.

@@ -33,7 +33,7 @@ class BesideEager(FunctionGraph):
         self.resources = ResourceManager()
         self.seed = eager_graph().seed
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """The tensor of this graph that stands for an eager one."""
         if not tensor.is_eager:
             if tensor.graph is not self:

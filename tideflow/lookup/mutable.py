@@ -9,7 +9,7 @@ from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.scopes import GraphKeys, add_to_collection, colocate_with, name_scope
-from tideflow.lookup.static import LookupInterface, name_of
+from tideflow.lookup.static import LookupInterface, name_if_in_function, name_of
 from tideflow.ops.state import lookup_tables
 
 if TYPE_CHECKING:
@@ -170,6 +170,7 @@ class MutableHashTable(_MutableTable):
 
     def _create_resource(self) -> Tensor:
         attrs = {
+            "shared_name": name_if_in_function(),
             "use_node_name_sharing": self._checkpoint,
             "key_dtype": self._key_dtype,
             "value_dtype": self._value_dtype,
@@ -216,6 +217,7 @@ class DenseHashTable(_MutableTable):
         return lookup_tables.mutable_dense_hash_table_v2_op(
             self._empty_key,
             self._deleted_key,
+            shared_name=name_if_in_function(),
             use_node_name_sharing=self._checkpoint,
             value_dtype=self._value_dtype,
             value_shape=self._default_value.shape,

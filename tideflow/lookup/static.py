@@ -10,7 +10,7 @@ from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.dtypes import DType, as_dtype
 from tideflow.graph.fresh_names import fresh_id
 from tideflow.graph.operation import Operation, Tensor
-from tideflow.graph.scopes import init_scope, name_scope
+from tideflow.graph.scopes import get_default_graph, init_scope, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.state import lookup_tables
 from tideflow.variables.trackable import Children, Trackable
@@ -62,6 +62,13 @@ class LookupInterface(Trackable):
     def _check_key_dtype(self, keys: Any) -> None:
         if keys.dtype.base_dtype != self._key_dtype:
             raise TypeError(f"Signature mismatch. Keys must be dtype {self._key_dtype}, got {keys.dtype}.")
+
+
+def name_if_in_function() -> str | None:
+    """A name under which to share a table that the function which is traced makes: the nodes of two such
+    functions may have the same name. Elsewhere None: the table is known by its handle or its node.
+    """
+    return f"table_{fresh_id()}" if get_default_graph().building_function else None
 
 
 def last_part(name: str) -> str:
@@ -159,7 +166,7 @@ class _HashTable(InitializableLookupTableBase):
 
     def _create_resource(self) -> Tensor:
         return lookup_tables.hash_table_v2_op(
-            shared_name=self._shared_name,
+            shared_name=self._shared_name or name_if_in_function(),
             key_dtype=self._key_dtype,
             value_dtype=self._value_dtype,
             name=self._name,

@@ -456,21 +456,25 @@ MODULES: dict[str, str] = {
     "contrib.learn.python.learn.estimators.debug": "inner.contrib.debug_estimators",
     "contrib.learn.python.learn.estimators.dnn": "tf.contrib.learn tideflow.contrib.learn.dnn",
     "contrib.learn.python.learn.estimators.dnn_linear_combined": "tf.contrib.learn "
-    "tideflow.contrib.learn.combined",
+    "tideflow.contrib.learn.combined inner.contrib.estimator_names",
     "contrib.learn.python.learn.estimators.dynamic_rnn_estimator": "tideflow.contrib.learn.rnn "
     "tf.contrib.learn",
-    "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.estimator": "tideflow.contrib.learn.estimator tf.contrib.learn "
+    "inner.contrib.estimator_names",
     "contrib.learn.python.learn.estimators.head": "tf.contrib.learn.head tideflow.contrib.learn.head "
     "tideflow.contrib.learn.head_base tf.contrib.learn",
     "contrib.learn.python.learn.estimators.linear": "tf.contrib.learn tideflow.contrib.learn.linear",
     "contrib.learn.python.learn.estimators.metric_key": "tideflow.contrib.learn.modes",
     "contrib.learn.python.learn.estimators.rnn_common": "tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.run_config": "tideflow.contrib.learn.run_config tf.contrib.learn",
+    "contrib.learn.python.learn.estimators.state_saving_rnn_estimator": "tideflow.contrib.learn."
+    "state_saving_rnn tideflow.contrib.learn.rnn",
     "contrib.learn.python.learn.estimators.tensor_signature": "tideflow.contrib.learn.signatures",
     "contrib.learn.python.learn.experiment": "tf.contrib.learn inner.contrib.experiment_names",
     "contrib.learn.python.learn.graph_actions": "tf.contrib.learn.graph_actions "
     "tideflow.contrib.learn.graph_actions",
-    "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders",
+    "contrib.learn.python.learn.learn_io.data_feeder": "tideflow.contrib.learn.feeders "
+    "inner.contrib.installed_libraries",
     "contrib.learn.python.learn.learn_runner": "tf.contrib.learn.learn_runner "
     "tideflow.contrib.learn.learn_runner",
     "contrib.learn.python.learn.models": "tf.contrib.learn.models",

@@ -209,7 +209,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.training.tracking": (
         "tf.train tf.train.experimental tideflow.train.checkpoint tideflow.train.object_saver "
-        "tideflow.variables.trackable inner.train.tracking_names inner.train.checkpoint_names",
+        "tideflow.variables.trackable tideflow.variables.assets inner.train.tracking_names "
+        "inner.train.checkpoint_names",
         "base data_structures graph_view python_state tracking util",
     ),
     "python.util": (
@@ -491,6 +492,7 @@ MODULES: dict[str, str] = {
     "python.ops.image_ops": "tf.image tf inner.graph.arithmetic_names",
     "python.ops.check_ops": "tf tf.debugging inner.graph.arithmetic_names",
     "python.ops.numerics": "tf tf.debugging inner.graph.arithmetic_names",
+    "python.framework.convert_to_constants": "inner.graph.constant_functions",
     "python.framework.sparse_tensor": "tf tf.sparse inner.graph.tensor_utilities",
     "python.framework.op_def_library": "inner.graph.op_def_library_names",
     "python.framework.indexed_slices": "tf tf.contrib.framework tideflow.graph.composite "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import sys
 import types
 from typing import Any
@@ -79,6 +80,9 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name.partition(".")[0] not in ROOTS:
             return None
+        if name.endswith(".__main__"):
+            program = modules.program(_path(name.removesuffix(".__main__")))
+            return None if program is None else importlib.util.spec_from_file_location(name, program)
         if not modules.is_module(_path(name)):
             # Named, the error of `from package import name` would be replaced by one that says less. Others
             # need the name: `pydoc.locate` knows by it that this module is missing, and not one inside.

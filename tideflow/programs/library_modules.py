@@ -24,7 +24,15 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "convert nest options random_seed sparse structure traverse",
     ),
     "python.debug": ("tideflow.programs.debugger", ""),
-    "python.debug.lib": ("tideflow.programs.debugger", "debug_data debug_utils"),
+    "python.debug.cli": (
+        "",
+        "analyzer_cli base_ui cli_config cli_shared cli_test_utils command_parser debugger_cli_common "
+        "evaluator profile_analyzer_cli readline_ui tensor_format ui_factory",
+    ),
+    "python.debug.lib": (
+        "tideflow.programs.debugger",
+        "common debug_data debug_gradients debug_graphs debug_utils profiling source_utils",
+    ),
     "python.debug.wrappers": (
         "tideflow.programs.debugger",
         "dumping_wrapper framework hooks local_cli_wrapper",
@@ -50,6 +58,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
 }
 
 _TESTS = "python.data.experimental.kernel_tests"
+_DEBUG_CLI = "python.debug.cli"
+_DEBUGGER = "tideflow.programs.debugger"
 
 # Single modules, where they are not what their package is.
 MODULES: dict[str, str] = {
@@ -72,6 +82,27 @@ MODULES: dict[str, str] = {
     "python.distribute.combinations": "inner.testing.distribution_combinations",
     "python.distribute.device_util": "inner.train.device_names",
     "python.data.util.nest": "inner.data.data_names",
+    f"{_DEBUG_CLI}.analyzer_cli": f"{_DEBUGGER}.cli.analyzer {_DEBUGGER}.cli.parsers",
+    f"{_DEBUG_CLI}.base_ui": f"{_DEBUGGER}.cli.terminals",
+    f"{_DEBUG_CLI}.cli_config": f"{_DEBUGGER}.cli.settings",
+    f"{_DEBUG_CLI}.cli_shared": f"{_DEBUGGER}.cli.messages",
+    f"{_DEBUG_CLI}.cli_test_utils": "inner.testing.shown_lines",
+    f"{_DEBUG_CLI}.command_parser": f"{_DEBUGGER}.cli.arguments",
+    f"{_DEBUG_CLI}.debugger_cli_common": f"{_DEBUGGER}.cli.commands {_DEBUGGER}.cli.rich_text",
+    f"{_DEBUG_CLI}.evaluator": f"{_DEBUGGER}.cli.expressions",
+    f"{_DEBUG_CLI}.profile_analyzer_cli": f"{_DEBUGGER}.cli.profile_analyzer",
+    f"{_DEBUG_CLI}.readline_ui": f"{_DEBUGGER}.cli.terminals",
+    f"{_DEBUG_CLI}.tensor_format": f"{_DEBUGGER}.cli.tensor_text",
+    f"{_DEBUG_CLI}.ui_factory": f"{_DEBUGGER}.cli.terminals",
+    "python.debug.lib.common": f"{_DEBUGGER}.run_keys",
+    "python.debug.lib.debug_data": f"{_DEBUGGER}.dumps {_DEBUGGER}.values",
+    "python.debug.lib.debug_gradients": f"{_DEBUGGER}.gradients",
+    "python.debug.lib.debug_graphs": f"{_DEBUGGER}.graphs",
+    "python.debug.lib.debug_utils": f"{_DEBUGGER}.watch_options",
+    "python.debug.lib.profiling": f"{_DEBUGGER}.profiling",
+    "python.debug.lib.source_utils": f"{_DEBUGGER}.source_lines",
+    "python.debug.wrappers.framework": f"{_DEBUGGER}.wrappers",
+    "python.debug.wrappers.local_cli_wrapper": f"{_DEBUGGER}.local_cli",
     "python.data.util.structure": "tf.data.experimental inner.data.data_names tf",
     "python.distribute.distribute_coordinator": "inner.train.worker_tasks",
     "python.distribute.distribute_coordinator_context": "tideflow.train.worker_context",
@@ -89,10 +120,13 @@ MODULES: dict[str, str] = {
     "python.feature_column.serialization": "tideflow.feature_column.serialization",
     "python.feature_column.utils": "inner.train.column_names",
     "python.tools": "",
-    "python.tools.freeze_graph": "inner.tools.graph_tools",
-    "python.tools.inspect_checkpoint": "inner.tools.graph_tools",
+    "python.tools.freeze_graph": "inner.tools.graph_tools inner.tools.commands.freeze_graph",
+    "python.tools.import_pb_to_tensorboard": "inner.tools.commands.import_pb_to_tensorboard",
+    "python.tools.inspect_checkpoint": "inner.tools.graph_tools inner.tools.commands.inspect_checkpoint",
+    "python.tools.optimize_for_inference": "inner.tools.commands.optimize_for_inference",
     "python.tools.optimize_for_inference_lib": "inner.tools.inference_graphs",
     "python.tools.saved_model_cli": "inner.tools.saved_model_commands",
     "python.tools.saved_model_utils": "inner.tools.graph_tools",
+    "python.tools.strip_unused": "inner.tools.commands.strip_unused",
     "python.tools.strip_unused_lib": "inner.tools.graph_tools",
 }

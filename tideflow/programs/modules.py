@@ -184,34 +184,41 @@ def pass_on(module: str, name: str, value: Any) -> None:
             setattr(ours, name, value)
 
 
-# What programs have put other things in the place of, by module of TensorFlow's and name: where it is
-# defined, and what it was.
-_replaced: dict[tuple[str, str], tuple[types.ModuleType, Any]] = {}
+# What programs have put other things in the place of, by module of TensorFlow's and name: the modules that
+# had it, and what it was.
+_replaced: dict[tuple[str, str], tuple[list[types.ModuleType], Any]] = {}
 
 
 def replace(module: str, name: str, before: Any, value: Any) -> None:
     """Puts a thing of a program's, such as the mock of a test, in the place of one of our functions or
-    classes where that is defined: what calls it by its module calls the other one from here on. As in
-    TensorFlow, only inner modules are where things are called from.
+    classes, where that is defined and in all modules that have imported it: they call the other one from
+    here on. As in TensorFlow, only inner modules are where things are called from.
     """
     home = sys.modules.get(getattr(before, "__module__", None) or "")
     inner = "python" in module.split(".") and not isinstance(value, types.ModuleType)
     if (module, name) in _replaced:
         put_back(module, name, value)
-    elif inner and home is not None and _defines(home, name, before):
-        _replaced[module, name] = home, before
-        setattr(home, name, value)
+    elif inner and home is not None and _has(home, name, before):
+        holders = [holder for holder in list(sys.modules.values()) if _has(holder, name, before)]
+        _replaced[module, name] = holders, before
+        _set_in(holders, name, value)
 
 
-def _defines(home: types.ModuleType, name: str, value: Any) -> bool:
-    return home.__name__.startswith("tideflow.") and vars(home).get(name) is value
+def _has(module: types.ModuleType, name: str, value: Any) -> bool:
+    ours = (getattr(module, "__name__", None) or "").startswith("tideflow.")
+    return ours and vars(module).get(name) is value
+
+
+def _set_in(holders: list[types.ModuleType], name: str, value: Any) -> None:
+    for holder in holders:
+        setattr(holder, name, value)
 
 
 def put_back(module: str, name: str, value: Any = None) -> None:
     """Puts back what a program has replaced, unless it puts yet another thing there."""
-    home, original = _replaced.get((module, name), (None, None))
-    if home is not None:
-        setattr(home, name, original if value is None else value)
+    if (module, name) in _replaced:
+        holders, original = _replaced[module, name]
+        _set_in(holders, name, original if value is None else value)
         if value is None or value is original:
             del _replaced[module, name]
 
@@ -240,6 +247,15 @@ def is_module(path: str) -> bool:
     return path not in REFUSED and places(path) is not None
 
 
+def program(path: str) -> str | None:
+    """The file that `python -m tensorflow.<path>` runs; None for modules that are no programs."""
+    package, _, name = path.rpartition(".")
+    if package != "python.tools" or not is_module(path):
+        return None
+    found = importlib.util.find_spec(f"{__package__}.inner.tools.commands.{name}")
+    return None if found is None else found.origin
+
+
 # Modules whose op types are there only for the programs that import them.
 _REGISTERING = {"python.framework.test_ops": "tideflow.programs.inner.testing.test_op_names"}
 
@@ -255,7 +271,21 @@ def module_named(module: str, name: str) -> str | None:
     own = f"{module}.{name}".lstrip(".")
     if is_module(own):
         return own
-    return _imported().get(name) if "python" in module.split(".") else None
+    if "python" not in module.split("."):
+        return None
+    return _shown_by_package(module, name) or _imported().get(name) or _beside(module, name)
+
+
+def _shown_by_package(module: str, name: str) -> str | None:
+    """The module of a package below a package, which shows what is in it."""
+    below = (path for path in PACKAGES if path.rpartition(".")[0] == module and _has_module(path, name))
+    return next((f"{path}.{name}" for path in below), None)
+
+
+def _beside(module: str, name: str) -> str | None:
+    """The module beside a module, which imports it."""
+    package = module.rpartition(".")[0]
+    return f"{package}.{name}" if _has_module(package, name) else None
 
 
 # The packages whose modules TensorFlow's other modules import, the likelier first, and what they call some.

@@ -56,6 +56,14 @@ REFUSED = {
     "contrib.tpu.TPUDistributionStrategy": f"{_NO_TPU} tf.distribute.MirroredStrategy uses the GPUs of this "
     "machine, tf.distribute.experimental.MultiWorkerMirroredStrategy those of several.",
     "contrib.distribute.initialize_tpu_system": f"{_NO_TPU} there is nothing to initialize.",
+    **{
+        f"python.debug.{name}": "The debugger shows steps on a terminal and writes them to folders; it sends "
+        "them to no server: use LocalCLIDebugWrapperSession or DumpingDebugWrapperSession, and their hooks."
+        for name in (
+            "GrpcDebugHook GrpcDebugWrapperSession TensorBoardDebugHook TensorBoardDebugWrapperSession "
+            "wrappers.grpc_wrapper"
+        ).split()
+    },
     "tpu.experimental": f"{_NO_TPU} there is nothing to initialize, and embeddings are those of "
     "tf.feature_column.embedding_column.",
     "train.do_quantize_training_on_graphdef": "Graphs get fake quantization by "

@@ -666,6 +666,8 @@ class RaggedTensor:
         return slicing.sliced(self, key)
 
     def __repr__(self) -> str:
+        if self.flat_values.is_eager:
+            return f"<tf.RaggedTensor {self.to_list()}>"
         return f"tf.RaggedTensor(values={self._values}, row_splits={self._row_splits})"
 
     def __bool__(self) -> bool:

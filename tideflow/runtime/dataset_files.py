@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -136,10 +136,12 @@ class Files(Dataset):
 
 
 def lines(path: bytes, compression: str) -> Iterator[bytes]:
-    """The lines of a file, without their line ends."""
+    """The lines of a file, without their line ends and, as in TensorFlow, without any carriage return."""
     with open_for_reading(path, compression) as file:
         for line in lines_of(file, path, compression):
-            yield line[:-2] if line.endswith(b"\r\n") else line.removesuffix(b"\n")
+            text = line.removesuffix(b"\n").replace(b"\r", b"")
+            if text or line.endswith(b"\n"):
+                yield text
 
 
 def records(path: bytes, compression: str) -> Iterator[bytes]:
@@ -218,7 +220,7 @@ def csv_records(
         pending: list[bytes] = []  # lines of a record whose quotes are still open
         size = 0
         skip, quotes = header, CsvQuotes(delimiter)
-        for line in lines_of(file, path, compression):
+        for line in _at_any_line_end(lines_of(file, path, compression)):
             is_open = use_quotes and (bool(pending) or b'"' in line) and quotes.are_open(line, bool(pending))
             pending.append(line)
             size += len(line)
@@ -226,15 +228,20 @@ def csv_records(
                 if compression and size > LARGEST_INFLATED:
                     raise too_large(f"A record of {os.fsdecode(path)}")
                 continue
-            record = b"".join(pending).rstrip(b"\r\n")
+            record = b"".join(pending)
             pending, size = [], 0
             if skip:
                 skip = False
                 continue
-            if record:
-                yield record
+            yield record.removesuffix(b"\n").removesuffix(b"\r")
         if pending:
             yield b"".join(pending).rstrip(b"\r\n")
+
+
+def _at_any_line_end(given: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines that others are made of where carriage returns end lines as well."""
+    for line in given:
+        yield from line.splitlines(keepends=True) if b"\r" in line else (line,)
 
 
 def queried(path: str, query: str, types: Sequence[DType]) -> Iterator[Element]:

@@ -13,7 +13,9 @@ from tideflow.runtime.waiting import StepContext
 
 
 class Rebatch(OfOne):
-    """Batches cut into as many parts as there are replicas; the last ones may be smaller, or empty."""
+    """Batches cut into as many parts as there are replicas; the last ones may be smaller, or empty. The
+    components may have batches of different sizes.
+    """
 
     def __init__(self, source: Dataset, replicas: int) -> None:
         super().__init__(source)
@@ -30,9 +32,10 @@ class Rebatch(OfOne):
                 batch = following(context)
                 if any(not value.ndim for value in batch):
                     raise refuse("Cannot rebatch a dataset with an element that has no batch dimension.")
-                size = -(-len(batch[0]) // self._replicas)
-                starts = [i * size for i in range(self._replicas)]
-                rest.extend(tuple(value[i : i + size] for value in batch) for i in starts)
+                sizes = [-(-len(value) // self._replicas) for value in batch]
+                parts = list(zip(batch, sizes, strict=True))
+                for i in range(self._replicas):
+                    rest.append(tuple(value[i * size : (i + 1) * size] for value, size in parts))
             return rest.pop(0)
 
         return pull

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import copy
 import itertools
 import math
 import weakref
@@ -43,6 +44,8 @@ class End(Exception):
 class Iteration:
     """One pass over a dataset. The passes over the datasets inside it stop with it."""
 
+    _stopped = True  # of an object whose making an interrupt has ended
+
     def __init__(
         self, resources: ResourceManager, outer: Iteration | None = None, place: tuple[Any, ...] = ()
     ) -> None:
@@ -53,10 +56,10 @@ class Iteration:
         # Whether datasets that work in threads may return elements in any order.
         self.sloppy: bool = outer is not None and outer.sloppy
         self._record: Callable[[str, float], None] | None = None
-        self._stopped = False
         self._kept: dict[Any, Any] = {}  # what `keep` keeps, for the whole pass
         self._inner: weakref.WeakSet[Iteration] = weakref.WeakSet()
         self._endings: list[Callable[[], None]] = []
+        self._stopped = False
         if outer is not None:
             outer._inner.add(self)
 
@@ -439,6 +442,12 @@ class OfOne(Dataset):
     def __init__(self, source: Dataset) -> None:
         self.source = source
 
+    def over(self, source: Dataset) -> OfOne:
+        """The same, made of another source."""
+        made = copy.copy(self)
+        made.source, made.origin = source, None
+        return made
+
 
 class Same(OfOne):
     """The source unchanged, for transformations that only advise how to run it."""
@@ -548,19 +557,35 @@ class Skip(OfOne):
 
 
 class Shard(OfOne):
-    """Every `shards`-th element, from element `index` on."""
+    """Every `shards`-th element, from element `index` on. If no shard may be empty, a source with fewer
+    elements than shards is an error of those shards that have one.
+    """
 
-    def __init__(self, source: Dataset, shards: int, index: int) -> None:
+    def __init__(self, source: Dataset, shards: int, index: int, require_non_empty: bool = False) -> None:
         super().__init__(source)
         if shards <= 0:
             raise refuse(f"Number of shards must be greater than zero (currently num_shards = {shards}).")
         if not 0 <= index < shards:
             raise refuse(f"Index must be between 0 and {shards - 1} (currently index = {index}).")
-        self._shards, self._index = shards, index
+        self._shards, self._index, self._require_non_empty = shards, index, require_non_empty
 
     def iterate(self, iteration: Iteration) -> Pull:
         following = self.source.iterate(iteration)
         position = 0
+
+        def check_all_have_one(context: StepContext) -> None:
+            nonlocal position
+            while position < self._shards:
+                try:
+                    following(context)
+                except End:
+                    raise refuse(
+                        "There aren't enough elements in this dataset for each shard to have at least one "
+                        f"element (# elems = {position}, # shards = {self._shards}). If you are using "
+                        "datasets with distribution strategy, consider turning dataset autosharding off with "
+                        "`tf.data.Options`."
+                    ) from None
+                position += 1
 
         def pull(context: StepContext) -> Element:
             nonlocal position
@@ -568,6 +593,8 @@ class Shard(OfOne):
                 element = following(context)
                 position += 1
                 if (position - 1) % self._shards == self._index:
+                    if self._require_non_empty:
+                        check_all_have_one(context)
                     return element
                 check_now_and_then(position, iteration, context, f"an element of {self._shards}")
 
@@ -702,6 +729,9 @@ class MemoryCache(OfOne):
             return seen[-1]
 
         return pull
+
+    def over(self, source: Dataset) -> OfOne:
+        return MemoryCache(source)
 
     def cardinality(self) -> int:
         return self.source.cardinality()

@@ -23,6 +23,8 @@ _STATE_FORM = re.compile(rb"tideflow iterator at \d{1,19}(, ended)?")  # an int6
 class DatasetIterator:
     """Iterates over the dataset that it was given last."""
 
+    _iteration: Iteration | None = None
+
     def __init__(
         self,
         name: str,
@@ -36,7 +38,6 @@ class DatasetIterator:
         self._first = first  # makes the dataset of a one-shot iterator
         self._changed = Condition()
         self._busy = False  # whether a step is taking an element
-        self._iteration: Iteration | None = None
         self._dataset: Dataset | None = None
         self._pull: Pull | None = None
         self._taken = 0

@@ -45,8 +45,10 @@ class Mutex:
 class Lock:
     """An acquired mutex. The step releases it, or it is released when the step ends."""
 
+    _mutex: Mutex | None = None  # of an object whose making an interrupt has ended
+
     def __init__(self, mutex: Mutex) -> None:
-        self._mutex: Mutex | None = mutex
+        self._mutex = mutex
 
     def release(self) -> None:
         mutex, self._mutex = self._mutex, None

@@ -19,6 +19,7 @@ import torch
 from tideflow.graph import errors
 from tideflow.graph.errors import FailedPreconditionError, NotFoundError
 from tideflow.interrupts import deferred
+from tideflow.process import give_way, runs_last
 
 _uses_of_storage = torch._C._storage_Use_Count
 
@@ -38,12 +39,28 @@ def _references_of_a_local() -> int:
 
 # The reference count of a value that one local name and one attribute refer to.
 _ONLY_THE_WRITER = _references_of_a_local() + 1
+_PIECE = 128 << 10  # bytes of a copy between which a thread of the lowest priority gives way
 _TURNS = 20  # how often a writer yields to other threads, which may be about to drop their reference
 
 
 def owned(value: Any) -> Any:
     """A copy of a value, for state: no array of the user shares its memory."""
-    return value.clone() if isinstance(value, torch.Tensor) else np.array(value, dtype=object, copy=True)
+    if not isinstance(value, torch.Tensor):
+        return np.array(value, dtype=object, copy=True)
+    is_plain = value.device.type == "cpu" and value.is_contiguous()
+    return _copied_in_pieces(value) if value.nbytes > _PIECE and is_plain and runs_last() else value.clone()
+
+
+def _copied_in_pieces(value: torch.Tensor) -> torch.Tensor:
+    """A copy that a thread of the lowest priority makes: the memory is new, so every page of it is a fault,
+    and others want the processor before all are there.
+    """
+    copy = torch.empty_like(value)
+    count = _PIECE // value.element_size()
+    for part, source in zip(copy.view(-1).split(count), value.view(-1).split(count)):
+        part.copy_(source)
+        give_way()
+    return copy
 
 
 class Variable:

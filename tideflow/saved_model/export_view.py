@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -16,6 +17,8 @@ from tideflow.saved_model.structured_values import NotEncodableError, encoded
 from tideflow.train.object_saver import objects_with_paths, slots_of
 from tideflow.variables.base import Variable
 from tideflow.variables.trackable import Children, Trackable, children_of
+
+_FUNCTIONS = (Function, ConcreteFunction)
 
 
 class Described(NamedTuple):
@@ -42,20 +45,21 @@ def is_resource(value: Any) -> bool:
     return made_here or isinstance(value, RestoredResource)
 
 
-def functions_of(value: Any) -> dict[str, Any]:
-    """The functions of an object by name."""
+def functions_of(value: Any, with_properties: bool = True) -> dict[str, Any]:
+    """The functions of an object by name; with those that its properties give, which are asked once."""
     if isinstance(value, LookupInterface) and is_resource(value):
         return _table_functions(value)
-    if isinstance(value, list):
-        functions = (Function, ConcreteFunction)
-        return {str(i): item for i, item in enumerate(value) if isinstance(item, functions)}
+    if isinstance(value, (list, dict)):
+        items = enumerate(value) if isinstance(value, list) else value.items()
+        return {str(key): item for key, item in items if isinstance(item, _FUNCTIONS)}
     found = dict(value._functions_to_save()) if isinstance(value, Trackable) else {}
     if isinstance(value, Trackable) and not isinstance(value, Variable):
+        kinds = (*_FUNCTIONS, property) if with_properties else _FUNCTIONS
         for name in dir(value):
-            kept = inspect.getattr_static(value, name, None)
-            if isinstance(kept, (Function, ConcreteFunction)) and name not in found:
-                found[name] = getattr(value, name)
-    return found
+            if name not in found and isinstance(inspect.getattr_static(value, name, None), kinds):
+                with contextlib.suppress(Exception):  # of a property, which has no function to give then
+                    found[name] = getattr(value, name)
+    return {name: function for name, function in found.items() if isinstance(function, _FUNCTIONS)}
 
 
 def _table_functions(table: Any) -> dict[str, Any]:
@@ -121,7 +125,7 @@ class ExportView:
             return value._functions_to_save()
         described = self.described(value)
         more = described.functions if described is not None else {}
-        return self._kept(value, "functions", lambda: {**more, **functions_of(value)})
+        return self._kept(value, "functions", lambda: {**more, **functions_of(value, described is None)})
 
     def described(self, value: Any) -> Described | None:
         """What a describer says of an object, if there is one for its class."""

@@ -30,11 +30,12 @@ from tideflow.saved_model.restored_functions import FunctionLibrary, RestoredFun
 from tideflow.saved_model.trusted_functions import check_functions
 from tideflow.variables.assets import TrackableAsset
 from tideflow.variables.base import VariableAggregation, VariableSynchronization
-from tideflow.variables.resource import ResourceVariable
+from tideflow.variables.resource import ResourceVariable, uncollected
 from tideflow.variables.trackable import VARIABLE_VALUE, AutoTrackable, Children, Trackable, is_trackable
 
 SIGNATURES = "signatures"
 SIGNATURE_MAP = "signature_map"
+_MOST_PLACES = 100_000  # of a list in which there is no object
 LIST, DICT, TUPLE = "trackable_list_wrapper", "trackable_dict_wrapper", "trackable_tuple_wrapper"
 OPTIMIZER = "optimizer"
 
@@ -224,7 +225,7 @@ class ObjectLoader:
             tensor.set_shape(found_shape)
             return tensor
 
-        return ResourceVariable(
+        return uncollected(
             value,
             trainable=saved.trainable,
             name=saved.name or None,
@@ -291,15 +292,18 @@ class ObjectLoader:
     def _add_children(self, number: int, node: SavedObject) -> None:
         parent = self.at(number)
         if isinstance(parent, list):
-            children = sorted(node.children, key=lambda child: _position(child.local_name))
-            parent[:] = [self.at(child.node_id) for child in children if child.local_name.isdigit()]
+            parent[:] = self._items(node)
             return
         for child in node.children:
             add_child(parent, child.local_name, self.at(child.node_id))
 
-
-def _position(name: str) -> int:
-    return int(name) if name.isdigit() else -1
+    def _items(self, node: SavedObject) -> list[Any]:
+        """What a list has: None in the places of what was no object."""
+        numbers = {int(c.local_name): c.node_id for c in node.children if c.local_name.isdigit()}
+        count = max(numbers, default=-1) + 1
+        if count > _MOST_PLACES + len(numbers):
+            raise ValueError(f"A list of the SavedModel has {len(numbers)} objects in {count} places")
+        return [self.at(numbers[i]) if i in numbers else None for i in range(count)]
 
 
 def add_child(parent: Any, name: str, child: Any) -> None:

@@ -116,7 +116,7 @@ class Clipper:
             made = [_as_json(first + index, answers[index]) for index in range(len(values))]
             result = {"batch_predictions": made} if is_batch else made[0]
             respond(200, orjson.dumps(result, option=orjson.OPT_SERIALIZE_NUMPY))
-            self._metrics.record_request(name, "predict", "REST", "OK", self._clock() - began, len(values))
+            self._metrics.record_request(name, "Predict", "REST", "OK", self._clock() - began, len(values))
 
         def answered(index: int, answer: Answer) -> None:
             answers[index] = answer
@@ -139,7 +139,7 @@ class Clipper:
             else:
                 _refuse(respond, error.message, True, "Query processing error", 400)
             status = "OK" if error is None else CODE_NAMES[error.error_code]
-            self._metrics.record_request(name, "update", "REST", status, self._clock() - began, 1)
+            self._metrics.record_request(name, "Update", "REST", status, self._clock() - began, 1)
 
         value = _input(application, told["input"])
         self._applications.update(name, value, told["label"], str(told["uid"]), done)

@@ -318,7 +318,7 @@ class Manager:
         """Why a model is not served, if that is known by now; `_PENDING` before."""
         model = self.versions.models.get(name)
         if model is None or name not in self._configs:
-            return None
+            return _SUPERSEDED
         if name in self._unreadable:
             path = self._configs[name].base_path
             return errors.not_found(f"Could not find base path {path} for servable {name}")
@@ -358,6 +358,7 @@ class Manager:
 
 
 _PENDING = errors.unavailable("It is being loaded.")
+_SUPERSEDED = errors.aborted("Another configuration came before all of this one was loaded.")
 
 
 def policy_of(model: Any) -> Policy:

@@ -171,7 +171,6 @@ class Metrics:
         self.families: list[Family[Counter] | Family[Histogram]] = []
         serving, tideflow = "/tensorflow/serving/", "/tideflow/serving/"
         batching = f"{serving}batching_session/"
-        model = ("model_name",)
         self.request_count = self.counter(f"{serving}request_count", "Requests.", "model_name", "status")
         self.request_latency = self.histogram(
             f"{serving}request_latency",
@@ -190,10 +189,10 @@ class Metrics:
             "runtime",
         )
         self.example_counts = self.histogram(
-            f"{serving}request_example_counts", "Examples of a request.", SIZES, *model
+            f"{serving}request_example_counts", "Examples of a request.", SIZES, "model"
         )
         self.example_count_total = self.counter(
-            f"{serving}request_example_count_total", "Examples of all requests.", *model
+            f"{serving}request_example_count_total", "Examples of all requests.", "model"
         )
         self.request_log_count = self.counter(
             f"{serving}request_log_count", "Requests that were logged.", "model_name", "status"
@@ -216,7 +215,7 @@ class Metrics:
         self.batches_closed = self.counter(
             f"{tideflow}batches_closed", "Batches by why they were closed.", "model_name", "reason"
         )
-        self.batch_limit = self.gauge(f"{tideflow}batch_limit", "Rows that a batch may have.", *model)
+        self.batch_limit = self.gauge(f"{tideflow}batch_limit", "Rows that a batch may have.", "model_name")
         self.batches: dict[str, deque[BatchRecord]] = {}  # the latest of each model
         self._requests: dict[tuple[str, str, str, str], tuple[Counter, Histogram, Histogram, Counter]] = {}
         self._batch_counts: dict[str, tuple[Histogram, Histogram, deque[BatchRecord], Counter]] = {}
@@ -241,7 +240,10 @@ class Metrics:
     def record_request(
         self, model: str, api: str, entrypoint: str, status: str, seconds: float, examples: int
     ) -> None:
-        """Counts an answered request: API "predict", say, by entry point "REST" or "GRPC", status "OK"."""
+        """Counts a request: API "Predict", say, by entry point "REST" or "GRPC", status "OK".
+
+        Times and examples are those of requests that succeeded, as TensorFlow Serving has it.
+        """
         key = (model, api, entrypoint, status)
         found = self._requests.get(key)
         if found is None:
@@ -255,6 +257,8 @@ class Metrics:
                 self._requests[key] = found
         count, latency, sizes, total = found
         count.value += 1
+        if status != "OK":
+            return
         latency.add(seconds * 1e6)
         sizes.add(float(examples))  # comparing floats with floats is what is fast
         total.value += examples
@@ -264,7 +268,7 @@ class Metrics:
         found = self._batch_counts.get(model)
         if found is None:
             found = self._batch_counts[model] = (
-                self.runtime_latency.of(model, "predict", "TF1"),
+                self.runtime_latency.of(model, "Predict", "TF1"),
                 self.queuing_latency.of(model),
                 self.batches.setdefault(model, deque(maxlen=512)),
                 self.batch_limit.of(model),

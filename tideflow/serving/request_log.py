@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import random
 import time
 from collections.abc import Callable
 from typing import Any
 
-from tideflow.graph import dtypes
+from tideflow.graph import dtypes, errors
 from tideflow.graph.errors import OpError
+from tideflow.io.local_files import local_path
 from tideflow.io.records import TFRecordWriter
 from tideflow.serving.calls import CLASSIFY, REGRESS, Arrays, Call, Servable
 from tideflow.serving.inference import NO_SIGNATURE
@@ -102,6 +104,9 @@ class RequestLogs:
     """
 
     def __init__(self, prefix: str, rate: float, metrics: Metrics):
+        folder = os.path.dirname(local_path(prefix)) or os.curdir
+        if prefix and not os.path.isdir(folder):
+            raise errors.not_found(f"Requests cannot be logged: there is no directory {folder}")
         self._metrics = metrics
         self._all = RequestLog(prefix, rate, metrics) if prefix else None
         self._of_models: dict[str, tuple[Any, RequestLog]] = {}  # with the config of each

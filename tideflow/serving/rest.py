@@ -135,7 +135,7 @@ class Rest:
                     return self._predict(route, request, query, respond)
                 return self._infer(route, request, respond)
             except OpError as error:
-                self._front.refused(route.model, route.action, "REST", error)
+                self._front.refused(route.model, route.action.capitalize(), "REST", error)
                 raise
         return None
 
@@ -204,7 +204,7 @@ class Rest:
     ) -> Call:
         deadline = self._front.clock() + self._front.timeout
         call = inference.predict_call(servable, name, inputs, (), deadline, done)
-        self._front.submit(servable, call, "predict", "REST")
+        self._front.submit(servable, call, "Predict", "REST")
         return call
 
     def _infer(self, route: _Route, request: Request, respond: Respond) -> Call:
@@ -225,7 +225,7 @@ class Rest:
         call = inference.examples_call(
             servable, method, name, examples, deadline, done, checks_name=checks_name
         )
-        self._front.submit(servable, call, route.action, "REST")
+        self._front.submit(servable, call, route.action.capitalize(), "REST")
         return call
 
     # ------------------------------------------------------------------------------------------------- models

@@ -91,9 +91,9 @@ class Services:
 
             call = inference.predict_call(servable, signature, inputs, request.output_filter, deadline, done)
         except OpError as error:
-            self._front.refused(name, "predict", "GRPC", error)
+            self._front.refused(name, "Predict", "GRPC", error)
             raise
-        self._front.submit(servable, call, "predict", "GRPC")
+        self._front.submit(servable, call, "Predict", "GRPC")
         return (call,)
 
     def classify(self, request: Any, deadline: float, respond: Respond) -> Sequence[Call]:
@@ -107,7 +107,7 @@ class Services:
     def _infer(
         self, request: Any, deadline: float, respond: Respond, method: str, response_class: Any
     ) -> Sequence[Call]:
-        api = "classify" if method == CLASSIFY else "regress"
+        api = "Classify" if method == CLASSIFY else "Regress"
         try:
             servable = self._find(request)
             signature = request.model_spec.signature_name or DEFAULT_SIGNATURE
@@ -166,7 +166,7 @@ class Services:
             servable, tasks, examples, deadline, done, checks_names=checks_names
         )
         for call in calls:
-            self._front.submit(servable, call, "multi_inference", "GRPC")
+            self._front.submit(servable, call, "MultiInference", "GRPC")
         return calls
 
     def session_run(self, request: Any, deadline: float, respond: Respond) -> Sequence[Call]:

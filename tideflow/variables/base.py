@@ -17,6 +17,7 @@ from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Operation, Reference, Tensor
 from tideflow.graph.scopes import GraphKeys, get_default_graph, get_default_session, init_scope
 from tideflow.graph.shapes import TensorShape
+from tideflow.graph.stacks import default_graphs
 from tideflow.ops.arrays import slicing
 from tideflow.ops.control_flow import conditionals
 from tideflow.ops.state import reference_variables, variable_rows
@@ -107,6 +108,14 @@ def creators_of(graph: Graph) -> list[Callable]:
     return graph.get_collection_ref(_CREATORS)
 
 
+def creators_in_force() -> list[Callable]:
+    """The creators that make a variable here. An `init_scope` that leaves a traced function for eager mode
+    does not leave the function's creators.
+    """
+    graphs = (graph for graph in reversed(default_graphs.items) if not graph.is_eager)
+    return creators_of(next(graphs, None) or get_default_graph())
+
+
 def is_trainable(trainable: bool | None, synchronization: Any) -> bool:
     """What `trainable=None` means: yes, unless copies of the variable are only joined when read."""
     return synchronization is not VariableSynchronization.ON_READ if trainable is None else trainable
@@ -127,7 +136,7 @@ class VariableMetaclass(abc.ABCMeta):
         bound.apply_defaults()
         arguments = {key: value for key, value in bound.arguments.items() if key != "self"}
         create = _Default.creator
-        for creator in creators_of(get_default_graph()):
+        for creator in creators_in_force():
             create = _chained(creator, create)
         return create(**arguments)
 

@@ -172,7 +172,7 @@ class BaseResourceVariable(Variable):
 
     def read_value(self) -> Tensor:
         """A read at the place in the program where this is called, control dependencies included."""
-        if self._eager_name is not None:
+        if self._eager_name is not None and executing_eagerly():
             return constants.identity(self._read_variable_op())
         with self._usable():
             with name_scope("Read"), device(self._handle.device):
@@ -409,6 +409,15 @@ def _make_handle(value: Tensor, shape: Any, scope: str, shared_name: str | None 
     )
 
 
+def uncollected(
+    initial_value: Any, trainable: bool | None = None, collections: Any = None, **arguments: Any
+) -> ResourceVariable:
+    """A variable of an object that a program holds: it is not among the graph's trainable variables."""
+    variable = ResourceVariable(initial_value, trainable=False, **arguments)
+    variable._trainable = base.is_trainable(trainable, variable.synchronization)
+    return variable
+
+
 class _UnreadVariable(BaseResourceVariable):
     """A variable as it is after an operation: every read of it waits for that operation."""
 
@@ -432,8 +441,10 @@ class _UnreadVariable(BaseResourceVariable):
             self._handle = parent.graph.capture(self._handle)
         self._save_slice_info = variable._save_slice_info
         self._parent = parent
-        with parent.graph.as_default(), control_dependencies([parent]):
-            self._graph_element = super()._read_variable_op()
+        self._graph_element: Tensor | None = None
+        if not parent.graph.building_function:  # a session may fetch it
+            with parent.graph.as_default(), control_dependencies([parent]):
+                self._graph_element = super()._read_variable_op()
 
     @property
     def name(self) -> str:

@@ -609,7 +609,7 @@ def variable_creator_scope(variable_creator: Callable) -> Iterator[None]:
     Returns:
       A context manager.
     """
-    creators = base.creators_of(get_default_graph())
+    creators = base.creators_in_force()
     try:
         creators.append(variable_creator)
         yield

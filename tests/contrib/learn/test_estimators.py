@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import unittest.mock
 
 import numpy as np
 import pytest
@@ -165,9 +166,12 @@ def test_an_experiment_in_a_cluster_starts_the_server_of_its_task(tmp_path, monk
     task = {"type": "worker", "index": 0}
     monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": cluster, "task": task, "environment": "cloud"}))
     started = []
-    monkeypatch.setattr(
-        "tideflow.contrib.learn.experiment.Server", lambda *args, **kwargs: started.append(kwargs)
-    )
+
+    def server(*args, **kwargs):
+        started.append(kwargs)
+        return unittest.mock.Mock()
+
+    monkeypatch.setattr("tideflow.contrib.learn.experiment.Server", server)
     estimator = learn.Estimator(_model_fn, str(tmp_path))
     monkeypatch.setattr(estimator, "fit", lambda **arguments: started.append(arguments["max_steps"]))
     experiment = Experiment(estimator, _input_fn, _input_fn, train_steps=3)

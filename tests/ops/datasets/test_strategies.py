@@ -36,6 +36,50 @@ def test_workers_have_different_elements(op, index, expected):
     assert made(op, tf.data.Dataset.range(5), **given) == expected
 
 
+def _files(folder, count):
+    names = [str(folder / f"{i}.txt") for i in range(count)]
+    for i, name in enumerate(names):
+        with open(name, "w") as file:
+            file.write(f"{i}0\n{i}1\n")
+    return names
+
+
+def _of_worker(make, index, workers=2):
+    """The part of a worker of the numbers that the lines of a dataset are."""
+    with tf.Graph().as_default():
+        numbers = make().map(lambda line: tf.strings.to_number(line, tf.int64))
+        return made(raw.AutoShardDataset, numbers, num_workers=np.int64(workers), index=np.int64(index))
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_workers_read_different_files(index, tmp_path):
+    names, lines = _files(tmp_path, 4), tf.data.TextLineDataset
+    expected = [10 * i + line for i in (index, index + 2) for line in (0, 1)]
+    assert _of_worker(lambda: lines(names), index) == expected
+    assert _of_worker(lambda: lines(names[:2]).concatenate(lines(names[2:])), index) == expected
+
+    def shuffled():
+        listed = tf.data.Dataset.from_tensor_slices(names).shuffle(4)
+        return listed.flat_map(lambda name: lines(name).prefetch(1)).cache().repeat(2)
+
+    assert sorted(_of_worker(shuffled, index)) == sorted(expected * 2)
+
+
+def test_what_depends_on_the_order_of_all_elements_is_not_shared_by_files(tmp_path):
+    names = _files(tmp_path, 2)
+    unique = lambda: tf.data.TextLineDataset(names).apply(experimental.unique())
+    assert _of_worker(unique, 0) == [0, 10] and _of_worker(unique, 1) == [1, 11]
+
+
+def test_each_worker_must_have_an_element():
+    numbers = lambda: tf.data.Dataset.range(3).map(tf.strings.as_string)
+    with pytest.raises(tf.errors.InvalidArgumentError, match=r"\(# elems = 3, # shards = 5\)"):
+        _of_worker(numbers, 0, workers=5)
+    assert _of_worker(numbers, 4, workers=5) == []
+    with pytest.raises(tf.errors.InvalidArgumentError, match="index must be between 0 and 1"):
+        _of_worker(numbers, 2)
+
+
 @pytest.mark.parametrize("op", [raw.RebatchDataset, raw.ExperimentalRebatchDataset])
 def test_each_batch_has_a_part_for_each_replica(op):
     batches = tf.data.Dataset.range(5).batch(4)

@@ -1,5 +1,6 @@
 """Op types of datasets that strategies, rewrites of pipelines and TensorFlow 2's iterators use."""
 
+from input_files import text_file
 from kit import cases, raises
 
 _NUMBERS = {"output_types": ["int64"], "output_shapes": [[]]}
@@ -17,7 +18,7 @@ def _taken(tf, variant, spec, most=30):
     with tf.Session() as session:
         try:
             for _ in range(most):
-                found.append(session.run(value).tolist())
+                found.append(session.run(value))
         except tf.errors.OutOfRangeError:
             found.append("end")
     return found
@@ -54,6 +55,36 @@ def shards(tf, np):
     data = tf.data.Dataset.range(9)
     op = tf.raw_ops.AutoShardDataset
     return [_made(tf, op, data, num_workers=_int64(tf, 2), index=_int64(tf, i)) for i in range(2)]
+
+
+def shards_of_files(tf, np):
+    """A worker has some of the files where the elements are those of files, however they go on from there."""
+    names = [text_file("%da" % i, "%db" % i, "%dc" % i) for i in range(4)]
+    lines = tf.data.TextLineDataset
+    listed = tf.data.Dataset.from_tensor_slices(names)
+    made = {
+        "direct": lines(names),
+        "flat_map": listed.flat_map(lines).batch(2),
+        "interleave": listed.interleave(lines, 2).map(tf.strings.upper),
+        "zip": tf.data.Dataset.zip((lines(names), lines(names))).map(lambda a, b: a),
+        "concatenate": lines(names).concatenate(lines(names)),
+        "take": lines(names).skip(1).take(2),
+        "shuffled": listed.shuffle(1).flat_map(lines).cache().repeat(2),
+        "unique": lines(names).apply(tf.data.experimental.unique()),
+    }
+    found = {}
+    for key, dataset in made.items():
+        shape = [None] if key == "flat_map" else []
+        for index in (0, 1):
+            variant = tf.raw_ops.AutoShardDataset(
+                input_dataset=tf.data.experimental.to_variant(dataset),
+                num_workers=_int64(tf, 2),
+                index=_int64(tf, index),
+                output_types=[tf.string],
+                output_shapes=[shape],
+            )
+            found["%s %d" % (key, index)] = _taken(tf, variant, tf.TensorSpec(shape, tf.string))
+    return found
 
 
 def pauses(tf, np):

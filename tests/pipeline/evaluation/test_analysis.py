@@ -126,6 +126,47 @@ def test_no_rows_are_no_reason_to_pass(models, rows, tmp_path):
         assert tfma.reasons(validation) == ["A threshold is for a slice that the data do not have: all rows"]
 
 
+def test_a_model_makes_labels_and_slices_of_raw_features(rows, tmp_path):
+    with tf.Graph().as_default(), tf.Session() as session:
+        examples = tf.placeholder(tf.string, [None], name="examples")
+        x = tf.parse_example(examples, {"x": tf.FixedLenFeature([], tf.float32)})["x"]
+        positive = tf.cast(x > 0, tf.int64)
+        size = tf.where(tf.abs(x) > 1, tf.fill(tf.shape(x), "large"), tf.fill(tf.shape(x), "small"))
+        answers = {
+            "serving_default": {"scores": tf.sigmoid(x)},
+            "transformed_labels": {"positive": positive},
+            "features": {"side": size, "negative": 1 - positive},
+        }
+        builder = tf.saved_model.Builder(str(tmp_path / "model"))
+        builder.add_meta_graph_and_variables(
+            session,
+            [tf.saved_model.tag_constants.SERVING],
+            {
+                name: tf.saved_model.predict_signature_def({"examples": examples}, outputs)
+                for name, outputs in answers.items()
+            },
+        )
+        builder.save()
+
+    def accuracies(label, more=""):
+        asked = config(
+            f"""model_specs {{ label_key: "{label}" signature_name: "serving_default" {more} }}
+            slicing_specs {{ feature_keys: "side" }}
+            metrics_specs {{ metrics {{ class_name: "BinaryAccuracy" }} }}"""
+        )
+        result = tfma.run_model_analysis(str(tmp_path / "model"), asked, [Blocks([rows])])
+        return {
+            slice_key[0][1]: values["binary_accuracy"]["doubleValue"]
+            for slice_key, values in result.get_metrics_for_all_slices().items()
+        }
+
+    assert accuracies("positive") == {"left": 1.0, "right": 1.0}
+    named = 'preprocessing_function_names: "features"'
+    assert accuracies("negative", named) == {"large": 0.0, "small": 0.0}
+    with pytest.raises(ValueError, match="has no signature 'other'"):
+        accuracies("positive", 'preprocessing_function_names: "other"')
+
+
 def test_what_a_model_is_asked(models, rows, tmp_path):
     answers = ModelPredictions(models["good"], batch_size=64)(rows)
     assert answers["logistic"].shape == (200, 1)

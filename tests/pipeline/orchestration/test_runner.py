@@ -126,6 +126,29 @@ def test_a_failure_is_kept_with_its_line_and_tried_again_when_it_may_pass(tmp_pa
     assert not list(tmp_path.rglob("half"))
 
 
+def test_a_run_whose_metadata_fail_is_gone_on_from(data, tmp_path, monkeypatch):
+    def fail(*_):
+        raise errors.unavailable("the disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr(Metadata, "end_run", fail)
+        with pytest.raises(errors.UnavailableError, match="disk is full"):
+            runner.run(make(data, tmp_path / "root"))
+    ran()
+    again = runner.run(make(data, tmp_path / "root"))
+    assert again.run == 1 and again.state == "complete" and ran() == []
+
+
+def test_metadata_that_fail_say_whose_they_are(tmp_path):
+    store = Metadata(f"sqlite:///{tmp_path / 'metadata.db'}")
+    with store.engine.begin() as connection:
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as large as it is, and no larger
+    with pytest.raises(errors.UnavailableError, match=r"metadata\.db failed: database or disk is full"):
+        store.begin_run("trips", tmp_path, {"plan": "x" * 100_000})
+    assert store.runs() == []
+    store.close()
+
+
 def test_outputs_that_changed_or_went_are_made_again(data, tmp_path):
     first = runner.run(make(data, tmp_path / "root"))
     ran()

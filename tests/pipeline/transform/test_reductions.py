@@ -104,6 +104,14 @@ def test_light_tails_and_constants_have_no_parameters():
     assert tukey._ratios(0.0, 0.0)[1] == pytest.approx(0.1226017)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_have_no_tails(odd):
+    reduction = reductions.TukeyParameters(np.float32)
+    values = np.array([odd, -odd, 1.0, 2.0, 3.0], np.float32)
+    found = reduction.extract(reduction.add(reduction.create(), (values,)))
+    assert [float(each) for each in found] == [0.0, 1.0, 0.0, 0.0]
+
+
 def test_chance_gives_no_information_on_average():
     # Two values of 3 and 4 rows of 6: the mean over all ways to choose them, counted by hand.
     total, first, second = 6, 3, 4

@@ -155,6 +155,10 @@ def test_refusals(tmp_path):
                 for name in ("company", "words")
             }
         )
+    with pytest.raises(TypeError, match="tensor must be a Tensor, got SparseTensor"):
+        analyzed(lambda inputs: {"x": tft.quantiles(inputs["words"], 2, 0.1)})
+    with pytest.raises(TypeError, match="Cannot find maximum value of"):
+        analyzed(lambda inputs: {"x": inputs["fare"] + tft.min(inputs["words"])})
     with pytest.raises(ValueError, match="made variables"):
         analyzed(lambda inputs: {"x": inputs["fare"] * tf.get_variable("v", [])})
     broken = rows().set_column(0, "fare", pa.array([[1.0, 2.0]] * 60, pa.list_(pa.float32())))
@@ -170,6 +174,15 @@ def test_an_empty_span_has_a_transform(tmp_path):
     assert output.vocabulary_size_by_name("companies") == 1  # a word that no text has
     transformed = tft.transform_blocks(output)(rows(3))
     assert transformed.column("company").to_pylist() == [[1]] * 3
+
+
+def test_a_matrix_has_as_many_directions_as_columns(tmp_path):
+    def function(inputs):
+        matrix = tf.stack([inputs["fare"], tf.cast(inputs["tip"], tf.float32)], 1)
+        return {"turned": tf.matmul(matrix, tft.pca(matrix, 5, tf.float32))}
+
+    output = tft.analyze_data([Blocks([rows()])], SPEC, function, tmp_path / "out", workers=1)
+    assert len(tft.transform_blocks(output)(rows(3)).column("turned")[0]) == 2
 
 
 def test_what_needs_which_input():

@@ -554,7 +554,7 @@ class Estimator(BaseEstimator):
                 raise ValueError("Unrecognized value returned by model_fn, please return ModelFnOps.")
             model = ModelFnOps(mode, *model)
         if metrics:
-            model.eval_metric_ops.update(_metrics_of(metrics, features, labels, model.predictions))
+            model.eval_metric_ops.update(_make_metrics_ops(metrics, features, labels, model.predictions))
         return model
 
     def _get_train_ops(self, features: Any, labels: Any) -> ModelFnOps:
@@ -616,7 +616,9 @@ class Estimator(BaseEstimator):
         )
 
 
-def _metrics_of(metrics: Mapping[Any, Any], features: Any, labels: Any, predictions: Any) -> dict[str, Any]:
+def _make_metrics_ops(
+    metrics: Mapping[Any, Any], features: Any, labels: Any, predictions: Any
+) -> dict[str, Any]:
     """The metrics that a user asks for: MetricSpecs by name, or functions of predictions and labels."""
     made = {}
     label = next(iter(labels.values())) if isinstance(labels, dict) and len(labels) == 1 else labels

@@ -191,7 +191,7 @@ class Experiment:
         Raises:
           ValueError: If a cluster is described by a configuration of `tf.estimator`.
         """
-        config = self._estimator.config
+        started, config = time.time(), self._estimator.config
         self._join_cluster(config)
         hooks = list(self._train_monitors)
         if delay_secs is None:
@@ -200,7 +200,8 @@ class Experiment:
             if self._delay_workers_by_global_step:
                 hooks.append(GlobalStepWaiterHook(int(8000.0 * math.log(task + 1))))
                 delay_secs = 0
-        _wait(delay_secs, "training")
+        if delay_secs > 0:
+            _wait(delay_secs - (time.time() - started), "training")
         return self._trained(hooks, max_steps=self._train_steps)
 
     def _join_cluster(self, config: Any) -> None:
@@ -424,11 +425,10 @@ class Experiment:
 
     def _trained(self, monitors: Sequence[Any], **steps: int | None) -> Any:
         hooks = replace_monitors_with_hooks(monitors, self._estimator)
+        wanted: dict[str, Any] = {"input_fn": self._train_input_fn, "steps": None, "max_steps": None, **steps}
         if self._is_core:
-            return self._estimator.train(
-                self._train_input_fn, hooks=hooks, saving_listeners=self._saving_listeners, **steps
-            )
-        return self._estimator.fit(input_fn=self._train_input_fn, monitors=hooks, **steps)
+            return self._estimator.train(hooks=hooks, saving_listeners=self._saving_listeners, **wanted)
+        return self._estimator.fit(monitors=hooks, **wanted)
 
     def _evaluated(
         self,
@@ -465,12 +465,15 @@ class Experiment:
                 "Could not start server; be sure to specify cluster_spec, task_type, master, and task in "
                 "RunConfig or set the TF_CONFIG environment variable."
             )
-        return Server(
+        server = Server(
             config.cluster_spec,
             job_name=config.task_type,
             task_index=config.task_id,
             config=config.tf_config,
+            start=False,
         )
+        server.start()
+        return server
 
 
 def _wait(seconds: float, what: str) -> None:

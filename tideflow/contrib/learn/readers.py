@@ -27,7 +27,7 @@ def _paths(pattern: str | Sequence[str], in_order: bool) -> list[str]:
     if isinstance(pattern, list) and not pattern:
         raise ValueError("No files given to dequeue_examples.")
     patterns = pattern if isinstance(pattern, list) else [pattern]
-    found = [path for each in patterns for path in gfile.glob(each)]
+    found = [path for each in patterns for path in gfile.Glob(each)]
     if not found:
         raise ValueError(f"No files match {pattern}.")
     return sorted(found) if in_order else found

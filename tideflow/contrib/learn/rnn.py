@@ -65,18 +65,23 @@ def apply_dropout(
     return [*lower, wrap(cells[-1], keep[-2], keep[-1])]
 
 
+def _get_state_name(i: int) -> str:
+    """The name under which a model gives and takes a part of its state."""
+    return f"{RNNKeys.STATE_PREFIX}_{i}"
+
+
 def state_tuple_to_dict(state: Any) -> dict[str, Any]:
     """The parts of a state by the names under which a model gives them."""
     with tf.name_scope("state_tuple_to_dict"):
         parts = enumerate(tf.contrib.framework.nest.flatten(state))
-        named = {f"{RNNKeys.STATE_PREFIX}_{number}": part for number, part in parts}
-        return {name: tf.identity(part, name=name) for name, part in named.items()}
+        named = {_get_state_name(number): part for number, part in parts}
+        return {name: None if part is None else tf.identity(part, name=name) for name, part in named.items()}
 
 
 def dict_to_state_tuple(input_dict: Mapping[str, Any], cell: Any) -> Any:
     """The state to begin with, if the features hold one."""
     sizes = tf.contrib.framework.nest.flatten(cell.state_size)
-    names = [f"{RNNKeys.STATE_PREFIX}_{number}" for number in range(len(sizes))]
+    names = list(map(_get_state_name, range(len(sizes))))
     parts = []
     with tf.name_scope("dict_to_state_tuple"):
         for number, (name, size) in enumerate(zip(names, sizes, strict=True)):
@@ -122,7 +127,7 @@ def construct_rnn(
     cell: Any,
     num_label_columns: int,
     dtype: Any = tf.float32,
-    parallel_iterations: int = 32,
+    parallel_iterations: int | None = 32,
     swap_memory: bool = True,
 ) -> tuple[Any, Any]:
     """The activations of all steps, as many as there are columns of labels, and the state at the end."""
@@ -175,20 +180,28 @@ def mask_activations_and_labels(activations: Any, labels: Any, sequence_lengths:
         return tf.boolean_mask(activations, mask), tf.boolean_mask(labels, mask)
 
 
-def _single_predictions(last: Any, target: Any, key: str, with_probabilities: bool) -> dict[str, Any]:
+def _single_value_predictions(
+    activations: Any, sequence_length: Any, target_column: Any, problem_type: int, predict_probabilities: bool
+) -> dict[str, Any]:
+    """The predictions for each sequence, by their names."""
+    key = _predictions_key(problem_type)
     with tf.name_scope("SingleValuePrediction"):
-        if not with_probabilities:
-            return {key: target.logits_to_predictions(last, proba=False)}
-        probabilities = target.logits_to_predictions(last, proba=True)
+        last = select_last_activations(activations, sequence_length)
+        if not predict_probabilities:
+            return {key: target_column.logits_to_predictions(last, proba=False)}
+        probabilities = target_column.logits_to_predictions(last, proba=True)
         return {PredictionKey.PROBABILITIES: probabilities, key: tf.argmax(probabilities, 1)}
+
+
+def _predictions_key(problem_type: int) -> str:
+    return PredictionKey.CLASSES if problem_type == ProblemType.CLASSIFICATION else PredictionKey.SCORES
 
 
 def multi_value_predictions(
     activations: Any, target_column: Any, problem_type: int, predict_probabilities: bool
 ) -> dict[str, Any]:
     """The predictions for each step, by their names."""
-    target = target_column
-    key = PredictionKey.CLASSES if problem_type == ProblemType.CLASSIFICATION else PredictionKey.SCORES
+    target, key = target_column, _predictions_key(problem_type)
     with tf.name_scope("MultiValuePrediction"):
         shape = tf.shape(activations)
         flat = tf.reshape(activations, [-1, shape[2]])
@@ -205,19 +218,67 @@ def multi_value_predictions(
         return found
 
 
-def _name_key_and_target(
-    problem_type: int, prediction_type: int, num_classes: int | None
-) -> tuple[str, str, Any]:
-    """The name of the model, the key of its predictions, and its target column."""
-    if prediction_type not in (PredictionType.SINGLE_VALUE, PredictionType.MULTIPLE_VALUE):
+def _multi_value_loss(
+    activations: Any, labels: Any, sequence_length: Any, target_column: Any, features: Any
+) -> Any:
+    """The loss over all steps."""
+    with tf.name_scope("MultiValueLoss"):
+        masked = mask_activations_and_labels(activations, labels, sequence_length)
+        return target_column.loss(*masked, features)
+
+
+def _single_value_loss(
+    activations: Any, labels: Any, sequence_length: Any, target_column: Any, features: Any
+) -> Any:
+    """The loss over the last steps."""
+    with tf.name_scope("SingleValueLoss"):
+        return target_column.loss(select_last_activations(activations, sequence_length), labels, features)
+
+
+def get_eval_metric_ops(
+    problem_type: int,
+    prediction_type: int,
+    sequence_length: Any,
+    prediction_dict: dict[str, Any],
+    labels: Any,
+) -> dict[str, Any]:
+    """The metrics of a model, by their names: the accuracy of classes."""
+    if problem_type != ProblemType.CLASSIFICATION:
+        return {}
+    classes = prediction_dict[PredictionKey.CLASSES]
+    if prediction_type == PredictionType.MULTIPLE_VALUE:
+        classes, labels = mask_activations_and_labels(classes, labels, sequence_length)
+    return {"accuracy": tf.contrib.metrics.streaming_accuracy(predictions=classes, labels=labels)}
+
+
+def _get_output_alternatives(prediction_type: int, problem_type: int, prediction_dict: dict[str, Any]) -> Any:
+    """What an exported model says of its predictions; nothing of those of each step."""
+    if prediction_type == PredictionType.MULTIPLE_VALUE:
+        return None
+    if prediction_type != PredictionType.SINGLE_VALUE:
+        raise ValueError(f"Unrecognized prediction_type: {prediction_type}")
+    kept = {name: value for name, value in prediction_dict.items() if RNNKeys.STATE_PREFIX not in name}
+    return {"dynamic_rnn_output": (problem_type, kept)}
+
+
+def check_problem_type(problem_type: int, predict_probabilities: bool) -> None:
+    """ValueError for an unknown type, or for probabilities of numbers."""
+    if problem_type not in (ProblemType.CLASSIFICATION, ProblemType.LINEAR_REGRESSION):
         raise ValueError(
-            "prediction_type must be one of PredictionType.MULTIPLE_VALUE or "
-            f"PredictionType.SINGLE_VALUE; got {prediction_type}"
+            "problem_type must be ProblemType.LINEAR_REGRESSION or ProblemType.CLASSIFICATION; got "
+            f"{problem_type}"
         )
-    by_step = prediction_type == PredictionType.MULTIPLE_VALUE
-    name = "MultiValueDynamicRNN" if by_step else "SingleValueDynamicRNN"
+    if predict_probabilities and problem_type != ProblemType.CLASSIFICATION:
+        raise ValueError(
+            "predict_probabilities can only be set to True for problem_type ProblemType.CLASSIFICATION; "
+            f"got {problem_type}."
+        )
+
+
+def name_and_target(name: str, problem_type: int, num_classes: int | None) -> tuple[str, Any]:
+    """The name of a model, after what it is called so far, and its target column."""
     if problem_type == ProblemType.LINEAR_REGRESSION:
-        return f"{name}Regressor", PredictionKey.SCORES, tf.contrib.layers.regression_target()
+        return f"{name}Regressor", tf.contrib.layers.regression_target()
     if problem_type != ProblemType.CLASSIFICATION:
         raise ValueError(
             "problem_type must be either ProblemType.LINEAR_REGRESSION or ProblemType.CLASSIFICATION; "
@@ -225,8 +286,91 @@ def _name_key_and_target(
         )
     if not num_classes:
         raise ValueError("For CLASSIFICATION problem_type, num_classes must be specified.")
-    target = tf.contrib.layers.multi_class_target(n_classes=num_classes)
-    return f"{name}Classifier", PredictionKey.CLASSES, target
+    return f"{name}Classifier", tf.contrib.layers.multi_class_target(n_classes=num_classes)
+
+
+def optimized(loss: Any, learning_rate: float | None, optimizer: Any, clip_gradients: float | None) -> Any:
+    """The operation that trains a recurrent model."""
+    return tf.contrib.layers.optimize_loss(
+        loss=loss,
+        global_step=None,
+        learning_rate=learning_rate,
+        optimizer=optimizer,
+        clip_gradients=clip_gradients,
+        summaries=tf.contrib.layers.OPTIMIZER_SUMMARIES,
+    )
+
+
+def _get_dynamic_rnn_model_fn(
+    cell_type: Any,
+    num_units: Any,
+    target_column: Any,
+    problem_type: int,
+    prediction_type: int,
+    optimizer: Any,
+    sequence_feature_columns: Sequence[Any],
+    context_feature_columns: Sequence[Any] | None = None,
+    predict_probabilities: bool = False,
+    learning_rate: float | None = None,
+    gradient_clipping_norm: float | None = None,
+    dropout_keep_probabilities: Sequence[float] | None = None,
+    sequence_length_key: str = RNNKeys.SEQUENCE_LENGTH_KEY,
+    dtype: Any = tf.float32,
+    parallel_iterations: int | None = None,
+    swap_memory: bool = True,
+    name: str = "DynamicRNNModel",
+) -> Callable[..., ModelFnOps]:
+    """The model function of a recurrent model whose sequences come whole."""
+    check_problem_type(problem_type, predict_probabilities)
+    if prediction_type not in (PredictionType.SINGLE_VALUE, PredictionType.MULTIPLE_VALUE):
+        raise ValueError(
+            "prediction_type must be PredictionType.MULTIPLE_VALUEs or PredictionType.SINGLE_VALUE; got "
+            f"{prediction_type}"
+        )
+    by_step = prediction_type == PredictionType.MULTIPLE_VALUE
+
+    def model_fn(features: Any, labels: Any, mode: str) -> ModelFnOps:
+        loss = train_op = metrics = None
+        with tf.name_scope(name):
+            lengths = features.get(sequence_length_key)
+            inputs = build_sequence_input(features, sequence_feature_columns, context_feature_columns)
+            keep = dropout_keep_probabilities if mode == ModeKeys.TRAIN else None
+            cell = construct_rnn_cell(num_units, cell_type, keep)
+            activations, state = construct_rnn(
+                dict_to_state_tuple(features, cell),
+                inputs,
+                cell,
+                target_column.num_label_columns,
+                dtype=dtype,
+                parallel_iterations=parallel_iterations,
+                swap_memory=swap_memory,
+            )
+            if by_step:
+                predictions = multi_value_predictions(
+                    activations, target_column, problem_type, predict_probabilities
+                )
+            else:
+                predictions = _single_value_predictions(
+                    activations, lengths, target_column, problem_type, predict_probabilities
+                )
+            if mode != ModeKeys.INFER:
+                loss_of = _multi_value_loss if by_step else _single_value_loss
+                loss = loss_of(activations, labels, lengths, target_column, features)
+            predictions.update(state_tuple_to_dict(state))
+            if mode != ModeKeys.INFER:
+                metrics = get_eval_metric_ops(problem_type, prediction_type, lengths, predictions, labels)
+            if mode == ModeKeys.TRAIN:
+                train_op = optimized(loss, learning_rate, optimizer, gradient_clipping_norm)
+        return ModelFnOps(
+            mode=mode,
+            predictions=predictions,
+            loss=loss,
+            train_op=train_op,
+            eval_metric_ops=metrics,
+            output_alternatives=_get_output_alternatives(prediction_type, problem_type, predictions),
+        )
+
+    return model_fn
 
 
 @export("contrib.learn.DynamicRnnEstimator")
@@ -275,66 +419,30 @@ class DynamicRnnEstimator(Estimator):
         feature_engineering_fn: Callable | None = None,
         config: RunConfig | None = None,
     ):
-        name, key, target = _name_key_and_target(problem_type, prediction_type, num_classes)
-        by_step = prediction_type == PredictionType.MULTIPLE_VALUE
-        if predict_probabilities and problem_type != ProblemType.CLASSIFICATION:
+        if prediction_type not in (PredictionType.SINGLE_VALUE, PredictionType.MULTIPLE_VALUE):
             raise ValueError(
-                "predict_probabilities can only be set to True for problem_type ProblemType.CLASSIFICATION; "
-                f"got {problem_type}."
+                "prediction_type must be one of PredictionType.MULTIPLE_VALUE or "
+                f"PredictionType.SINGLE_VALUE; got {prediction_type}"
             )
+        by_step = prediction_type == PredictionType.MULTIPLE_VALUE
+        kind = "MultiValueDynamicRNN" if by_step else "SingleValueDynamicRNN"
+        name, target = name_and_target(kind, problem_type, num_classes)
         if isinstance(optimizer, str) and optimizer == "Momentum":
             optimizer = tf.train.MomentumOptimizer(learning_rate, momentum)
-
-        def model_fn(features: Any, labels: Any, mode: str) -> ModelFnOps:
-            with tf.name_scope(name):
-                lengths = features.get(RNNKeys.SEQUENCE_LENGTH_KEY)
-                inputs = build_sequence_input(features, sequence_feature_columns, context_feature_columns)
-                keep = dropout_keep_probabilities if mode == ModeKeys.TRAIN else None
-                cell = construct_rnn_cell(num_units, cell_type, keep)
-                state = dict_to_state_tuple(features, cell)
-                activations, state = construct_rnn(state, inputs, cell, target.num_label_columns)
-                if by_step:
-                    predictions = multi_value_predictions(
-                        activations, target, problem_type, predict_probabilities
-                    )
-                else:
-                    last = select_last_activations(activations, lengths)
-                    predictions = _single_predictions(last, target, key, predict_probabilities)
-                loss = train_op = metrics = None
-                if mode != ModeKeys.INFER:
-
-                    def with_labels(values: Any) -> tuple[Any, Any]:
-                        return (
-                            mask_activations_and_labels(values, labels, lengths)
-                            if by_step
-                            else (values, labels)
-                        )
-
-                    loss = target.loss(*with_labels(activations if by_step else last), features)
-                    metrics = {}
-                    if problem_type == ProblemType.CLASSIFICATION:
-                        counted = with_labels(predictions[key])
-                        metrics["accuracy"] = tf.contrib.metrics.streaming_accuracy(*counted)
-                alternatives = None
-                if not by_step:
-                    alternatives = {"dynamic_rnn_output": (problem_type, dict(predictions))}
-                predictions.update(state_tuple_to_dict(state))
-                if mode == ModeKeys.TRAIN:
-                    train_op = tf.contrib.layers.optimize_loss(
-                        loss=loss,
-                        global_step=None,
-                        learning_rate=learning_rate,
-                        optimizer=optimizer,
-                        clip_gradients=gradient_clipping_norm,
-                        summaries=tf.contrib.layers.OPTIMIZER_SUMMARIES,
-                    )
-            return ModelFnOps(
-                mode=mode,
-                predictions=predictions,
-                loss=loss,
-                train_op=train_op,
-                eval_metric_ops=metrics,
-                output_alternatives=alternatives,
-            )
-
+        model_fn = _get_dynamic_rnn_model_fn(
+            cell_type,
+            num_units,
+            target,
+            problem_type,
+            prediction_type,
+            optimizer,
+            sequence_feature_columns,
+            context_feature_columns,
+            predict_probabilities,
+            learning_rate,
+            gradient_clipping_norm,
+            dropout_keep_probabilities,
+            parallel_iterations=32,
+            name=name,
+        )
         super().__init__(model_fn, model_dir, config, feature_engineering_fn=feature_engineering_fn)

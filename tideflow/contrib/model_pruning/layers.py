@@ -52,7 +52,9 @@ class _Masked:
         return result
 
 
-class _MaskedConv2D(_Masked, convolutional.Conv2D):
+class MaskedConv2D(_Masked, convolutional.Conv2D):
+    """A convolution whose kernel has a mask."""
+
     mask_is_first = True
 
     def call(self, inputs: Tensor) -> Tensor:
@@ -67,8 +69,8 @@ class _MaskedConv2D(_Masked, convolutional.Conv2D):
         return self._biased(outputs)
 
 
-class _MaskedDense(_Masked, core.Dense):
-    pass
+class MaskedFullyConnected(_Masked, core.Dense):
+    """A dense layer whose kernel has a mask."""
 
 
 def _applied(layer: Any, inputs: Tensor, variables_collections: Any) -> Tensor:
@@ -145,7 +147,7 @@ def masked_convolution(
             raise ValueError("Sparse Convolution not supported for input with rank", given.shape.ndims)
         if data_format not in (None, "NHWC", "NCHW"):
             raise ValueError("Unsupported data format", data_format)
-        layer = _MaskedConv2D(
+        layer = MaskedConv2D(
             num_outputs,
             kernel_size,
             stride,
@@ -220,7 +222,7 @@ def masked_fully_connected(
     getter = model_variable_getter(OWN_NAMES)
     with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=getter) as sc:
         given = convert_to_tensor(inputs)
-        layer = _MaskedDense(num_outputs, **weights, **scope_arguments(given, trainable, sc, reuse))
+        layer = MaskedFullyConnected(num_outputs, **weights, **scope_arguments(given, trainable, sc, reuse))
         outputs = _applied(layer, given, variables_collections)
         return finished(
             outputs,

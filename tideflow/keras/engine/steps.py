@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import tideflow as tf
+from tideflow.functions.tracing import defun
 from tideflow.graph import nest
 from tideflow.graph.scopes import graph_outside
 from tideflow.keras.engine import compiling, composites, loops
@@ -43,7 +44,7 @@ class Compiled:
                 tf.TensorSpec([size, *array.shape[1:]] if array.ndim else [], _type_of(array))
                 for array, size in zip(arrays, sizes, strict=False)
             ]
-            self._traced[key] = tf.function(
+            self._traced[key] = defun(
                 lambda *tensors: self._function(list(tensors)), input_signature=signature, autograph=False
             )
         outputs = self._traced[key](*[tf.constant(array, _type_of(array)) for array in arrays])
@@ -52,7 +53,7 @@ class Compiled:
     def _of_composites(self, arrays: list[Any]) -> list[Any]:
         """The same where some are sparse or ragged: the function is traced for tensors like these."""
         if None not in self._traced:
-            self._traced[None] = tf.function(lambda *tensors: self._function(list(tensors)), autograph=False)
+            self._traced[None] = defun(lambda *tensors: self._function(list(tensors)), autograph=False)
         outputs = self._traced[None](*_tensors(arrays))
         return list(map(composites.value_of, outputs))
 

@@ -180,6 +180,15 @@ placeholder_op = Op(
     "Placeholder", " -> output: dtype", shape=attr("shape", None), differentiable=False, role="placeholder"
 )
 placeholder_op.shape(given_shape)
+
+
+@placeholder_op.value
+def _outside_value(op):
+    """What is known of a tensor from outside of a function, where the placeholder stands for one."""
+    found = [outer for outer, inner in getattr(op.graph, "captured", {}).items() if inner is op.outputs[0]]
+    return partial_value(found[0]) if found else None
+
+
 placeholder_op.kernel(must_be_fed)
 placeholder_op.samples(covered_by="tests/ops/arrays/test_constants.py")
 

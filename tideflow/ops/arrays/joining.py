@@ -504,7 +504,9 @@ split_v_op = Op(
 def _complete(lengths: list[int], size: int | None) -> list[int | None]:
     """The lengths with the one that is -1 filled in."""
     if lengths.count(-1) > 1:
-        raise ShapeError("size_splits can only have one -1")
+        raise ShapeError(
+            "size_splits can only have one -1", f"There can only be one -1 in the input: {brackets(lengths)}"
+        )
     is_negative = any(length < -1 for length in lengths)
     if size is None and not is_negative:
         return [None if length == -1 else length for length in lengths]

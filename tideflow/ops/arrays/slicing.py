@@ -230,7 +230,7 @@ def _cuts(
     _check_spec(begin, end, strides)
     count = len(strides)
     begin, end = begin or [None] * count, end or [None] * count
-    if (masks.ellipsis_mask & (1 << count) - 1).bit_count() > 1:
+    if masks.ellipsis_mask.bit_count() > 1:
         raise ShapeError("Multiple ellipses in slice spec not allowed")
     cuts: list[Cut] = []
     axis = 0

@@ -16,7 +16,6 @@ from tideflow.graph.device import DeviceSpec
 from tideflow.graph.graph_def import attr_from_proto, attr_proto
 from tideflow.graph.op import Op, undefined_gradient
 from tideflow.graph.operation import Operation
-from tideflow.graph.partial import partial_value
 from tideflow.graph.schema import attr
 from tideflow.ops.arrays import creation
 from tideflow.runtime.values import empty_like_type
@@ -236,26 +235,16 @@ symbolic_gradient_op.shape(lambda inputs, *, Tout: [*inputs, *[None] * len(Tout)
 symbolic_gradient_op.kernel(_written_out)
 symbolic_gradient_op.samples(covered_by=_TESTS)
 
-# The arguments and results of a function, where its body is a graph of its own.
+# The arguments and results of functions, as TensorFlow's runtime writes them into graphs.
 argument_op = Op(
     "_Arg",
     " -> output: T",
     index=attr("int", minimum=0),
     stateful=True,
     differentiable=False,
-    role="argument",
     importable=True,
 )
 argument_op.shape(lambda: None)
-
-
-@argument_op.value
-def _argument_value(op):
-    """What is known of a tensor from outside, where the argument stands for one."""
-    found = [outer for outer, inner in getattr(op.graph, "captured", {}).items() if inner is op.outputs[0]]
-    return partial_value(found[0]) if found else None
-
-
 argument_op.kernel(lambda: None)
 argument_op.samples(covered_by=_TESTS)
 

@@ -37,18 +37,16 @@ class PartGraph(WaitingGraph):
         self.seed = outer.seed
         self._collections = outer._collections  # what a part adds is seen outside
 
-    def capture(self, tensor: Tensor) -> Tensor:
+    def capture(self, tensor: Tensor, name: str | None = None) -> Tensor:
         """The input that stands for a tensor of outside, which another branch is not."""
         for other in self.siblings:
             if not tensor.is_eager and tensor.graph is other:
                 raise ValueError(f"Tensor {tensor.name} in {other.label} is accessed from {self.label}.")
-        return super().capture(tensor)
+        return super().capture(tensor, name)
 
     def with_inputs(self, outputs: list[Tensor], order: list[Tensor], first: int = 0) -> FunctionBody:
         """The finished function, whose inputs stand for these tensors from outside, after its `first` own."""
         self.inputs[first:] = [self.capture(tensor) for tensor in order]
-        for i, tensor in enumerate(self.inputs):
-            tensor.op._set_attr("index", i)
         self.outputs = outputs
         return FunctionBody(self, self.inputs, outputs, functions.effects_of(self))
 

@@ -88,8 +88,18 @@ experimental_random_dataset_op = dataset_op(
 take_dataset_op = of_one("TakeDataset", datasets.Take, "count: int64")
 skip_dataset_op = of_one("SkipDataset", datasets.Skip, "count: int64")
 repeat_dataset_op = of_one("RepeatDataset", datasets.Repeat, "count: int64")
-shard_dataset_op = of_one(
-    "ShardDataset", datasets.Shard, "num_shards: int64, index: int64", require_non_empty=False
+
+
+def _shard(input_dataset, num_shards, index, *, require_non_empty):
+    return as_cell(datasets.Shard(dataset_in(input_dataset), num_shards, index, require_non_empty))
+
+
+shard_dataset_op = dataset_op(
+    "ShardDataset",
+    "input_dataset: variant, num_shards: int64, index: int64",
+    _shard,
+    host="num_shards index",
+    require_non_empty=False,
 )
 
 unique_dataset_op = of_one("UniqueDataset", datasets.Unique)

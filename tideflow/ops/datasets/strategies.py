@@ -6,10 +6,12 @@ from typing import Any
 
 from tideflow.graph.op import Op
 from tideflow.graph.schema import attr
+from tideflow.ops.helpers.dataset_origins import reads_files
 from tideflow.ops.helpers.datasets import STRUCTURE, dataset_op, of_one
 from tideflow.ops.helpers.session_objects import NAMED, found, held
 from tideflow.runtime import dataset_portions as portions
 from tideflow.runtime import datasets
+from tideflow.runtime.dataset_shards import part_for_worker
 from tideflow.runtime.datasets import as_cell, dataset_in
 from tideflow.runtime.waiting import StepContext
 
@@ -18,9 +20,14 @@ _PLAIN: dict[str, Any] = {"metadata": False, "covered_by": _TESTS}
 
 # ----------------------------------------------------------------------------------------- parts for workers
 
+
+def _part_for_worker(source: datasets.Dataset, workers: int, index: int) -> datasets.Dataset:
+    return part_for_worker(source, workers, index, reads_files)
+
+
 auto_shard_dataset_op = of_one(
     "AutoShardDataset",
-    datasets.Shard,
+    _part_for_worker,
     "num_workers: int64, index: int64",
     auto_shard_policy=0,
     num_replicas=0,
@@ -28,7 +35,7 @@ auto_shard_dataset_op = of_one(
 )
 experimental_auto_shard_dataset_op = of_one(
     "ExperimentalAutoShardDataset",
-    datasets.Shard,
+    _part_for_worker,
     "num_workers: int64, index: int64",
     auto_shard_policy=0,
     **_PLAIN,

@@ -208,7 +208,7 @@ def csv_row_reader(
     last, count = select_cols[-1] if select_cols else None, len(output_types)
 
     def read(line: bytes) -> tuple[Any, ...]:
-        fields = _fields(line, delimiter, quotes, last, _OF_FILES)
+        fields = _fields(line, delimiter, quotes, last, _OF_FILES) or [b""]
         if select_cols:
             fields = [fields[i] for i in select_cols if i < len(fields)]
         row = tuple(

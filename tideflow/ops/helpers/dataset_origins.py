@@ -5,7 +5,7 @@ made is written as a graph again, and told apart from others.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +24,11 @@ from tideflow.graph.tensor_proto import tensor_proto
 from tideflow.runtime.datasets import Dataset
 from tideflow.runtime.values import to_numpy
 
-_MAY_BE_STATEFUL = frozenset(("Assert", "_Arg", "_Retval"))  # stateful, and yet the same in every pass
+_READERS = frozenset(
+    ("FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "TextLineDataset", "TFRecordDataset")
+)
+_CALLING = frozenset(("FlatMapDataset", "InterleaveDataset", "ParallelInterleaveDatasetV2"))
+_MAY_BE_STATEFUL = frozenset(("Assert", "_Retval"))  # stateful, and yet the same in every pass
 
 
 class Origin(NamedTuple):
@@ -58,6 +62,22 @@ def graph_of(dataset: Dataset) -> GraphDef:
 def fingerprint(dataset: Dataset) -> str:
     """A number, in hexadecimal digits, that datasets have in common which are made in the same way."""
     return hashlib.blake2b(graph_of(dataset).SerializeToString(deterministic=True), digest_size=8).hexdigest()
+
+
+def reads_files(dataset: Dataset) -> bool:
+    """Whether the function of a dataset makes datasets of files' contents."""
+    if dataset.origin is None:
+        return False
+    node = dataset.origin.node
+    return _calls_reader(node.attrs["f"].name, outermost(node.source.graph)._functions)
+
+
+def _calls_reader(name: str, library: Mapping[str, FunctionDef]) -> bool:
+    nodes = library[name].node_def if name in library else ()
+    return any(
+        node.op in _READERS or node.op in _CALLING and _calls_reader(node.attr["f"].func.name, library)
+        for node in nodes
+    )
 
 
 class _Writer:

@@ -6,11 +6,11 @@ so the upper one's last and the lower one's first element are never looked at.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
 from tideflow.export import export
 from tideflow.graph.convert import convert_to_tensor
@@ -24,6 +24,7 @@ from tideflow.ops.helpers.samples import c64, f32, f64
 from tideflow.ops.helpers.types import types
 from tideflow.ops.linalg.matrices import check_matrices, same_size, sides
 from tideflow.ops.math import reductions, unary
+from tideflow.runtime.values import to_numpy, to_torch
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import TensorLike
@@ -181,76 +182,112 @@ def _tridiagonal_solve_shape(diagonals, rhs):
     return rhs
 
 
-class _Elimination:
-    """Gaussian elimination on a batch of systems at once, row by row.
+_FEW = 32  # right-hand sides, and two for each system, up to which Python's numbers are quicker than arrays
 
-    A row of what is left has at most three elements that are not zero: the diagonal one and, because rows
-    may have changed places, two after it. Each is of shape [batch..., 1].
+
+class _Singular(Exception):
+    """A pivot is zero."""
+
+
+def _solution_of_one(upper: list, main: list, lower: list, rhs: list, pivoting: bool, least: float) -> list:
+    """Gaussian elimination on one system, in Python's numbers; pivots smaller than `least` become that.
+
+    What is left of a row has at most three elements: the pivot and, because rows may have changed places, two
+    after it.
     """
+    rows = []
+    pivot, first, right = main[0], upper[0], rhs[0]
+    for below, diagonal, beyond, right_below in zip(lower[1:], main[1:], upper[1:], rhs[1:], strict=True):
+        second = 0.0
+        if pivoting and abs(below) > abs(pivot):
+            pivot, below, first, diagonal, second, beyond = below, pivot, diagonal, first, beyond, second
+            right, right_below = right_below, right
+        pivot = _pivot(pivot, least)
+        rows.append((pivot, first, second, right))
+        factor = below / pivot
+        pivot, first = diagonal - factor * first, beyond - factor * second
+        right = [b - factor * a for a, b in zip(right, right_below, strict=True)]
+    rows.append((_pivot(pivot, least), 0.0, 0.0, right))
+    found = []
+    next_one = next_two = [0.0] * len(right)
+    for pivot, first, second, right in reversed(rows):
+        known = zip(right, next_one, next_two, strict=True)
+        next_one, next_two = [(r - first * x - second * y) / pivot for r, x, y in known], next_one
+        found.append(next_one)
+    return found[::-1]
 
-    def __init__(self, diagonals: torch.Tensor, rhs: torch.Tensor, pivoting: bool, perturbing: bool):
-        self.upper, self.main, self.lower = (
-            [element.unsqueeze(-1) for element in diagonal.unbind(-1)] for diagonal in diagonals.unbind(-2)
-        )
-        self.rhs = list(rhs.unbind(-2))
-        self.pivoting = pivoting
-        self.least = self._perturbation(diagonals) if perturbing else None
 
-    @staticmethod
-    def _perturbation(diagonals: torch.Tensor) -> torch.Tensor:
-        largest = diagonals.abs().amax((-2, -1), keepdim=True).squeeze(-1)
-        return torch.finfo(diagonals.dtype).eps * largest.clamp(min=torch.finfo(largest.dtype).tiny)
+def _pivot(element: Any, least: float) -> Any:
+    if abs(element) < least:
+        return least
+    if not element:
+        raise _Singular
+    return element
 
-    def solution(self) -> torch.Tensor:
-        rows, last = [], len(self.main) - 1
-        zero = torch.zeros_like(self.main[0])
-        row = self.main[0], self.upper[0] if last else zero, self.rhs[0]
-        for i in range(last):
-            beyond = self.upper[i + 1] if i + 1 < last else zero
-            kept, row = self._eliminate(row, (self.lower[i + 1], self.main[i + 1], beyond, self.rhs[i + 1]))
-            rows.append(kept)
-        rows.append((self._pivot(row[0]), row[1], zero, row[2]))
-        return self._substitute(rows)
 
-    def _eliminate(self, row: tuple, following: tuple) -> tuple[tuple, tuple]:
-        """The row that stays, and what is left of the other: (diagonal, next, right-hand side)."""
-        (a, b, right), (c, d, e, right_below) = row, following
-        f = torch.zeros_like(e)
-        if self.pivoting:
-            swap = c.abs() > a.abs()
-            a, c = torch.where(swap, c, a), torch.where(swap, a, c)
-            b, d = torch.where(swap, d, b), torch.where(swap, b, d)
-            e, f = torch.where(swap, f, e), torch.where(swap, e, f)
-            right, right_below = torch.where(swap, right_below, right), torch.where(swap, right, right_below)
-        a = self._pivot(a)
-        factor = c / a
-        return (a, b, f, right), (d - factor * b, e - factor * f, right_below - factor * right)
+def _solutions(diagonals: np.ndarray, rhs: np.ndarray, pivoting: bool, least: np.ndarray) -> np.ndarray:
+    """The same on a batch of systems at once: [batch, 3, length] and [batch, length, columns].
 
-    def _pivot(self, pivot: torch.Tensor) -> torch.Tensor:
-        """The pivot, which must not be zero, or where that was asked for is moved away from it."""
-        if self.least is not None:
-            return torch.where(pivot.abs() < self.least, self.least.to(pivot.dtype), pivot)
-        if not bool((pivot != 0).all()):
-            raise ShapeError(self._not_invertible())
-        return pivot
+    Element j of a row stands in slot j % 3, so that rows that are combined have the same columns of the
+    matrix in the same slots. The right-hand sides follow.
+    """
+    length = rhs.shape[1]
+    rows = np.empty((length, len(rhs), 3 + rhs.shape[2]), rhs.dtype)
+    for i, row in enumerate(rows):
+        for diagonal, column in enumerate((i + 1, i, i - 1)):
+            row[:, column % 3] = diagonals[:, diagonal, i]
+        row[:, 3:] = rhs[:, i]
+    for i, (row, below) in enumerate(itertools.pairwise(rows)):
+        at = slice(i % 3, i % 3 + 1)
+        if pivoting:
+            swap = np.abs(below[:, at]) > np.abs(row[:, at])
+            row[:], below[:] = np.where(swap, below, row), np.where(swap, row, below)
+        _check_pivots(row[:, at], least)
+        below -= below[:, at] / row[:, at] * row
+        below[:, at] = 0
+    _check_pivots(rows[-1][:, (length - 1) % 3, None], least)
+    found = np.zeros((length + 2, *rhs[:, 0].shape), rhs.dtype)
+    for i in reversed(range(length)):
+        pivot, first, second = (rows[i, :, (i + k) % 3, None] for k in range(3))
+        found[i] = (rows[i, :, 3:] - first * found[i + 1] - second * found[i + 2]) / pivot
+    return found[:length].swapaxes(0, 1)
 
-    def _not_invertible(self) -> str:
-        if len(self.main) == 1:
-            return "The matrix is not invertible: it is a scalar with value zero."
-        if self.pivoting:
-            return "The matrix is not invertible."
-        return (
-            "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True."
-        )
 
-    @staticmethod
-    def _substitute(rows: list[tuple]) -> torch.Tensor:
-        found: list[torch.Tensor] = []
-        for pivot, first, second, right in reversed(rows):
-            for factor, known in zip((first, second), reversed(found[-2:]), strict=False):
-                right = right - factor * known
-            found.append(right / pivot)
-        return torch.stack(found[::-1], -2)
+def _check_pivots(pivots: np.ndarray, least: np.ndarray) -> None:
+    np.copyto(pivots, least, where=np.abs(pivots) < least)
+    if not pivots.all():
+        raise _Singular
+
+
+def _least_pivots(diagonals: np.ndarray) -> np.ndarray:
+    """How small pivots may be where smaller ones are to be perturbed: one for each system."""
+    largest = np.abs(diagonals).max((1, 2), initial=0)[:, None]
+    return np.finfo(largest.dtype).eps * np.maximum(largest, np.finfo(largest.dtype).tiny)
+
+
+def _eliminated(diagonals: np.ndarray, rhs: np.ndarray, pivoting: bool, perturbing: bool) -> np.ndarray:
+    diagonals = diagonals.reshape(-1, *diagonals.shape[-2:]).copy()
+    diagonals[:, 0, -1] = diagonals[:, 2, 0] = 0  # any number may stand outside of the matrix
+    systems = rhs.reshape(-1, *rhs.shape[-2:])
+    least = _least_pivots(diagonals) if perturbing else np.zeros((len(systems), 1), diagonals.real.dtype)
+    with np.errstate(all="ignore"):
+        if len(systems) * (2 + rhs.shape[-1]) > _FEW:
+            return _solutions(diagonals, systems, pivoting, least).reshape(rhs.shape)
+        found = [
+            _solution_of_one(*three, right, pivoting, smallest)
+            for three, right, (smallest,) in zip(
+                diagonals.tolist(), systems.tolist(), least.tolist(), strict=True
+            )
+        ]
+        return np.array(found, rhs.dtype).reshape(rhs.shape)
+
+
+def _not_invertible(length: int, pivoting: bool) -> str:
+    if length == 1:
+        return "The matrix is not invertible: it is a scalar with value zero."
+    if pivoting:
+        return "The matrix is not invertible."
+    return "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True."
 
 
 @tridiagonal_solve_op.kernel
@@ -266,7 +303,11 @@ def _tridiagonal_solve_kernel(diagonals, rhs, *, partial_pivoting, perturb_singu
         )
     if not length or not rhs.numel():
         return rhs
-    return _Elimination(diagonals, rhs, partial_pivoting, perturb_singular).solution()
+    try:
+        found = _eliminated(to_numpy(diagonals), to_numpy(rhs), partial_pivoting, perturb_singular)
+    except _Singular:
+        raise ShapeError(_not_invertible(length, partial_pivoting)) from None
+    return to_torch(found).to(rhs.device)
 
 
 def _transposed(three: Tensor) -> Tensor:

@@ -62,7 +62,7 @@ def _cast_kernel(x, *, DstT, Truncate):
 
 @cast_op.kernel("string")
 def _cast_string_kernel(x, *, SrcT, DstT):
-    raise errors.unimplemented(f"Cast {SrcT.name} to {DstT.name} is not supported")
+    raise errors.unimplemented(f"Cast {errors.type_name(SrcT)} to {errors.type_name(DstT)} is not supported")
 
 
 @cast_op.specialize

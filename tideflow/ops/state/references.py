@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from tideflow.graph.op import Op, ShapeError
@@ -21,19 +24,29 @@ ref_identity_op.kernel(_same)
 ref_identity_op.gradient(lambda op, grad: grad)
 ref_identity_op.samples((ref(f32(2, 3)),), against=lambda value: (value, value))
 
+# Called with the operation and the gradient where `tf.gradients` passes a mark: debuggers add themselves.
+gradient_listeners: list[Callable[[Any, Any], None]] = []
+
+
+def _heard_gradient(op, grad):
+    for listener in gradient_listeners:
+        listener(op, grad)
+    return grad
+
+
 debug_ref_identity_op = Op(
     "DebugGradientRefIdentity", "input: Ref(T) -> output: Ref(T)", uninitialized_ok=True
 )
 debug_ref_identity_op.shape(_same)
 debug_ref_identity_op.kernel(_same)
-debug_ref_identity_op.gradient(lambda op, grad: grad)
+debug_ref_identity_op.gradient(_heard_gradient)
 debug_ref_identity_op.samples((ref(f32(2, 3)),), against=lambda value: (value, value))
 
 debug_identity_op = Op("DebugGradientIdentity", "input: T -> output: T")
 debug_identity_op.shape(_same)
 debug_identity_op.kernel(_same)
 debug_identity_op.kernel("string")(_same)
-debug_identity_op.gradient(lambda op, grad: grad)
+debug_identity_op.gradient(_heard_gradient)
 debug_identity_op.samples(f32(2, 3), f32(0), text("a", "b"), against=lambda x: x)
 
 ref_select_op = Op(

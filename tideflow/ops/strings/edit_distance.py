@@ -65,6 +65,40 @@ def _edit_distance_shape(
     return _leading_sizes(hypothesis_shape, truth_shape)
 
 
+_MANY = 16  # pairs from which on arrays of all of them are quicker than one pair after the other,
+_SHORT = 64  # if no sequence is longer than that
+
+
+def _distance(hypothesis: list, truth: list) -> int:
+    """Levenshtein's distance of one pair, by Myers' algorithm.
+
+    Neighbours in his table differ by at most one. A column of it is two integers: their bits say at which
+    elements of the truth it goes up and down. One step to the right is arithmetic on these integers.
+    """
+    if not truth:
+        return len(hypothesis)
+    positions: dict[Any, int] = {}
+    for i, element in enumerate(truth):
+        positions[element] = positions.get(element, 0) | 1 << i
+    every, last = (1 << len(truth)) - 1, 1 << len(truth) - 1
+    up, down, distance = every, 0, len(truth)
+    for element in hypothesis:
+        equal = positions.get(element, 0) | down
+        diagonal = (((equal & up) + up) ^ up) | equal
+        right_up, right_down = down | (every & ~(diagonal | up)), diagonal & up
+        distance += bool(right_up & last) - bool(right_down & last)
+        right_up, right_down = right_up << 1 | 1, right_down << 1
+        up, down = (right_down | ~(diagonal | right_up)) & every, right_up & diagonal & every
+    return distance
+
+
+def _by_place(members: list[int], values: list, count: int) -> list[list]:
+    sequences: list[list] = [[] for _ in range(count)]
+    for place, value in zip(members, values, strict=True):
+        sequences[place].append(value)
+    return sequences
+
+
 class _Sequences(NamedTuple):
     """Sequences of different lengths as the rows of a matrix."""
 
@@ -81,7 +115,7 @@ def _padded(members: np.ndarray, codes: np.ndarray, count: int) -> _Sequences:
     return _Sequences(elements, lengths)
 
 
-def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np.ndarray:
+def _distances(hypothesis: _Sequences, truth: _Sequences) -> np.ndarray:
     """Levenshtein's distances, of all pairs at once: row by row of his table."""
     columns = np.arange(truth.elements.shape[1] + 1)
     row = np.broadcast_to(columns, (len(truth.lengths), len(columns)))
@@ -94,10 +128,15 @@ def _distances(hypothesis: _Sequences, truth: _Sequences, normalize: bool) -> np
         # minimum.
         row = np.minimum.accumulate(best - columns, axis=1) + columns
         result = np.where(hypothesis.lengths == step, row[pairs, truth.lengths], result)
-    if not normalize:
-        return result
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(result == 0, 0.0, result / truth.lengths)
+    return result
+
+
+def _coded(hypothesis: tuple, truth: tuple, count: int) -> list[_Sequences]:
+    """Both sides as matrices of numbers, equal where the values are."""
+    values = np.concatenate([hypothesis[1], truth[1]])
+    codes = np.unique(values, return_inverse=True, equal_nan=False)[1].reshape(-1)
+    cut = len(hypothesis[1])
+    return [_padded(hypothesis[0], codes[:cut], count), _padded(truth[0], codes[cut:], count)]
 
 
 def _check_side(name: str, indices: torch.Tensor, values: Any, shape: list[int]) -> None:
@@ -137,14 +176,20 @@ def _edit_distance_kernel(
         check_sizes(shape)
         check_inside(indices, shape)
         groups.append(to_numpy(places(indices[:, :-1], sizes)))
-    values = np.concatenate([to_numpy(hypothesis_values), to_numpy(truth_values)])
-    codes = np.unique(values, return_inverse=True, equal_nan=False)[1].reshape(-1)
     present, members = np.unique(np.concatenate(groups), return_inverse=True)
     cut = len(groups[0])
-    hypothesis = _padded(members[:cut], codes[:cut], len(present))
-    truth = _padded(members[cut:], codes[cut:], len(present))
+    sides = (members[:cut], to_numpy(hypothesis_values)), (members[cut:], to_numpy(truth_values))
+    lengths = np.bincount(members[cut:], minlength=len(present))
+    if len(present) < _MANY or lengths.max() > _SHORT:
+        pairs = zip(*(_by_place(at.tolist(), values.tolist(), len(present)) for at, values in sides))
+        distances = np.array([_distance(*pair) for pair in pairs], np.int64)
+    else:
+        distances = _distances(*_coded(*sides, len(present)))
+    if normalize:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            distances = np.where(distances == 0, 0.0, distances / lengths)
     result = np.zeros(math.prod(sizes), np.float32)
-    result[present] = _distances(hypothesis, truth, normalize)
+    result[present] = distances
     return to_torch(result.reshape(sizes))
 
 

@@ -152,7 +152,7 @@ class CsvSource(Source):
             faults.add(self.path, first + begins[row], f"column {name} is no {kind}", cell)
 
     def _read(self, data: bytes, types: Mapping[str, pa.DataType]) -> pa.Table:
-        if not data.strip():
+        if not data or data.isspace():
             return pa.table({name: pa.array([], kind) for name, kind in types.items()})
         return pa.csv.read_csv(
             pa.BufferReader(data),

@@ -14,7 +14,6 @@ import pyarrow as pa
 from tideflow.pipeline.data.sources import Blocks, Source, find_sources
 from tideflow.pipeline.engine.run import accumulate
 from tideflow.pipeline.evaluation.evaluator import plan_of
-from tideflow.pipeline.evaluation.extraction import Predict
 from tideflow.pipeline.evaluation.metrics import metric_config
 from tideflow.pipeline.evaluation.models import ModelPredictions
 from tideflow.pipeline.evaluation.results import (
@@ -64,14 +63,19 @@ def run_model_analysis(
     given = {"": models} if isinstance(models, (str, os.PathLike)) else models
     folders = {name: os.path.abspath(folder) for name, folder in given.items()}
     config, folders = _named(eval_config, folders, rubber_stamp)
-    predict: dict[str, Predict] = {}
+    predict: dict[str, ModelPredictions] = {}
     for spec in config.model_specs:
         if spec.name not in folders:
             raise ValueError(
                 f"no model is given for the ModelSpec {spec.name!r}; given are {sorted(folders)}"
             )
         size = {"batch_size": spec.inference_batch_size} if spec.inference_batch_size else {}
-        predict[spec.name] = ModelPredictions(folders[spec.name], spec.signature_name, **size)
+        predict[spec.name] = ModelPredictions(
+            folders[spec.name],
+            spec.signature_name,
+            preprocessing=tuple(spec.preprocessing_function_names),
+            **size,
+        )
     if schema is not None:
         _set_label_ranges(config, schema)
     path = output_path if output_path is not None else tempfile.mkdtemp()
@@ -127,7 +131,7 @@ def analyze_raw_data(
 
 def _evaluate(
     config: Any,
-    predict: Mapping[str, Predict],
+    predict: Mapping[str, ModelPredictions],
     sources: Sequence[Source],
     output_path: PathLike,
     *,

@@ -12,10 +12,11 @@ import pyarrow as pa
 
 from tideflow.pipeline.engine.accumulators import Accumulator
 from tideflow.pipeline.evaluation.computations import Computation
-from tideflow.pipeline.evaluation.extraction import Extraction, Predict, extraction_of
+from tideflow.pipeline.evaluation.extraction import Extraction, extraction_of
 from tideflow.pipeline.evaluation.inputs import Batch, RowValues, dense, joined, taken
 from tideflow.pipeline.evaluation.keys import CrossSliceKey, MetricKey, SliceKey
 from tideflow.pipeline.evaluation.metrics import Metric
+from tideflow.pipeline.evaluation.models import ModelPredictions
 from tideflow.pipeline.evaluation.slices import slice_spec_of
 from tideflow.pipeline.evaluation.specs import baseline_name, metrics_of
 from tideflow.pipeline.evaluation.values import (
@@ -197,7 +198,7 @@ class Plan:
         needs = (each for metric in self.metrics if metric.query_key == query_key for each in metric.needs)
         return list(dict.fromkeys(needs))
 
-    def accumulator(self, predict: Mapping[str, Predict]) -> Evaluation:
+    def accumulator(self, predict: Mapping[str, ModelPredictions]) -> Evaluation:
         """What passes over the data."""
         query_keys = {
             metric.query_key: self._features(metric.query_key) for metric in self.metrics if metric.query_key

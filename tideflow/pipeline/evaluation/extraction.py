@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tideflow.pipeline.data.lists import lists_of
 from tideflow.pipeline.evaluation.inputs import PREDICTION_KEYS, Batch, Ragged, RowValues, dense, values_of
 from tideflow.pipeline.evaluation.keys import SliceKey
+from tideflow.pipeline.evaluation.models import ModelPredictions
 from tideflow.pipeline.evaluation.slices import SliceSpec, slice_specs_of, slices
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Predict = Callable[["pa.RecordBatch"], Mapping[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,25 @@ class ModelColumns:
       labels: The features with labels, by output ("" for all outputs).
       predictions: The features with predictions, or, where a model predicts, its outputs, by output.
       weights: The features with weights, by output.
-      predict: Of a block, the model's outputs; None where predictions are features.
+      predict: The model that predicts; None where predictions are features.
     """
 
     name: str
     labels: Mapping[str, str]
     predictions: Mapping[str, str]
     weights: Mapping[str, str]
-    predict: Predict | None = None
+    predict: ModelPredictions | None = None
+
+    def transformed(self, block: pa.RecordBatch) -> dict[str, pa.Array]:
+        """The columns that the model makes of a block: labels, weights and slices may be among them."""
+        if self.predict is None:
+            return {}
+        made = self.predict.transformed_features(block).items()
+        rows = block.num_rows
+        return {
+            name: lists_of(values.reshape(-1), np.full(rows, values.size // max(rows, 1)))
+            for name, values in made
+        }
 
     def read(
         self, block: pa.RecordBatch, columns: Mapping[str, pa.Array], outputs: Sequence[str], into: Batch
@@ -121,13 +133,15 @@ class Extraction:
 
     def __call__(self, block: pa.RecordBatch) -> tuple[Batch, dict[SliceKey, np.ndarray]]:
         columns = {name: block.column(name) for name in block.schema.names}
-        batch = Batch(columns, block.num_rows, {}, {}, {})
-        for model in self.models:
-            model.read(block, columns, self.outputs, batch)
-        return batch, slices(columns, block.num_rows, self.slice_specs)
+        transformed = [model.transformed(block) for model in self.models]
+        every = {**columns, **ChainMap(*transformed)}
+        batch = Batch(every, block.num_rows, {}, {}, {})
+        for model, own in zip(self.models, transformed):
+            model.read(block, {**columns, **own}, self.outputs, batch)
+        return batch, slices(every, block.num_rows, self.slice_specs)
 
 
-def extraction_of(config: Any, predict: Mapping[str, Predict]) -> Extraction:
+def extraction_of(config: Any, predict: Mapping[str, ModelPredictions]) -> Extraction:
     """The extraction that a completed EvalConfig asks for, with the models that predict by name."""
     models = []
     for spec in config.model_specs:

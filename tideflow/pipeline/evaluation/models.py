@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _ROWS_AT_ONCE = 1024
+# Where a ModelSpec names no preprocessing functions, those of these signatures that the model has are asked.
+_TRANSFORMED = ("transformed_features", "transformed_labels")
 
 
 @lru_cache(maxsize=4)
@@ -33,15 +35,27 @@ class ModelPredictions:
       path: The SavedModel's folder.
       signature_name: The signature; by default the one for serving.
       batch_size: How many rows are asked at once.
+      preprocessing: The signatures that make features, labels or weights of what is in the data.
     """
 
     path: str
     signature_name: str = ""
     batch_size: int = _ROWS_AT_ONCE
+    preprocessing: tuple[str, ...] = ()
 
     def __call__(self, block: pa.RecordBatch) -> Arrays:
+        return self._answers(self.signature_name or _default(_loaded(self.path)), block)
+
+    def transformed_features(self, block: pa.RecordBatch) -> Arrays:
+        """What the model's preprocessing makes of the rows of a block, by name."""
+        known = _loaded(self.path).signatures
+        found: dict[str, np.ndarray] = {}
+        for name in self.preprocessing or [name for name in _TRANSFORMED if name in known]:
+            found.update(self._answers(name, block))
+        return found
+
+    def _answers(self, name: str, block: pa.RecordBatch) -> Arrays:
         model = _loaded(self.path)
-        name = self.signature_name or _default(model)
         if name not in model.signatures:
             raise ValueError(
                 f"{self.path} has no signature {name!r}; it has {', '.join(sorted(model.signatures))}"

@@ -98,7 +98,10 @@ class Outcome:
 
 
 class Metadata:
-    """A database of metadata."""
+    """A database of metadata.
+
+    Methods raise an UnavailableError if it fails: its disk is full, or its server is gone.
+    """
 
     def __init__(self, url: str) -> None:
         """Opens the database and makes its tables where they are missing.
@@ -116,14 +119,15 @@ class Metadata:
         self._reading = self.engine.execution_options(reads=True)
         if self.engine.dialect.name == "sqlite":
             _prepare_sqlite(self.engine)
+        place = self.engine.url.render_as_string(hide_password=True)
         try:
             self._make_tables()
         except sql.exc.DBAPIError:  # perhaps because another process made them at the same time
             try:
                 self._make_tables()
             except sql.exc.DBAPIError as error:
-                place = self.engine.url.render_as_string(hide_password=True)
                 raise errors.unavailable(f"the metadata at {place} cannot be opened: {error.orig}") from None
+        _explain_failures(self.engine, place)
 
     def _make_tables(self) -> None:
         with self.engine.begin() as connection:
@@ -517,6 +521,19 @@ def _engine(url: str) -> sql.Engine:
         raise errors.invalid_argument(
             f"{error}: the metadata's place is a URL of SQLAlchemy, such as sqlite:////folder/metadata.db"
         ) from None
+
+
+def _explain_failures(engine: sql.Engine, place: str) -> None:
+    """Has the failures of a database say whose they are, in one line."""
+
+    @sql.event.listens_for(engine, "handle_error")
+    def on_error(context: sql.ExceptionContext) -> None:
+        failure = context.sqlalchemy_exception
+        # A ping only asks whether a connection is still there; rows that are there already are no failure.
+        if isinstance(failure, sql.exc.DBAPIError) and not (
+            context.is_pre_ping or isinstance(failure, sql.exc.IntegrityError)
+        ):
+            raise errors.unavailable(f"the metadata at {place} failed: {failure.orig}")
 
 
 def _artifact(row: Mapping[str, Any]) -> Artifact:

@@ -155,12 +155,17 @@ class _Run:
             found = set(self.states.values())
             state = next((s for s in (metadata.FAILED, metadata.REFUSED) if s in found), metadata.COMPLETE)
         finally:  # while it has the lock: a run that has none and no end was killed
-            if state == metadata.KILLED:
-                self.store.end_killed_run(self.number)  # nodes that still run in threads publish nothing then
-            else:
-                self.store.end_run(self.number, state)
-            lock.give_back()
+            try:
+                self._note_end(state)
+            finally:
+                lock.give_back()
         return Result(self.number, state, self.states, self.reasons, self.outputs)
+
+    def _note_end(self, state: str) -> None:
+        if state == metadata.KILLED:
+            self.store.end_killed_run(self.number)  # nodes that still run in threads publish nothing then
+        else:
+            self.store.end_run(self.number, state)
 
     # ------------------------------------------------------------------------------------------ its beginning
 

@@ -97,6 +97,8 @@ def min_and_max(x: Any, reduce_instance_dims: bool = True) -> tuple[Any, ...]:
     """Both extremes, by one reduction."""
     if x.dtype in (tf.uint32, tf.uint64):
         raise TypeError(f"Tensor type {x.dtype!r} is not supported")
+    if not (x.dtype.is_integer or x.dtype.is_floating):
+        raise TypeError(f"Cannot find maximum value of {x.dtype!r} with type {x.dtype!r}.")
     sparse = isinstance(x, tf.SparseTensor) and not reduce_instance_dims
     missing = np.nan if x.dtype.is_floating else 0
     values = _positions(x, reduce_instance_dims, "min_and_max", missing)
@@ -273,7 +275,7 @@ def pca(x: tf.Tensor, output_dim: int, dtype: Any, name: str | None = None) -> t
 
     Args:
       x: A matrix of numbers, a row for each row of the data.
-      output_dim: How many directions.
+      output_dim: How many directions, at most as many as the matrix has columns.
       dtype: The type of the result.
       name: The name of the operation.
 
@@ -282,8 +284,9 @@ def pca(x: tf.Tensor, output_dim: int, dtype: Any, name: str | None = None) -> t
     """
     with tf.name_scope(name, "pca"):
         width = _width(x)
-        reduction = reductions.PrincipalComponents(width, tf.as_dtype(dtype).as_numpy_dtype, output_dim)
-        return analyzed(reduction, [x], [dtype], [[width, output_dim]])[0]
+        count = output_dim if output_dim < width else width
+        reduction = reductions.PrincipalComponents(width, tf.as_dtype(dtype).as_numpy_dtype, count)
+        return analyzed(reduction, [x], [dtype], [[width, count]])[0]
 
 
 def _width(x: Any) -> int:

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 
 import tideflow as tf
 from tideflow.graph import errors
+from tideflow.pipeline.data.lists import lists_of
 from tideflow.pipeline.transform.feature_specs import sparse_index_key, sparse_value_key
 
 _NUMBERS = {tf.int64: np.int64, tf.float32: np.float32}
@@ -140,22 +141,15 @@ def block_of(outputs: Mapping[str, Any]) -> pa.RecordBatch:
         if not isinstance(value, tf.SparseTensorValue):
             rows = len(value)
             size = value[0].size if rows else 0
-            columns[name] = _lists(value.reshape(-1), np.full(rows, size))
+            columns[name] = lists_of(value.reshape(-1), np.full(rows, size))
             continue
         rows = int(value.dense_shape[0])
         lengths = np.bincount(value.indices[:, 0], minlength=rows)
         if len(value.dense_shape) == 2:
-            columns[name] = _lists(value.values, lengths)
+            columns[name] = lists_of(value.values, lengths)
         else:
-            columns[sparse_value_key(name)] = _lists(value.values, lengths)
+            columns[sparse_value_key(name)] = lists_of(value.values, lengths)
             for axis in range(len(value.dense_shape) - 1):
-                columns[sparse_index_key(name, axis)] = _lists(value.indices[:, axis + 1], lengths)
+                columns[sparse_index_key(name, axis)] = lists_of(value.indices[:, axis + 1], lengths)
     names = sorted(columns)
     return pa.RecordBatch.from_arrays([columns[name] for name in names], names)
-
-
-def _lists(values: np.ndarray, lengths: np.ndarray) -> pa.Array:
-    offsets = np.zeros(len(lengths) + 1, np.int32)
-    np.cumsum(lengths, out=offsets[1:])
-    kind = pa.binary() if values.dtype == object else None
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(values, kind))

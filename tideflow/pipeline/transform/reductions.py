@@ -158,6 +158,7 @@ class MeanAndVariance(Accumulator):
         return np.asarray(mean, self.dtype), np.asarray(squares / np.maximum(count, 1), self.dtype)
 
 
+@np.errstate(invalid="ignore")  # of infinities
 def _l_moments(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """How many samples, pairs, triplets and quadruplets there are along axis 0, and the four L-moments that
     are means over them.
@@ -206,13 +207,19 @@ class TukeyParameters(Accumulator):
         (values,) = block
         values = _flat(values, self.elementwise)
         if not (self.elementwise and values.ndim > 1 and np.isnan(values).any()):
-            return self.merge([state, _l_moments(values)])
+            return self.merge([state, self._finite(_l_moments(values))])
         # NaN stands for an element that a sparse row does not have: positions have unlike numbers of samples.
         columns = values.reshape(len(values), -1).T
         parts = [_l_moments(column[~np.isnan(column)]) for column in columns]
         shape = (4, *values.shape[1:])
         own = tuple(np.stack([part[i] for part in parts], axis=1).reshape(shape) for i in range(2))
-        return self.merge([state, own])
+        return self.merge([state, self._finite(own)])
+
+    def _finite(self, state: Arrays) -> Arrays:
+        """Moments of numbers that are not finite are 0 or the largest number, as TFT has them."""
+        counts, moments = state
+        largest = np.finfo(np.result_type(self.dtype, np.float32)).max
+        return counts, np.nan_to_num(moments, posinf=largest, neginf=-largest)
 
     def merge(self, states: Sequence[Arrays]) -> Arrays:
         counts, moments = (np.stack(_same_shape(parts, 0)) for parts in zip(*states, strict=True))

@@ -126,8 +126,15 @@ def analyzed(
     filename: str | None = None,
     extras: Iterable[Any] = (),
 ) -> tuple[Any, ...]:
-    """Adds an analysis; returns the placeholders of its results."""
+    """Adds an analysis; returns the placeholders of its results.
+
+    Raises:
+      TypeError: If an input is sparse or ragged: its values are to be given.
+    """
     traced = active_trace()
+    for tensor in inputs:
+        if not isinstance(tensor, tf.Tensor):
+            raise TypeError(f"tensor must be a Tensor, got {tensor}")
     outputs = tuple(
         tf.placeholder(dtype, shape, name="result") for dtype, shape in zip(dtypes, shapes, strict=True)
     )

@@ -1,33 +1,37 @@
-"""The values of a step: in memory, and in files as TensorFlow's debugger has them.
-
-A file holds one value, as a serialized Event. Its path names the device, the operation, the output and the
-time: `<root>/_tfdbg_device_…/<operation>_<output>_DebugIdentity_<microseconds>`.
-"""
+"""The values of a step and the graph that made them, read from a folder."""
 
 from __future__ import annotations
 
-import glob
+import functools
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
-from tideflow.graph import nest
-from tideflow.graph.tensor_proto import make_ndarray, make_tensor_proto
-
-_DEBUG_OP = "DebugIdentity"
-_DEVICE_FOLDER = "_tfdbg_device_,job_localhost,replica_0,task_0,device_CPU_0"
-_GRAPH_FILE = "_tfdbg_graph_hash0_0"
-_METADATA_FILES = "_tfdbg_core_metadata_"
-_FETCHES_FILE = "_tfdbg_run_fetches_info"
-_FEEDS_FILE = "_tfdbg_run_feed_keys_info"
-_DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
-_FILE = re.compile(rf"(?P<node>.+)_(?P<slot>\d+)_(?P<op>{_DEBUG_OP})_(?P<time>\d+)$")
+from tideflow.platform import gfile, logging
+from tideflow.programs.debugger.graphs import (
+    DebugGraph,
+    DFSGraphTracer,
+    GraphTracingReachedDestination,
+    get_node_name,
+    get_output_slot,
+)
+from tideflow.programs.debugger.values import (
+    CORE_METADATA_TAG,
+    DEVICE_TAG,
+    FEED_KEYS_INFO_FILE_TAG,
+    FETCHES_INFO_FILE_TAG,
+    GRAPH_FILE_TAG,
+    METADATA_FILE_PREFIX,
+    DebugTensorDatum,
+    device_path_to_device_name,
+    read_event,
+)
 
 
 class CoreMetadata(NamedTuple):
@@ -45,277 +49,244 @@ class WatchKeyDoesNotExistInDebugDumpDirError(ValueError):
     """The error of asking for a tensor that is not among the values of a step."""
 
 
-def load_tensor_from_event(event: Event) -> Any:
-    """The value in an Event that the debugger has written; None for a tensor without a value.
+def extract_core_metadata_from_event_proto(event: Event) -> CoreMetadata:
+    """What a step was, from the Event that says it.
 
     Args:
       event: The Event.
 
     Returns:
-      An array.
+      A `CoreMetadata`.
     """
-    if not event.summary.value or not event.summary.value[0].HasField("tensor"):
-        return None
-    return make_ndarray(event.summary.value[0].tensor)
+    said = json.loads(event.log_message.message)
+    return CoreMetadata(**{field: said[field] for field in CoreMetadata._fields})
 
 
-def load_tensor_from_event_file(event_file_path: str) -> Any:
-    """The value in a file that the debugger has written.
-
-    Args:
-      event_file_path: The path of the file.
-
-    Returns:
-      An array.
-    """
-    with open(event_file_path, "rb") as file:
-        return load_tensor_from_event(Event.FromString(file.read()))
-
-
-class Datum:
-    """One value that an operation gave, and when, in microseconds."""
-
-    def __init__(self, node_name: str, output_slot: int, timestamp: int, value: Any = None):
-        self.node_name, self.output_slot, self.timestamp = node_name, output_slot, timestamp
-        self.debug_op = _DEBUG_OP
-        self._value = value
-
-    @property
-    def tensor_name(self) -> str:
-        """The name of the tensor."""
-        return f"{self.node_name}:{self.output_slot}"
-
-    @property
-    def watch_key(self) -> str:
-        """The name of the tensor and of what was done with it."""
-        return f"{self.tensor_name}:{self.debug_op}"
-
-    @property
-    def dump_size_bytes(self) -> int:
-        """The size of the value."""
-        return int(getattr(self.get_tensor(), "nbytes", 0))
-
-    def get_tensor(self) -> Any:
-        """The value, an array."""
-        return self._value
-
-    @property
-    def device_name(self) -> str:
-        """The device that gave the value."""
-        return _DEVICE
-
-    @property
-    def extended_timestamp(self) -> str:
-        """The time, which tells two values of a tensor apart."""
-        return str(self.timestamp)
-
-    def __repr__(self) -> str:
-        """Says which value it is."""
-        what = f"{self.tensor_name} @ {self.debug_op} @ {self.timestamp}"
-        return f"{{DebugTensorDatum ({self.device_name}) {what}}}"
-
-
-class DebugTensorDatum(Datum):
-    """One value in a file.
+class DebugDumpDir:
+    """The values of a step, read from files.
 
     Args:
       dump_root: The folder of the step.
-      debug_dump_rel_path: The path of the file in it.
+      partition_graphs: Graphs for devices whose folders have none.
+      validate: Whether the values are checked against the graph: their names, and the order of their times.
     """
 
-    def __init__(self, dump_root: str, debug_dump_rel_path: str):
-        inner = os.path.join(*debug_dump_rel_path.split(os.sep)[1:])
-        found = _FILE.match(inner)
-        if found is None:
-            raise ValueError(f"'{debug_dump_rel_path}' is not the name of a file of the debugger")
-        super().__init__(found["node"], int(found["slot"]), int(found["time"]))
-        self.file_path = os.path.join(dump_root, debug_dump_rel_path)
-
-    @property
-    def dump_size_bytes(self) -> int:
-        """The size of the file."""
-        return os.path.getsize(self.file_path)
-
-    def get_tensor(self) -> Any:
-        """The value, an array."""
-        return load_tensor_from_event_file(self.file_path)
-
-
-def has_inf_or_nan(datum: Any, tensor: Any) -> bool:
-    """Whether a value has a NaN or an infinity: a filter of values.
-
-    Args:
-      datum: What is known about the value.
-      tensor: The value.
-
-    Returns:
-      A boolean.
-    """
-    if not isinstance(tensor, np.ndarray) or tensor.dtype.kind not in "fcV":
-        return False
-    return not np.isfinite(tensor).all()
-
-
-class Dump:
-    """The values of one step, in the order in which operations gave them."""
-
-    def __init__(self, data: Iterable[Datum], graph_def: GraphDef | None = None):
-        self.dumped_tensor_data = sorted(data, key=lambda datum: datum.timestamp)
-        self._graph_def = GraphDef() if graph_def is None else graph_def
+    def __init__(
+        self, dump_root: str, partition_graphs: Sequence[GraphDef] | None = None, validate: bool = True
+    ):
+        if not gfile.isdir(dump_root):
+            raise OSError(f"Dump root directory {dump_root} does not exist")
+        self._dump_root = dump_root
+        self._core_metadata = list(
+            map(extract_core_metadata_from_event_proto, self._events(CORE_METADATA_TAG))
+        )
+        self._fetches = [event.log_message.message for event in self._events(FETCHES_INFO_FILE_TAG)]
+        self._feeds = [event.log_message.message for event in self._events(FEED_KEYS_INFO_FILE_TAG)]
+        self._data: dict[str, list[DebugTensorDatum]] = {}
+        self._graphs: dict[str | None, DebugGraph] = {}
         self._python_graph: Any = None
-        self._nodes = {node.name: node for node in graph_def.node} if graph_def is not None else {}
+        for folder in self._paths(DEVICE_TAG):
+            self._load_device(folder, partition_graphs)
+        if validate:
+            for device, graph in self._graphs.items():
+                _check_order(graph, self._data.get(str(device), []))
+
+    def _paths(self, tag: str) -> list[str]:
+        return sorted(gfile.glob(os.path.join(self._dump_root, f"{METADATA_FILE_PREFIX}{tag}*")))
+
+    def _events(self, tag: str) -> list[Event]:
+        return [read_event(path) for path in self._paths(tag)]
+
+    def _load_device(self, folder: str, given: Sequence[GraphDef] | None) -> None:
+        device = device_path_to_device_name(folder)
+        data, graph_def = [], None
+        for where, _, files in gfile.walk(folder):
+            for name in files:
+                path = os.path.join(where, name)
+                if name.startswith(METADATA_FILE_PREFIX + GRAPH_FILE_TAG):
+                    graph_def = GraphDef.FromString(read_event(path).graph_def)
+                else:
+                    data.append(DebugTensorDatum(self._dump_root, os.path.relpath(path, self._dump_root)))
+        self._data[device] = sorted(data, key=lambda datum: datum.extended_timestamp)
+        if graph_def is None:
+            logging.warn(
+                f"Failed to load partition graphs for device {device} from disk. As a fallback, the client "
+                "graphs will be used. This may cause mismatches in device names."
+            )
+            on_device = (g for g in given or () if any(node.device == device for node in g.node))
+            graph_def = next(on_device, None)
+        if graph_def is not None:
+            self._graphs[device] = DebugGraph(graph_def, device)
+
+    # ------------------------------------------------------------------ what the step was
 
     @property
-    def size(self) -> int:
-        """The number of values."""
-        return len(self.dumped_tensor_data)
+    def core_metadata(self) -> Any:
+        """What the step was, a `CoreMetadata`; a list where the folder has not exactly one."""
+        return _only(self._core_metadata)
+
+    @property
+    def run_fetches_info(self) -> Any:
+        """What the step fetched, as text; a list where the folder has not exactly one."""
+        return _only(self._fetches)
+
+    @property
+    def run_feed_keys_info(self) -> Any:
+        """What the step was fed, as text; a list where the folder has not exactly one."""
+        return _only(self._feeds)
+
+    # ------------------------------------------------------------------ its values
+
+    @property
+    def dumped_tensor_data(self) -> list[DebugTensorDatum]:
+        """The values, in the order of their times."""
+        data = [datum for of_device in self._data.values() for datum in of_device]
+        return data if len(self._data) == 1 else sorted(data, key=lambda datum: datum.extended_timestamp)
 
     @property
     def t0(self) -> int | None:
         """The time of the first value, in microseconds."""
-        return self.dumped_tensor_data[0].timestamp if self.dumped_tensor_data else None
+        return min((data[0].timestamp for data in self._data.values() if data), default=None)
 
-    def nodes(self, device_name: str | None = None) -> list[str]:
-        """The names of the operations of the graph."""
-        return list(self._nodes)
+    @property
+    def size(self) -> int:
+        """The number of values."""
+        return sum(map(len, self._data.values()))
 
-    def node_exists(self, node_name: str, device_name: str | None = None) -> bool:
-        """Whether the graph has an operation of this name."""
-        return node_name in self._nodes
+    def devices(self) -> list[str]:
+        """The devices that have given values."""
+        return list(self._data)
 
-    def node_op_type(self, node_name: str, device_name: str | None = None) -> str:
-        """The type of an operation."""
-        return self._node(node_name).op
-
-    def node_attributes(self, node_name: str, device_name: str | None = None) -> dict[str, Any]:
-        """The attributes of an operation, messages by name."""
-        return dict(self._node(node_name).attr)
-
-    def node_inputs(
-        self, node_name: str, is_control: bool = False, device_name: str | None = None
-    ) -> list[str]:
-        """The names of the operations that an operation takes values of, or waits for."""
-        return [
-            name.lstrip("^").partition(":")[0]
-            for name in self._node(node_name).input
-            if name.startswith("^") == is_control
-        ]
-
-    def transitive_inputs(
-        self, node_name: str, include_control: bool = True, device_name: str | None = None
-    ) -> list[str]:
-        """The names of all operations that an operation depends on, also through others."""
-        return list(self._behind(node_name, include_control, {node_name}))
-
-    def _behind(self, node_name: str, include_control: bool, seen: set[str]) -> Iterator[str]:
-        controls = self.node_inputs(node_name, is_control=True) if include_control else []
-        for name in (*self.node_inputs(node_name), *controls):
-            if name not in seen and name in self._nodes:
-                seen.add(name)
-                yield name
-                yield from self._behind(name, include_control, seen)
-
-    def find_some_path(
-        self, src_node_name: str, dst_node_name: str, include_control: bool = True
-    ) -> list[str] | None:
-        """The names along a way from one operation to another that depends on it; None if there is none.
-
-        Args:
-          src_node_name: Where the way begins.
-          dst_node_name: Where it ends.
-          include_control: Whether it may go where an operation only waits for another.
-
-        Returns:
-          The names, or None.
-        """
-        self._node(src_node_name)
-        before = {dst_node_name: ""}
-        found = [dst_node_name]
-        for name in found:
-            controls = self.node_inputs(name, is_control=True) if include_control else []
-            for source in (*self.node_inputs(name), *controls):
-                if source not in before:
-                    before[source] = name
-                    found.append(source)
-        if src_node_name not in before:
-            return None
-        way = [src_node_name]
-        while way[-1] != dst_node_name:
-            way.append(before[way[-1]])
-        return way
-
-    def node_recipients(
-        self, node_name: str, is_control: bool = False, device_name: str | None = None
-    ) -> list[str]:
-        """The names of the operations that take values of an operation, or wait for it."""
-        self._node(node_name)
-        return [name for name in self._nodes if node_name in self.node_inputs(name, is_control)]
-
-    def _node(self, name: str) -> Any:
-        if name not in self._nodes:
-            raise ValueError(f"Node '{name}' does not exist in partition graphs.")
-        return self._nodes[name]
+    @functools.cached_property
+    def _by_key(self) -> dict[str, dict[str, list[DebugTensorDatum]]]:
+        """The values, by their keys and by devices."""
+        found: dict[str, dict[str, list[DebugTensorDatum]]] = defaultdict(lambda: defaultdict(list))
+        for device, data in self._data.items():
+            for datum in data:
+                found[datum.watch_key][device].append(datum)
+        return found
 
     def debug_watch_keys(self, node_name: str, device_name: str | None = None) -> list[str]:
-        """The keys of the values that an operation gave."""
-        found = [datum.watch_key for datum in self.dumped_tensor_data if datum.node_name == node_name]
-        return list(dict.fromkeys(found))
+        """The keys of the values that an operation gave.
 
-    def watch_key_to_data(self, debug_watch_key: str, device_name: str | None = None) -> list[Datum]:
-        """The values of a tensor, by its name and `:DebugIdentity`."""
-        return [datum for datum in self.dumped_tensor_data if datum.watch_key == debug_watch_key]
+        Args:
+          node_name: The name of the operation.
+          device_name: The device; the only one that has the operation if None.
+
+        Returns:
+          The keys; none for an operation that is not there.
+        """
+        try:
+            device = self._device_of(node_name, device_name)
+        except ValueError:
+            return []
+        data = self._data.get(device, ())
+        return list(dict.fromkeys(datum.watch_key for datum in data if datum.node_name == node_name))
+
+    def watch_key_to_data(
+        self, debug_watch_key: str, device_name: str | None = None
+    ) -> list[DebugTensorDatum]:
+        """The values of a key.
+
+        Args:
+          debug_watch_key: The key: the name of a tensor, and `:DebugIdentity`.
+          device_name: The device; the only one that has values of this key if None.
+
+        Returns:
+          The values, in the order of their times.
+        """
+        by_device = self._by_key.get(debug_watch_key, {})
+        if device_name is None and len(by_device) > 1:
+            raise ValueError(
+                f"There are multiple ({len(by_device)}) devices with the watch key '{debug_watch_key}', but "
+                "device_name is not specified."
+            )
+        if device_name is None:
+            return next(iter(by_device.values()), [])
+        return by_device.get(device_name, [])
+
+    def _values_of(
+        self, node_name: str, output_slot: int, debug_op: str, device_name: str | None
+    ) -> list[DebugTensorDatum]:
+        key = f"{node_name}:{output_slot}:{debug_op}"
+        try:
+            device = self._device_of(node_name, device_name)
+        except ValueError:
+            device = str(device_name)
+        found = self._by_key.get(key, {}).get(device)
+        if not found:
+            raise WatchKeyDoesNotExistInDebugDumpDirError(
+                f'Watch key "{key}" does not exist in the debug dump of device {device}'
+            )
+        return found
+
+    def get_tensor_file_paths(
+        self,
+        node_name: str,
+        output_slot: int,
+        debug_op: str = "DebugIdentity",
+        device_name: str | None = None,
+    ) -> list[str]:
+        """The files of the values of an output of an operation."""
+        return [datum.file_path for datum in self._values_of(node_name, output_slot, debug_op, device_name)]
 
     def get_tensors(
         self,
         node_name: str,
         output_slot: int,
-        debug_op: str = _DEBUG_OP,
+        debug_op: str = "DebugIdentity",
         device_name: str | None = None,
     ) -> list[Any]:
         """The values of an output of an operation: several, where it ran in a loop."""
-        return [datum.get_tensor() for datum in self._of(node_name, output_slot, debug_op)]
+        return [
+            datum.get_tensor() for datum in self._values_of(node_name, output_slot, debug_op, device_name)
+        ]
 
     def get_rel_timestamps(
         self,
         node_name: str,
         output_slot: int,
-        debug_op: str = _DEBUG_OP,
+        debug_op: str = "DebugIdentity",
         device_name: str | None = None,
     ) -> list[int]:
         """How many microseconds after the first value of the step the values of an output came."""
-        first = self.t0 or 0
-        return [datum.timestamp - first for datum in self._of(node_name, output_slot, debug_op)]
+        found = self._values_of(node_name, output_slot, debug_op, device_name)
+        return [datum.timestamp - (self.t0 or 0) for datum in found]
 
     def get_dump_sizes_bytes(
         self,
         node_name: str,
         output_slot: int,
-        debug_op: str = _DEBUG_OP,
+        debug_op: str = "DebugIdentity",
         device_name: str | None = None,
-    ) -> list[int]:
-        """The sizes of the values of an output, as they are kept."""
-        return [datum.dump_size_bytes for datum in self._of(node_name, output_slot, debug_op)]
-
-    def _of(self, node_name: str, output_slot: int, debug_op: str) -> list[Any]:
-        key = f"{node_name}:{output_slot}:{debug_op}"
-        found = self.watch_key_to_data(key)
-        if not found:
-            raise WatchKeyDoesNotExistInDebugDumpDirError(
-                f'Watch key "{key}" does not exist in the debug dump of device {_DEVICE}'
-            )
-        return found
+    ) -> list[int | None]:
+        """The sizes of the files of the values of an output."""
+        found = self._values_of(node_name, output_slot, debug_op, device_name)
+        return [datum.dump_size_bytes for datum in found]
 
     def find(
         self,
-        predicate: Callable[[Datum, Any], bool],
+        predicate: Callable[[DebugTensorDatum, Any], bool],
         first_n: int = 0,
         device_name: str | None = None,
         exclude_node_names: str | None = None,
-    ) -> list[Datum]:
-        """The values of which a filter is true; only the first ones, where `first_n` is above 0."""
+    ) -> list[DebugTensorDatum]:
+        """The values of which a filter is true; only the first ones, where `first_n` is above 0.
+
+        Args:
+          predicate: A function of what is known about a value and of the value, to a boolean.
+          first_n: How many are looked for.
+          device_name: The device; all if None.
+          exclude_node_names: An expression that names of operations must not match.
+
+        Returns:
+          What is known about the values.
+        """
         excluded = re.compile(exclude_node_names) if exclude_node_names else None
-        found = []
+        found: list[DebugTensorDatum] = []
         for datum in self.dumped_tensor_data:
+            if device_name is not None and datum.device_name != device_name:
+                continue
             if excluded is not None and excluded.match(datum.node_name):
                 continue
             if predicate(datum, datum.get_tensor()):
@@ -324,86 +295,165 @@ class Dump:
                     break
         return found
 
-
-class DebugDumpDir(Dump):
-    """The values of a step, read from files.
-
-    Args:
-      dump_root: The folder of the step.
-      partition_graphs: GraphDefs; those in the folder if None.
-      validate: Accepted for TensorFlow's sake: the order of files is that of their times.
-    """
-
-    def __init__(self, dump_root: str, partition_graphs: Any = None, validate: bool = True):
-        if not os.path.isdir(dump_root):
-            raise OSError(f"Dump root directory {dump_root} does not exist")
-        self.dump_root = dump_root
-        data, graph_def = [], GraphDef()
-        for folder, _, files in os.walk(dump_root):
-            for file in files:
-                path = os.path.relpath(os.path.join(folder, file), dump_root)
-                if file == _GRAPH_FILE:
-                    with open(os.path.join(folder, file), "rb") as stored:
-                        graph_def = GraphDef.FromString(Event.FromString(stored.read()).graph_def)
-                elif path.startswith("_tfdbg_device_"):
-                    data.append(DebugTensorDatum(dump_root, path))
-        for partition in partition_graphs or ():
-            graph_def.MergeFrom(partition)
-        super().__init__(data, graph_def)
-
-    @property
-    def core_metadata(self) -> Any:
-        """What the step was, a `CoreMetadata`; a list where the folder has not exactly one."""
-        paths = sorted(glob.glob(os.path.join(self.dump_root, f"{_METADATA_FILES}*")))
-        found = [CoreMetadata(**json.loads(_message(path))) for path in paths]
-        return found[0] if len(found) == 1 else found
-
-    @property
-    def run_fetches_info(self) -> str | None:
-        """What the step fetched, as text; None if nobody has written it."""
-        return self._said(_FETCHES_FILE)
-
-    @property
-    def run_feed_keys_info(self) -> str | None:
-        """What the step was fed, as text; None if nobody has written it."""
-        return self._said(_FEEDS_FILE)
-
-    def _said(self, name: str) -> str | None:
-        path = os.path.join(self.dump_root, name)
-        return _message(path) if os.path.isfile(path) else None
-
-    def devices(self) -> list[str]:
-        """The devices that have given values."""
-        return [_DEVICE]
-
-    def node_device(self, node_name: str) -> str:
-        """The device of an operation."""
-        self._node(node_name)
-        return _DEVICE
-
-    def get_tensor_file_paths(
-        self,
-        node_name: str,
-        output_slot: int,
-        debug_op: str = _DEBUG_OP,
-        device_name: str | None = None,
-    ) -> list[str]:
-        """The files of the values of an output."""
-        return [datum.file_path for datum in self._of(node_name, output_slot, debug_op)]
+    # ------------------------------------------------------------------ its graph
 
     def loaded_partition_graphs(self) -> bool:
         """Whether the graph is known."""
-        return bool(self._nodes)
+        return bool(self._graphs)
+
+    def _check_loaded(self, what: str = "No partition graphs have been loaded.") -> None:
+        if not self._graphs:
+            raise LookupError(what)
 
     def partition_graphs(self) -> list[GraphDef]:
-        """The graph of the step, in a list."""
-        if not self._nodes:
-            raise LookupError("No partition graphs have been loaded.")
-        return [self._graph_def]
+        """The graphs of the devices."""
+        self._check_loaded()
+        return [graph.debug_graph_def for graph in self._graphs.values()]
 
-    def reconstructed_non_debug_partition_graphs(self) -> dict[str, GraphDef]:
-        """The graph of the step by its device: nothing has been added to it."""
-        return dict(zip(self.devices(), self.partition_graphs(), strict=True))
+    def reconstructed_non_debug_partition_graphs(self) -> dict[str | None, GraphDef]:
+        """The graphs by device, without what the debugger has added."""
+        return {device: graph.non_debug_graph_def for device, graph in self._graphs.items()}
+
+    @functools.cached_property
+    def _node_devices(self) -> dict[str, list[Any]]:
+        devices: dict[str, dict[Any, None]] = defaultdict(dict)
+        for graph in self._graphs.values():
+            for name, found in graph.node_devices.items():
+                devices[name].update(dict.fromkeys(found))
+        return {name: list(found) for name, found in devices.items()}
+
+    def _device_of(self, node_name: str, device_name: str | None) -> str:
+        """A device that is given, or the only one that has an operation."""
+        if device_name is not None:
+            return device_name
+        found = self._node_devices.get(node_name, [])
+        if not found:
+            raise ValueError(f"None of the {len(self._data)} device(s) has a node named '{node_name}'.")
+        if len(found) > 1:
+            raise ValueError(
+                f"There are multiple ({len(found)}) devices with nodes named '{node_name}' but device_name "
+                "is not specified."
+            )
+        return str(found[0])
+
+    def _graph_of(self, node_name: str, device_name: str | None, what: str) -> DebugGraph:
+        self._check_loaded(f"{what} not loaded from partition graphs yet.")
+        return self._graphs[self._device_of(node_name, device_name)]
+
+    def nodes(self, device_name: str | None = None) -> list[str]:
+        """The names of the operations.
+
+        Args:
+          device_name: The device; all if None.
+
+        Returns:
+          The names.
+        """
+        self._check_loaded()
+        if device_name is not None and device_name not in self._graphs:
+            raise ValueError(f"Invalid device name: {device_name}")
+        graphs = self._graphs.values() if device_name is None else [self._graphs[device_name]]
+        return [name for graph in graphs for name in graph.node_inputs]
+
+    def node_exists(self, node_name: str, device_name: str | None = None) -> bool:
+        """Whether there is an operation of this name."""
+        self._check_loaded("Nodes have not been loaded from partition graphs yet.")
+        if device_name is not None and device_name not in self._graphs:
+            raise ValueError(f"The specified device_name '{device_name}' cannot be found.")
+        return any(node_name in graph.node_inputs for graph in self._graphs.values())
+
+    def node_device(self, node_name: str) -> Any:
+        """The device of an operation; a list where several have it."""
+        self._check_loaded("Node devices are not loaded from partition graphs yet.")
+        if node_name not in self._node_devices:
+            raise ValueError(f"Node '{node_name}' does not exist in partition graphs.")
+        return _only(self._node_devices[node_name])
+
+    def node_op_type(self, node_name: str, device_name: str | None = None) -> str:
+        """The type of an operation."""
+        return self._graph_of(node_name, device_name, "Node op types are").node_op_types[node_name]
+
+    def node_attributes(self, node_name: str, device_name: str | None = None) -> Mapping[str, Any]:
+        """The attributes of an operation, messages by name."""
+        self._check_loaded()
+        return self._graphs[self._device_of(node_name, device_name)].node_attributes[node_name]
+
+    def node_inputs(
+        self, node_name: str, is_control: bool = False, device_name: str | None = None
+    ) -> list[str]:
+        """The names of the values that an operation takes, or of the operations that it waits for."""
+        graph = self._graph_of(node_name, device_name, "Node inputs are")
+        return (graph.node_ctrl_inputs if is_control else graph.node_inputs)[node_name]
+
+    def node_recipients(
+        self, node_name: str, is_control: bool = False, device_name: str | None = None
+    ) -> list[str]:
+        """The names of the operations that take values of an operation, or wait for it."""
+        graph = self._graph_of(node_name, device_name, "Node recipients are")
+        return (graph.node_ctrl_recipients if is_control else graph.node_recipients)[node_name]
+
+    def transitive_inputs(
+        self,
+        node_name: str,
+        include_control: bool = True,
+        include_reversed_ref: bool = False,
+        device_name: str | None = None,
+    ) -> list[str]:
+        """The names of all that an operation depends on, also through others.
+
+        Args:
+          node_name: The name of the operation.
+          include_control: Whether what it only waits for counts.
+          include_reversed_ref: Whether what changes a variable counts as an input of the variable.
+          device_name: The device; the only one that has the operation if None.
+
+        Returns:
+          The names.
+        """
+        graph = self._graph_of(node_name, device_name, "Node inputs are")
+        tracer = _tracer(graph, include_control, include_reversed_ref)
+        tracer.trace(node_name)
+        return tracer.inputs()
+
+    def find_some_path(
+        self,
+        src_node_name: str,
+        dst_node_name: str,
+        include_control: bool = True,
+        include_reversed_ref: bool = False,
+        device_name: str | None = None,
+    ) -> list[str] | None:
+        """The names along a way from one operation to another that depends on it; None if there is none.
+
+        Args:
+          src_node_name: Where the way begins.
+          dst_node_name: Where it ends.
+          include_control: Whether it may go where an operation only waits for another.
+          include_reversed_ref: Whether it may go from what changes a variable to the variable.
+          device_name: The device; the only one that has the operations if None.
+
+        Returns:
+          The names, or None.
+        """
+        begin, end = (self._device_of(name, device_name) for name in (src_node_name, dst_node_name))
+        if begin != end:
+            raise ValueError(
+                f"Source ({src_node_name}) and destination ({dst_node_name}) are not on the same device: "
+                f"{begin} vs. {end}"
+            )
+        tracer = _tracer(self._graphs[end], include_control, include_reversed_ref, src_node_name)
+        try:
+            tracer.trace(dst_node_name)
+        except GraphTracingReachedDestination:
+            met = zip([dst_node_name, *tracer.inputs()], [0, *tracer.depth_list()], strict=True)
+            way: dict[int, str] = {}
+            for name, depth in reversed(list(met)):
+                if not way or depth == min(way) - 1:
+                    way[depth] = name
+            return list(way.values())
+        return None
+
+    # ------------------------------------------------------------------ where it comes from
 
     def set_python_graph(self, python_graph: Any) -> None:
         """Gives the graph in which operations know their lines.
@@ -418,7 +468,7 @@ class DebugDumpDir(Dump):
         """The graph that `set_python_graph` was given."""
         return self._python_graph
 
-    def node_traceback(self, element_name: str) -> list[Any]:
+    def node_traceback(self, element_name: str) -> tuple[Any, ...]:
         """Where in the program an operation was made.
 
         Args:
@@ -433,63 +483,54 @@ class DebugDumpDir(Dump):
         """
         if self._python_graph is None:
             raise LookupError("Python graph is not available for traceback lookup")
-        name = element_name.partition(":")[0]
+        name = get_node_name(element_name)
         try:
-            return self._python_graph.get_operation_by_name(name).traceback
+            frames = self._python_graph.get_operation_by_name(name).traceback
         except KeyError:
             raise KeyError(f'Cannot find node "{name}" in Python graph') from None
+        return tuple(tuple(frame) for frame in frames)
 
 
-def write(
-    dump_root: str, data: Iterable[Datum], graph_def: GraphDef, step: Any = None, number: int = 0
-) -> None:
-    """Writes the values of a step to files, and what it fetched and was fed.
+def _only(found: list[Any]) -> Any:
+    return found[0] if len(found) == 1 else found
 
-    Args:
-      dump_root: The folder of the step.
-      data: The values.
-      graph_def: The graph.
-      step: The fetches and the feeds; None where nobody knows them.
-      number: How many steps the session has run before.
-    """
-    folder = os.path.join(dump_root, _DEVICE_FOLDER)
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, _GRAPH_FILE), "wb") as file:
-        file.write(Event(graph_def=graph_def.SerializeToString()).SerializeToString())
+
+def _tracer(graph: DebugGraph, controls: bool, references: bool, end: str | None = None) -> DFSGraphTracer:
+    inputs: list[Mapping[str, Sequence[str]]] = [graph.node_inputs]
+    if controls:
+        inputs.append(graph.node_ctrl_inputs)
+    if references:
+        inputs.append(graph.node_reversed_ref_inputs)
+    merges = {name for name, kind in graph.node_op_types.items() if kind == "Merge"}  # loops come back there
+    return DFSGraphTracer(inputs, merges, end)
+
+
+def _check_order(graph: DebugGraph, data: Sequence[DebugTensorDatum]) -> None:
+    """ValueError for a value of an operation that the graph has not, or that came before its inputs did."""
+    watched = {(datum.node_name, datum.output_slot) for datum in data}
     for datum in data:
-        event = Event(wall_time=datum.timestamp / 1e6)
-        event.summary.value.add(node_name=datum.watch_key).tensor.CopyFrom(
-            make_tensor_proto(datum.get_tensor())
-        )
-        name = f"{datum.node_name}_{datum.output_slot}_{_DEBUG_OP}_{datum.timestamp}"
-        path = os.path.join(folder, *name.split("/"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(event.SerializeToString())
-    if step is not None:
-        fetches, feeds = step
-        keys = list(feeds or ())
-        _say(os.path.join(dump_root, _FETCHES_FILE), repr(fetches))
-        _say(os.path.join(dump_root, _FEEDS_FILE), repr(dict.fromkeys(keys).keys()))
-        names = [_name(each) for each in nest.flatten(fetches)]
-        tensors = [name for name in names if ":" in name]
-        targets = [name for name in names if ":" not in name]
-        facts = CoreMetadata(-1, number, 0, [_name(key) for key in keys], tensors, targets)
-        path = os.path.join(dump_root, f"{_METADATA_FILES}sessionrun{number:014}")
-        _say(path, json.dumps(facts._asdict()))
-
-
-def _name(element: Any) -> str:
-    return element if isinstance(element, str) else getattr(element, "name", repr(element))
-
-
-def _say(path: str, text: str) -> None:
-    event = Event()
-    event.log_message.message = text
-    with open(path, "wb") as file:
-        file.write(event.SerializeToString())
-
-
-def _message(path: str) -> str:
-    with open(path, "rb") as file:
-        return Event.FromString(file.read()).log_message.message
+        if datum.node_name not in graph.node_inputs:
+            raise ValueError(
+                f"Node name '{datum.node_name}' is not found in partition graphs of device "
+                f"{graph.device_name}."
+            )
+    pending = {
+        name: {(get_node_name(given), get_output_slot(given)) for given in inputs} & watched
+        for name, inputs in graph.node_inputs.items()
+    }
+    kinds = graph.node_op_types
+    for number, datum in enumerate(data):
+        missing = pending[datum.node_name]
+        for other in data[number + 1 :] if missing else ():
+            if other.timestamp != datum.timestamp:
+                break
+            missing.discard((other.node_name, other.output_slot))
+        if missing:
+            raise ValueError(
+                "Causality violated in timing relations of debug dumps: "
+                f"{datum.node_name} ({datum.timestamp}): these input(s) are not satisfied: {sorted(missing)}"
+            )
+        for taker in graph.node_recipients[datum.node_name]:
+            if kinds[taker] == "Merge":  # it takes whichever of its inputs comes
+                pending[taker].clear()
+            pending[taker].discard((datum.node_name, datum.output_slot))

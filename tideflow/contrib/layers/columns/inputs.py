@@ -81,14 +81,15 @@ def sequence_input_from_feature_columns(
     Raises:
       ValueError: If a column cannot stand for steps.
     """
-    _check_sequence_columns(feature_columns)
+    check_sequence_columns(feature_columns)
     weights = Weights(weight_collections, trainable)
     return _side_by_side(
         columns_to_tensors, feature_columns, weights, scope, "sequence_input_from_feature_columns", 3, None
     )
 
 
-def _check_sequence_columns(columns: Iterable[OldColumn]) -> None:
+def check_sequence_columns(columns: Iterable[OldColumn]) -> None:
+    """ValueError for a column that cannot stand for the steps of sequences."""
     for column in columns:
         if column.sequences != "supported":
             raise ValueError(

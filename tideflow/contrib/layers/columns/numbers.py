@@ -14,7 +14,7 @@ from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Tensor
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import creation, joining, shapes, tiling
-from tideflow.ops.files.feature_specs import FixedLenFeature
+from tideflow.ops.files.feature_specs import FixedLenFeature, FixedLenSequenceFeature, VarLenFeature
 from tideflow.ops.math import casting
 from tideflow.ops.math.histograms import bucketize_op
 
@@ -122,6 +122,77 @@ def _defaults(given: Any, dimension: int, dtype: DType, of: str) -> tuple:
             f"default_value must be compatible with dtype. default_value: {given}, dtype: {dtype}, {of}"
         )
     return tuple(values if dtype.is_integer else map(float, values))
+
+
+class _RealValuedVarLenFields(NamedTuple):
+    column_name: str
+    default_value: float | None
+    dtype: DType
+    normalizer: Callable | None
+    is_sparse: bool
+
+
+class RealValuedVarLenColumn(OldColumn, _RealValuedVarLenFields):
+    """A feature of as many numbers as an example has."""
+
+    _unkeyed = ("normalizer",)
+    sequences = "supported"
+
+    @property
+    def name(self) -> str:
+        return self.column_name
+
+    @property
+    def config(self) -> dict[str, Any]:
+        if self.is_sparse:
+            return {self.column_name: VarLenFeature(self.dtype)}
+        return {self.column_name: FixedLenSequenceFeature([], self.dtype, True, self.default_value)}
+
+    @property
+    def normalizer_fn(self) -> Callable | None:
+        """What changes the numbers."""
+        return self.normalizer
+
+    def transform_feature(self, inputs: Any, state: Any = None) -> Any:
+        feature = inputs.get(self.column_name)
+        if self.normalizer is not None and self.is_sparse:
+            feature = SparseTensor(feature.indices, self.normalizer(feature.values), feature.dense_shape)
+        elif self.normalizer is not None:
+            feature = self.normalizer(feature)
+        return casting.cast(feature, dtypes.float32)
+
+    def input_layer(self, tensor: Any, weights: Weights, rank: int = 2) -> Tensor:
+        return of_rank(self.dense(tensor), rank, self.name)
+
+    def dense(self, tensor: Any) -> Tensor:
+        if self.is_sparse:
+            raise ValueError(
+                f"Set is_sparse to False if you want a dense Tensor for column_name: {self.name}"
+            )
+        return tensor
+
+
+def _real_valued_var_len_column(
+    column_name: str,
+    default_value: float | None = None,
+    dtype: DType = dtypes.float32,
+    normalizer: Callable | None = None,
+    is_sparse: bool = False,
+) -> RealValuedVarLenColumn:
+    """Makes a column of as many numbers as an example has: a sparse tensor, or one that is filled up."""
+    of = f"column_name: {column_name}"
+    if not (dtype.is_integer or dtype.is_floating):
+        raise TypeError(f"dtype must be convertible to float. dtype: {dtype}, {of}")
+    if default_value is None and not is_sparse:
+        raise ValueError(
+            f"default_value must be provided when is_sparse=False to parse a padded Tensor. {of}"
+        )
+    if isinstance(default_value, list):
+        raise ValueError(f"Only scalar default value. default_value: {default_value}, {of}")
+    default = default_value
+    if default is not None:
+        default = int(default) if dtype.is_integer else float(default)
+    return RealValuedVarLenColumn(column_name, default, dtype, normalizer, is_sparse)
 
 
 # ------------------------------------------------------------------------------------------------- buckets

@@ -384,7 +384,7 @@ def execute(
         )
     for number, value in enumerate(inputs):
         if isinstance(value, Tensor) and not value.is_eager:
-            raise TypeError(GRAPH_TENSOR.format(value))
+            raise TypeError(GRAPH_TENSOR.format(value.name))
         if not isinstance(value, EagerTensor):
             raise TypeError(
                 "provided list of inputs contains objects other than 'EagerTensor'. Item "

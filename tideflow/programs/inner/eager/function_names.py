@@ -11,7 +11,7 @@ from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 import tideflow as tf
 from tideflow.functions import tracing
 from tideflow.functions.concrete import ConcreteFunction
-from tideflow.functions.func_graph import SHARED, FuncGraph
+from tideflow.functions.func_graph import MOST_ELEMENTS_OF_CONSTANTS, SHARED, FuncGraph
 from tideflow.functions.function_spec import FunctionSpec
 from tideflow.functions.structures import UnknownArgument as _UnknownArgument
 from tideflow.functions.structures import signature_of
@@ -27,6 +27,7 @@ FORWARD_FUNCTION_ATTRIBUTE_NAME = "forward_function_name"
 BACKWARD_FUNCTION_ATTRIBUTE_NAME = "backward_function_name"
 WHITELIST_COLLECTIONS = list(SHARED)
 UnknownArgument = _UnknownArgument
+_EAGER_CONST_THRESHOLD = MOST_ELEMENTS_OF_CONSTANTS
 
 CacheKey = collections.namedtuple(
     "CacheKey",
@@ -198,7 +199,7 @@ def convert_structure_to_signature(structure: Any, arg_names: Sequence[str] | No
     Returns:
       The structure of specs.
     """
-    return signature_of(structure, list(arg_names or ()))
+    return signature_of(structure, arg_names)
 
 
 def maybe_captured(tensor: Tensor) -> Tensor:

@@ -55,10 +55,10 @@ def freeze_graph(
     if input_saved_model_dir:
         graph_def = get_meta_graph_def(input_saved_model_dir, saved_model_tags).graph_def
     elif input_graph:
-        graph_def = _parsed(input_graph, GraphDef(), input_binary)
+        graph_def = parsed_file(input_graph, GraphDef(), input_binary)
     return freeze_graph_with_def_protos(
         graph_def,
-        _parsed(input_saver, SaverDef(), input_binary) if input_saver else None,
+        parsed_file(input_saver, SaverDef(), input_binary) if input_saver else None,
         input_checkpoint,
         output_node_names,
         restore_op_name,
@@ -68,7 +68,7 @@ def freeze_graph(
         initializer_nodes,
         variable_names_whitelist,
         variable_names_blacklist,
-        _parsed(input_meta_graph, MetaGraphDef(), input_binary) if input_meta_graph else None,
+        parsed_file(input_meta_graph, MetaGraphDef(), input_binary) if input_meta_graph else None,
         input_saved_model_dir,
         _listed(saved_model_tags),
         checkpoint_version,
@@ -165,7 +165,8 @@ def _listed(names: str) -> list[str]:
     return names.replace(" ", "").split(",") if names else []
 
 
-def _parsed(path: str, message: Message, binary: bool) -> Any:
+def parsed_file(path: str, message: Message, binary: bool) -> Any:
+    """A message from a file, binary or as text."""
     if not os.path.exists(path):
         raise OSError(f"Input file '{path}' does not exist!")
     data = read_bytes(path)
@@ -274,7 +275,7 @@ def strip_unused_from_files(
         print("You need to supply the name of a node to --output_node_names.")
         return -1
     stripped = strip_unused(
-        _parsed(input_graph, GraphDef(), input_binary),
+        parsed_file(input_graph, GraphDef(), input_binary),
         input_node_names.split(","),
         output_node_names.split(","),
         placeholder_type_enum,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tideflow.autodiff.custom import custom_gradient
-from tideflow.autodiff.gradients import gradients
+from tideflow.eager.tape import GradientTape
 from tideflow.export import export
-from tideflow.graph.scopes import control_dependencies
+from tideflow.graph.scopes import control_dependencies, executing_eagerly
 from tideflow.ops.arrays import buffers
 
 
@@ -26,19 +26,25 @@ def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @custom_gradient
-    def recomputed(*args: Any) -> tuple[Any, Callable[..., Any]]:
-        def grad(*result_grads: Any, variables: Any = None) -> tuple[list[Any], list[Any]]:
-            known = list(variables or [])
-            with control_dependencies(result_grads):
-                # Without the copies the compiler would merge these operations with those of the forward pass.
-                again = [buffers.deep_copy(arg) for arg in args]
-                result = f(*again)
-            grads = gradients(result, [*again, *known], list(result_grads))
-            return grads[: len(args)], grads[len(args) :]
+    def recomputed(*args: Any, **kwargs: Any) -> tuple[Any, Callable[..., Any]]:
+        def grad(*result_grads: Any, variables: Any = None) -> Any:
+            with GradientTape() as tape, control_dependencies(result_grads):
+                again = list(args) if executing_eagerly() else _not_merged(args)
+                tape.watch(again)
+                result = f(*again, **kwargs)
+            sources = [*again, *(variables or [])]
+            grads = tape.gradient(result, sources, list(result_grads))
+            argument_grads, variable_grads = grads[: len(args)], grads[len(args) :]
+            return argument_grads if variables is None else (argument_grads, variable_grads)
 
-        return f(*args), grad
+        return f(*args, **kwargs), grad
 
     return functools.wraps(f)(recomputed)
+
+
+def _not_merged(args: Sequence[Any]) -> list[Any]:
+    """Copies without which the compiler would merge what is computed of them with the forward pass."""
+    return [buffers.deep_copy(arg) for arg in args]
 
 
 @export("grad_pass_through")
