@@ -17,7 +17,7 @@ from tideflow.graph import dtypes, nest
 from tideflow.graph.errors import OperatorNotAllowedInGraphError
 from tideflow.graph.graph import Graph
 from tideflow.graph.operation import Tensor
-from tideflow.graph.scopes import executing_eagerly, name_scope
+from tideflow.graph.scopes import executing_eagerly, get_default_graph, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.graph.type_spec import TensorSpec
 from tideflow.graph.user_functions import converted
@@ -26,6 +26,7 @@ from tideflow.layers.additions import Additions
 from tideflow.layers.connected import Connected
 from tideflow.layers.input_spec import InputSpec, check_inputs
 from tideflow.layers.keras_graph import (
+    KerasGraph,
     get_graph,
     in_keras_graph,
     is_symbolic,
@@ -33,7 +34,7 @@ from tideflow.layers.keras_graph import (
     runs_as_function,
 )
 from tideflow.layers.keras_session import batch_get_value, batch_set_value, track_variable
-from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor, masks_of
+from tideflow.layers.nodes import as_tensors, comes_from_keras, is_keras_tensor, masks_of, own_operation
 from tideflow.ops.arrays import constants
 from tideflow.variables import constraints, keras_initializers, regularizers
 from tideflow.variables.base import Variable, VariableAggregation, VariableSynchronization
@@ -369,7 +370,15 @@ class Layer(Connected, Additions, Module):
                 "A layer's `call` method should return a Tensor or a list of Tensors, not None (layer: "
                 f"{self._name})."
             )
-        return outputs
+        in_graph_of_models = isinstance(get_default_graph(), KerasGraph)
+        return nest.map_structure(own_operation, outputs) if in_graph_of_models else outputs
+
+    def _default_initializer(self, name: str, dtype: dtypes.DType) -> Any:
+        if dtype is dtypes.string:
+            raise ValueError(
+                f"An initializer for variable {name} of type {dtype} is required for layer {self.name}"
+            )
+        return default_initializer(name, dtype)
 
     def _converted_call(self, *args: Any, **kwargs: Any) -> Any:
         """`call`; in a graph AutoGraph converts that of a program's own class first."""
@@ -467,13 +476,22 @@ class Layer(Connected, Additions, Module):
     def __setattr__(self, name: str, value: Any) -> None:
         """Notes the layers and variables among the attributes."""
         if hasattr(type(self), name) or name in _BOOKKEEPING or self.__dict__.get("_is_graph_network"):
-            object.__setattr__(self, name, value)
+            self._set_plainly(name, value)
             return
         value = unwrapped(self, name, value)
         if name in self.__dict__:
             self._untrack(name)
         if not isinstance(value, (str, int, float, bool, type(None))) and is_tracking(self):
             self._track(value)
+        object.__setattr__(self, name, value)
+
+    def _set_plainly(self, name: str, value: Any) -> None:
+        found = inspect.getattr_static(type(self), name, None)
+        if isinstance(found, property) and found.fset is None:
+            raise AttributeError(
+                f'Can\'t set the attribute "{name}", likely because it conflicts with an existing read-only '
+                "@property of the object. Please choose a different name."
+            )
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -570,7 +588,7 @@ class Layer(Connected, Additions, Module):
         dtype = dtypes.as_dtype(dtype or self._dtype or keras_state.floatx())
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
-        initializer = keras_initializers.get(initializer) or default_initializer(name, dtype)
+        initializer = keras_initializers.get(initializer) or self._default_initializer(name, dtype)
         regularizer, constraint = regularizers.get(regularizer), constraints.get(constraint)
         sizes = TensorShape(() if shape is None else shape).as_list()
         variable = Variable(

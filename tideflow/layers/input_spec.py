@@ -104,15 +104,15 @@ class InputSpec:
 
 
 def check_inputs(spec: Any, tensors: list[Tensor], layer: str) -> None:
-    """ValueError unless a layer accepts the tensors: one spec is for all of them, a list has one for each."""
+    """ValueError unless a layer accepts the tensors: there is one spec for each of them."""
     if spec is None:
         return
-    if isinstance(spec, (list, tuple)) and len(spec) != len(tensors):
+    specs = spec if isinstance(spec, (list, tuple)) else [spec]
+    if len(specs) != len(tensors):
         raise ValueError(
-            f"Layer {layer} expects {len(spec)} inputs, but it received {len(tensors)} input tensors. "
+            f"Layer {layer} expects {len(specs)} inputs, but it received {len(tensors)} input tensors. "
             f"Inputs received: {tensors}"
         )
-    specs = spec if isinstance(spec, (list, tuple)) else [spec] * len(tensors)
     for position, (one, tensor) in enumerate(zip(specs, tensors, strict=True)):
         if one is not None:
             one.check(tensor, layer, position)

@@ -12,6 +12,7 @@ from tideflow.graph.composite import is_composite
 from tideflow.graph.convert import convert_to_tensor
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.shapes import TensorShape
+from tideflow.ops.arrays import constants
 
 if TYPE_CHECKING:
     from tideflow.graph.typing import DTypeLike
@@ -158,3 +159,12 @@ def _is_behind(item: Any, sources: set[Operation]) -> bool:
             seen.add(op)
             stack += [*(tensor.op for tensor in op.inputs), *op.control_inputs]
     return False
+
+
+def own_operation(output: Any) -> Any:
+    """An output of a layer in the graph beside eager mode, where each is an operation of its own."""
+    if type(output) is not Tensor:
+        return output
+    made = constants.identity(output)
+    made._keras_mask = getattr(output, "_keras_mask", None)
+    return made

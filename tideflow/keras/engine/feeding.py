@@ -303,7 +303,7 @@ class Fed:
             finally:
                 queue.stop()
 
-        return loops.Source(batches, None, steps, restarts=False)
+        return loops.Source(batches, None, steps, restarts=False, of_generator=True)
 
 
 def _refuse_nested_numbers(x: Any) -> None:

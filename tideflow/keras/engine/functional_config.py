@@ -25,9 +25,9 @@ def config_of(model: Any) -> dict[str, Any]:
         calls = [node for node in layer._inbound_nodes if node in kept and node.inputs]
         layers.append(
             {
+                "name": layer.name,
                 "class_name": type(layer).__name__,
                 "config": layer.get_config(),
-                "name": layer.name,
                 "inbound_nodes": [_call_config(node, kept) for node in calls],
             }
         )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tideflow.graph.scopes import executing_eagerly
 from tideflow.keras.callbacks.base import BaseLogger, CallbackList, History, ProgbarLogger
 from tideflow.keras.engine import data
 from tideflow.keras.engine.composites import joined
@@ -28,6 +29,7 @@ class Source(NamedTuple):
     restarts: bool = True  # whether an epoch begins where the data begins
     arrays: list[Any] | None = None  # all samples, where they are in memory
     batch_size: int | None = None  # None where batches come as they are
+    of_generator: bool = False  # whether the program's own code makes the batches
 
 
 def from_arrays(arrays: list[Any], batch_size: int, shuffle: Any = False, steps: int | None = None) -> Source:
@@ -52,7 +54,7 @@ def whole_arrays(arrays: list[Any], steps: int) -> Source:
         for _ in range(steps):
             yield arrays, 1
 
-    return Source(batches, None, steps, restarts=True)
+    return Source(batches, None, steps, restarts=True, arrays=arrays)
 
 
 def in_one_stream(arrays: list[Any], batch_size: int, shuffle: Any, steps: int | None, epochs: int) -> Source:
@@ -231,7 +233,7 @@ def evaluate(
     model.reset_metrics()
     totals = Totals()
     counts_samples = source.samples is not None and source.steps is None
-    bar = _bar(source, verbose)
+    bar = _bar(source, verbose, model.metrics_names[1:])
     seen = 0
 
     def add(outputs: list[Any], size: int) -> None:
@@ -269,9 +271,29 @@ def predict(
     return [joined(list(each)) for each in zip(*parts, strict=True)]
 
 
-def _bar(source: Source, verbose: int) -> Progbar | None:
+def announce(source: Source, validation: Source | None) -> None:
+    """Prints how many samples, or steps of a dataset, a model is trained on."""
+
+    def size(of: Source | None) -> str | None:
+        if of is None or (of.samples is None and of.steps is None):
+            return None
+        if of.samples is not None and of.steps is None:
+            return f"on {of.samples} samples"
+        if not executing_eagerly():
+            return f"on {of.steps} {'steps' if source.arrays is None else 'samples'}"
+        if of.arrays is not None:
+            return f"on {of.arrays[0].shape[0]} samples"
+        return f"for {of.steps} steps"
+
+    if size(source) is None or source.of_generator:
+        return
+    validated = size(validation)
+    print(f"Train {size(source)}" + (f", validate {validated}" if validated else ""))
+
+
+def _bar(source: Source, verbose: int, metrics: Sequence[str] = ()) -> Progbar | None:
     if verbose != 1:
         return None
     by_samples = source.samples is not None and source.steps is None
     target = source.samples if by_samples else source.steps
-    return Progbar(target, stateful_metrics=None, unit_name="sample" if by_samples else "step")
+    return Progbar(target, stateful_metrics=metrics, unit_name="sample" if by_samples else "step")

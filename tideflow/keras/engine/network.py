@@ -61,13 +61,19 @@ class Network(Layer):
     def _init_subclassed(self, name: str | None = None, **kwargs: Any) -> None:
         for key in kwargs:
             if key not in ("trainable", "dtype", "dynamic", "autocast"):
-                raise TypeError("The following argument is not understood by a subclassed model:", key)
+                raise TypeError("Keyword argument not understood:", key)
         self._init_base(name, **kwargs)
         self.supports_masking = True
 
     def _init_functional(
-        self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True
+        self, inputs: Any, outputs: Any, name: str | None = None, trainable: bool = True, **kwargs: Any
     ) -> None:
+        for key in kwargs:
+            raise TypeError(
+                "Functional models may only specify `name` and `trainable` keyword arguments during "
+                "initialization. Got an unexpected argument:",
+                key,
+            )
         self._init_base(name, trainable=trainable)
         self._take_graph(inputs, outputs)
 

@@ -460,7 +460,7 @@ class Model(Fed, Network):
             for callback in together.callbacks:
                 callback.validation_data = validation.arrays
         if verbose:
-            _announce(source, validation)
+            loops.announce(source, validation)
 
         def validate(validation: loops.Source, callbacks: Any) -> list[Any]:
             return loops.evaluate(self, self._current_function(loops.TEST, validation), validation, callbacks)
@@ -796,17 +796,3 @@ class Model(Fed, Network):
           For a checkpoint, the status of the restore.
         """
         return saving.load_weights(self, filepath, by_name)
-
-
-def _announce(source: loops.Source, validation: loops.Source | None) -> None:
-    def size(of: loops.Source) -> str | None:
-        if of.samples is not None and of.steps is None:
-            return f"{of.samples} samples"
-        return None if of.steps is None else f"{of.steps} steps"
-
-    if source.samples is None or source.steps is not None:
-        return
-    text = f"Train on {size(source)}"
-    if validation is not None and size(validation):
-        text += f", validate on {size(validation)}"
-    print(text)

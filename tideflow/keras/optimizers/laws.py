@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import tideflow as tf
 from tideflow.export import export
 from tideflow.keras.optimizers.optimizer import Optimizer, operation_of, scatter_add, scatter_update
@@ -82,9 +84,17 @@ class SGD(Optimizer):
         return variable_rows.resource_scatter_add_op(handle.handle, indices, -grad * rate)
 
 
+class _OfFirstKeras(Optimizer):
+    """An optimizer that takes weights of Keras's first form, in which the number of updates is missing."""
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        uncounted = len(self.weights) == len(weights) + 1
+        super().set_weights([np.array(0), *weights] if uncounted else weights)
+
+
 @export("keras.optimizers.RMSprop")
 @described("Gradients divided by the root of the moving average of their squares.", **_WORDS)
-class RMSprop(Optimizer):
+class RMSprop(_OfFirstKeras):
     _config = ("learning_rate", "decay", "rho", "momentum", "epsilon", "centered")
     _numbers = {"lr": "lr_t"}
 
@@ -162,7 +172,7 @@ class RMSprop(Optimizer):
 
 @export("keras.optimizers.Adagrad")
 @described("Gradients divided by the root of the sum of their squares.", **_WORDS)
-class Adagrad(Optimizer):
+class Adagrad(_OfFirstKeras):
     _config = ("learning_rate", "decay", "initial_accumulator_value", "epsilon")
     _law = training.adagrad_v2
     _states = {"accum": "accumulator"}
@@ -205,7 +215,7 @@ class Adagrad(Optimizer):
 
 @export("keras.optimizers.Adadelta")
 @described("Steps scaled by moving averages of squared gradients and squared steps.", **_WORDS)
-class Adadelta(Optimizer):
+class Adadelta(_OfFirstKeras):
     _config = ("learning_rate", "decay", "rho", "epsilon")
     _law = training.adadelta
     _states = {"accum": "accum_grad", "accum_update": "accum_var"}
@@ -288,6 +298,11 @@ class Adam(_Moments):
         self._law = training.adam_with_amsgrad if amsgrad else training.adam
         if amsgrad:
             self._states = {"m": "m", "v": "v", "vhat": "vhat"}
+
+    def set_weights(self, weights: Sequence[Any]) -> None:
+        params = self.weights
+        of_first_keras = len(weights) == 3 * int((len(params) - 1) / 2) + 1  # its last third is for `amsgrad`
+        super().set_weights(weights[: len(params)] if of_first_keras else weights)
 
     def _coefficients(self, dtype: Any) -> dict[str, Any]:
         found = super()._coefficients(dtype)
@@ -486,7 +501,7 @@ class Ftrl(Optimizer):
                 raise ValueError(f"{argument} {value:f} needs to be positive or zero")
         if learning_rate_power > 0.0:
             raise ValueError(f"learning_rate_power {learning_rate_power:f} needs to be negative or zero")
-        self._set_hyper("learning_rate", kwargs.get("lr", learning_rate))
+        self._set_hyper("learning_rate", learning_rate)
         self._set_hyper("decay", self._initial_decay)
         self._set_hyper("learning_rate_power", learning_rate_power)
         self._set_hyper("l1_regularization_strength", l1_regularization_strength)

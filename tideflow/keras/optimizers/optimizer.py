@@ -267,14 +267,12 @@ class Optimizer(Trackable):
         """Sets the values of the variables.
 
         Args:
-          weights: The values, in the order of `weights`; the number of updates may be missing.
+          weights: The values, in the order of `weights`.
 
         Raises:
           ValueError: If the number of values or a shape is not that of the variables.
         """
         params = self.weights
-        if len(params) == len(weights) + 1:
-            weights = [np.array(0), *weights]
         if len(params) != len(weights):
             raise ValueError(
                 f"You called `set_weights(weights)` on optimizer {self._name} with a  weight list of length "
@@ -509,7 +507,7 @@ class Optimizer(Trackable):
                     with tf.name_scope(f"update_{_name_of(var)}"), tf.colocate_with(var):
                         updates.append(self._updated(grad, var, apply_state))
                 with tf.control_dependencies(updates):
-                    return operation_of(self.iterations.assign_add(1))
+                    return self._counted()
 
     def _distributed_apply(self, strategy: Any, pairs: Any, name: str | None) -> Any:
         """Applies the sum of the replicas' gradients to every copy of the variables."""
@@ -531,7 +529,12 @@ class Optimizer(Trackable):
                     with tf.name_scope(f"update_{_name_of(var)}"):
                         updates.append(extended.update(var, updated, args=(grad,), group=False))
                 with tf.control_dependencies(nest.flatten(updates)):
-                    return operation_of(self.iterations.assign_add(1))
+                    return self._counted()
+
+    def _counted(self) -> Any:
+        """Counts an update: the operation, or in eager mode the new number."""
+        number = self.iterations.assign_add(1)
+        return number if tf.executing_eagerly() else number.op
 
     def _updated(self, grad: Any, var: Any, apply_state: ApplyState) -> Any:
         if isinstance(grad, IndexedSlices):

@@ -36,6 +36,11 @@ _WORDS = {
 }
 
 
+def _evaluated(decayed: Any) -> Any:
+    """The rate; in eager mode `tf.train` gives a function of no arguments that computes it."""
+    return decayed() if callable(decayed) else decayed
+
+
 @export("keras.optimizers.schedules.LearningRateSchedule")
 class LearningRateSchedule:
     """The base of learning rates that follow the number of updates."""
@@ -58,7 +63,7 @@ class LearningRateSchedule:
         """
         given = {name: getattr(self, name) for name in self._arguments}
         rate = given.pop("initial_learning_rate")
-        return type(self)._decay(rate, step, **given)
+        return _evaluated(type(self)._decay(rate, step, **given))
 
     def get_config(self) -> dict[str, Any]:
         """The arguments of the constructor, by name."""
@@ -142,7 +147,9 @@ class PiecewiseConstantDecay(LearningRateSchedule):
     def __call__(self, step: TensorLike) -> Tensor:
         step = tf.convert_to_tensor(step)
         edges = [tf.cast(edge, step.dtype.base_dtype) for edge in self.boundaries]
-        return tf.train.piecewise_constant(step, edges, self.values, self.name or "PiecewiseConstant")
+        return _evaluated(
+            tf.train.piecewise_constant(step, edges, self.values, self.name or "PiecewiseConstant")
+        )
 
 
 @export("keras.experimental.CosineDecay")
