@@ -92,8 +92,6 @@ from tideflow.autodiff.custom import custom_gradient as custom_gradient
 from tideflow.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tideflow.autodiff.gradients import gradients as gradients
 from tideflow.autodiff.gradients import hessians as hessians
-from tideflow.autodiff.recompute import grad_pass_through as grad_pass_through
-from tideflow.autodiff.recompute import recompute_grad as recompute_grad
 from tideflow.autodiff.registry import RegisterGradient as RegisterGradient
 from tideflow.autodiff.registry import not_differentiable_type as _NoGradient
 from tideflow.autodiff.registry import not_differentiable_type as _NotDifferentiable
@@ -103,6 +101,8 @@ from tideflow.data.optional import OptionalSpec as OptionalSpec
 from tideflow.eager.context import disable_eager_execution as disable_eager_execution
 from tideflow.eager.context import enable_eager_execution as enable_eager_execution
 from tideflow.eager.python_functions import py_function as py_function
+from tideflow.eager.recompute import grad_pass_through as grad_pass_through
+from tideflow.eager.recompute import recompute_grad as recompute_grad
 from tideflow.eager.tape import GradientTape as GradientTape
 from tideflow.functions.batching import nondifferentiable_batch_function as nondifferentiable_batch_function
 from tideflow.functions.def_function import function as function
@@ -228,10 +228,10 @@ from tideflow.ops.arrays.indexing import gather_nd as gather_nd
 from tideflow.ops.arrays.indexing import where as where
 from tideflow.ops.arrays.indexing import where_v2 as where_v2
 from tideflow.ops.arrays.joining import concat as concat
-from tideflow.ops.arrays.joining import parallel_stack as parallel_stack
 from tideflow.ops.arrays.joining import split as split
 from tideflow.ops.arrays.joining import stack as stack
 from tideflow.ops.arrays.joining import unstack as unstack
+from tideflow.ops.arrays.parallel_stack import parallel_stack as parallel_stack
 from tideflow.ops.arrays.rolling import repeat as repeat
 from tideflow.ops.arrays.rolling import roll as roll
 from tideflow.ops.arrays.scatter import scatter_nd as scatter_nd
