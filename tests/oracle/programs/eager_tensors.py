@@ -303,7 +303,6 @@ def python_values_beside_tensors(tf, np):
             tf.clip_by_value(x, 1, 2),
             tf.stack([[1, 2], x]),
             tf.concat([[1], x], 0),
-            tf.add_n([[1, 2], x]),
             tf.nn.bias_add([[1, 2]], x),
             tf.nn.sigmoid_cross_entropy_with_logits(labels=[1, 0], logits=x),
             tf.one_hot([0], 2, on_value=1, off_value=x[1]),
