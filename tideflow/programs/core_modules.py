@@ -178,8 +178,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
         "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save saved_model signature_constants signature_def_utils signature_def_utils_impl simple_save "
-        "tag_constants utils utils_impl",
+        "revived_types save saved_model signature_constants signature_def_utils signature_def_utils_impl "
+        "simple_save tag_constants utils utils_impl",
     ),
     "python.saved_model.model_utils": (
         "tf.estimator.export tf.estimator",
@@ -425,6 +425,7 @@ MODULES: dict[str, str] = {
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.revived_types": "tideflow.saved_model.revived_types",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "
     "inner.train.checkpoint_names",

@@ -301,7 +301,7 @@ def values_of_composite_tensors_joined(tf, np):
     deep = ragged([[[1]], [[2, 3], []]])
     values = [sparse(2), ragged([[1]]), tf.SparseTensor(*sparse(2)), tf.constant(1), np.ones(1)]
     return [
-        list(append(sparse(2), sparse(3))),
+        [np.array(part) for part in append(sparse(2), sparse(3))],
         raises(append, sparse(2), sparse(3, (4,))),
         raises(append, sparse(2), sparse(3, (3, 4))),
         raises(append, sparse(2), tf.SparseTensor(*sparse(2))),
