@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from tensorboard.compat.proto.types_pb2 import DataType
@@ -46,19 +48,31 @@ def type_word(dtype: DType) -> str:
     return name.removeprefix("DT_").lower()
 
 
+@functools.cache
+def _attrs_of_any_kernel() -> dict[str, list[str]]:
+    """By op type, the attributes by whose types no kernel of TensorFlow's for the CPU is chosen."""
+    text = resources.files("tideflow.graph").joinpath("data/attrs_of_any_kernel.txt").read_text()
+    return {op: attrs for op, *attrs in map(str.split, text.splitlines())}
+
+
 def no_kernel(op: Op, attr: str, wrong: DType | str | int) -> OpError:
     """The error of an attribute that may not be `wrong`, in eager mode, where TensorFlow says it while it
-    looks for a kernel.
+    looks for a kernel, or when it has found one.
     """
     spec = op.attrs[attr]
-    if isinstance(wrong, DType):
+    if isinstance(wrong, DType) and attr in _attrs_of_any_kernel().get(op.name, ()):
+        allowed = ", ".join(map(type_word, spec.allowed or ()))
+        fault = (
+            f"Value for attr '{attr}' of {type_word(wrong)} is not in the list of allowed values: {allowed}"
+        )
+    elif isinstance(wrong, DType):
         allowed = ", ".join(DataType.Name(dtype.as_datatype_enum) for dtype in spec.allowed or ())
         return errors.not_found(
             f"Could not find valid device for node.\nNode:{{{{node {op.name}}}}}\n"
             f"All kernels registered for op {op.name} :\n  device='CPU'; {attr} in [{allowed}]\n"
             f"but {attr} is {wrong.name} [Op:{op.name}]"
         )
-    if spec.minimum is None:
+    elif spec.minimum is None:
         allowed = ", ".join(f'"{choice}"' for choice in spec.allowed or ())
         fault = f"Value for attr '{attr}' of \"{wrong}\" is not in the list of allowed values: {allowed}"
     else:
