@@ -56,11 +56,13 @@ def block_lstm(tf, np, op, dtype, use_peephole, cell_clip, steps):
         **dict(zip(_LSTM, inputs)),
     )
     defined = [y.cs, y.h] + [t[:steps] for t in (y.i, y.f, y.o, y.ci, y.co)]
-    if op == "BlockLSTMV2":  # registered for it is BlockLSTMGrad
-        named = dict(zip(_LSTM, inputs), cs_grad=tf.cos(y.cs), h_grad=tf.sin(y.h), **y._asdict())
-        length = tf.constant(steps, tf.int64)
-        defined += tf.raw_ops.BlockLSTMGradV2(seq_len_max=length, use_peephole=use_peephole, **named)
-    return _run(tf, np, defined, [y.cs, y.h], inputs)
+    if op == "BlockLSTM":
+        return _run(tf, np, defined, [y.cs, y.h], inputs)
+    # TensorFlow's gradient of the second version mistakes the order of the gates; its gradient op does not.
+    named = dict(zip(_LSTM, inputs), cs_grad=tf.cos(y.cs), h_grad=tf.sin(y.h), **y._asdict())
+    length = tf.constant(steps, tf.int64)
+    grads = tf.raw_ops.BlockLSTMGradV2(seq_len_max=length, use_peephole=use_peephole, **named)
+    return _run(tf, np, defined + list(grads), [], [])
 
 
 @cases(*_SIZES)

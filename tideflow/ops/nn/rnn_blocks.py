@@ -379,10 +379,11 @@ def _lstm(steps, x, cs_prev, h_prev, w, peepholes, b, order, forget_bias, cell_c
     return [torch.cat([torch.stack(each), rest]) if found else rest for each in zip(*found)] or [rest] * 7
 
 
-def _sequence_gradient(op: Operation, *grads: Tensor) -> tuple:
+def _sequence_gradient(op: Operation, grads: tuple, target: Op) -> tuple:
+    # TensorFlow uses BlockLSTMGrad for both versions, which reads BlockLSTMV2's gates in the wrong order.
     _, cs_grad, *_, h_grad = grads
     use_peephole = op.attrs["use_peephole"]
-    return None, *block_lstm_grad_op(*op.inputs, *op.outputs, cs_grad, h_grad, use_peephole=use_peephole)
+    return None, *target(*op.inputs, *op.outputs, cs_grad, h_grad, use_peephole=use_peephole)
 
 
 _RUN = (f32(5, 3, 2), *_CELL[1:])
@@ -425,7 +426,7 @@ def _block_lstm_kernel(
     )
 
 
-block_lstm_op.gradient(_sequence_gradient)
+block_lstm_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_op))
 _add_sequence_samples(block_lstm_op, "icfo")
 
 block_lstm_v2_op = Op(
@@ -435,7 +436,7 @@ block_lstm_v2_op = Op(
     T=_HALF_OR_FLOAT,
     cell_clip=0.0,
     use_peephole=False,
-    has_numeric_gradient=False,  # TensorFlow's is BlockLSTMGrad, which takes the gates in BlockLSTM's order
+    gradient_follows="cs h",
 )
 block_lstm_v2_op.shape(_sequence_shapes)
 
@@ -446,7 +447,7 @@ def _block_lstm_v2_kernel(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, 
     return _lstm(seq_len_max, x, cs_prev, h_prev, w, peepholes, b, "ifco", 0.0, cell_clip, use_peephole)
 
 
-block_lstm_v2_op.gradient(_sequence_gradient)
+block_lstm_v2_op.gradient(lambda op, *grads: _sequence_gradient(op, grads, block_lstm_grad_v2_op))
 _add_sequence_samples(block_lstm_v2_op, "ifco")
 
 _SEQUENCE_GRAD = (
