@@ -138,3 +138,12 @@ def names_stand_first_in_configs(tf, np):
     inputs = tf.keras.Input((3,), name="x")
     model = tf.keras.Model(inputs, tf.keras.layers.Dense(2, name="y")(inputs), name="m")
     return model.to_json()
+
+
+def a_batch_of_a_model_that_is_not_compiled(tf, np):
+    k = tf.keras
+    layers = lambda: [k.layers.Dense(2, kernel_initializer="ones"), k.layers.ReLU()]
+    given = k.Input((3,))
+    models = [k.Sequential(layers()), k.Model(given, k.layers.Dense(1, kernel_initializer="ones")(given))]
+    ones = np.ones((2, 3), np.float32)
+    return [(model.predict_on_batch(ones), model.predict(ones)) for model in models]

@@ -267,8 +267,11 @@ class Model(Fed, Network):
 
     def _batch_function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs a batch that the program hands over itself: in eager mode that is not compiled."""
-        own_optimizer = isinstance(self.optimizer, Optimizer) or not self._is_compiled
-        fits = own_optimizer and self.sample_weight_mode is None and self._target_tensors is None
+        fits = not self._is_compiled or (
+            isinstance(self.optimizer, Optimizer)
+            and self.sample_weight_mode is None
+            and self._target_tensors is None
+        )
         if tf.executing_eagerly() and self._strategy is None and fits:
             return steps.eager_step(self, mode)
         return self._function(mode)
