@@ -166,11 +166,13 @@ def set_loop_options(
     swap_memory: bool = _UNSPECIFIED,
     maximum_iterations: Any = _UNSPECIFIED,
 ) -> None:
-    """Sets arguments of the `tf.while_loop` that AutoGraph makes of the loop whose body calls this.
+    """Names arguments for the `tf.while_loop` that AutoGraph makes of the loop whose body calls this.
+
+    They have no effect: TensorFlow 1 takes them, and makes the loop without them.
 
     Args:
       parallel_iterations: How many iterations may run at the same time.
       back_prop: Whether the loop is to be differentiable.
-      swap_memory: Kept for TensorFlow's programs; it has no effect.
+      swap_memory: Whether tensors for gradients may leave the accelerator's memory.
       maximum_iterations: How many iterations there are at most.
     """

@@ -32,13 +32,12 @@ def while_(
     scope: Callable[[], Any],
     live: Sequence[str],
     members: Sequence[Member] = (),
-    **options: Any,
 ) -> None:
     """A `while` statement. Its test and its body are functions of the variables of `scope`."""
     with FunctionGraph(get_default_graph()).as_default():  # operations made only to see what the test is
         first = test()
     if is_dense_tensor(first):
-        loop = _Loop(body, Variables(scope, live, members), options)
+        loop = _Loop(body, Variables(scope, live, members))
         loop.run(test)
         return
     going = first
@@ -57,7 +56,6 @@ def for_(
     scope: Callable[[], Any],
     live: Sequence[str],
     members: Sequence[Member] = (),
-    **options: Any,
 ) -> None:
     """A `for` statement. Its body is a function of an element, which changes the variables of `scope`.
 
@@ -68,7 +66,7 @@ def for_(
     if not tf.is_tensor(iterated) and not isinstance(iterated, (tf.data.Dataset, *_ITERATORS)):
         _over_python(iterated, extra_test, body)
         return
-    loop = _Loop(body, Variables(scope, live, members), options)
+    loop = _Loop(body, Variables(scope, live, members))
     if isinstance(iterated, tf.data.Dataset):
         _over_dataset(iterated, extra_test, loop)
     elif isinstance(iterated, _ITERATORS):
@@ -148,7 +146,7 @@ def _over_iterator(
         return has_next if extra_test is None else tf.cond(has_next, extra_test, lambda: tf.constant(False))
 
     with loop:
-        _, results = tf.while_loop(test, iteration, (True, variables.get()), **loop.options)
+        _, results = tf.while_loop(test, iteration, (True, variables.get()), return_same_structure=True)
     variables.set(results)
 
 
@@ -183,11 +181,10 @@ def _over_dataset(dataset: Any, extra_test: Callable[[], Any] | None, loop: _Loo
 class _Loop:
     """A loop of the graph. As a `with` block, it undoes what tracing its body did to variables."""
 
-    def __init__(self, body: Callable[..., None], variables: Variables, options: dict[str, Any]):
+    def __init__(self, body: Callable[..., None], variables: Variables):
         self.body = body
         self.variables = variables
         self.inside = effects.Inside()
-        self.options = {**options, "return_same_structure": True}
         _check_defined(variables.get())
 
     def __enter__(self) -> None:
@@ -208,7 +205,10 @@ class _Loop:
 
         with self:
             results = tf.while_loop(
-                with_values(test), with_values(self.iteration), self.variables.get(), **self.options
+                with_values(test),
+                with_values(self.iteration),
+                self.variables.get(),
+                return_same_structure=True,
             )
         self.inside.end(results)
         self.variables.set(results)
@@ -233,7 +233,7 @@ class _Loop:
 
         with self:
             counter, *results = tf.while_loop(
-                whole_test, iteration, (start, *self.variables.get()), **self.options
+                whole_test, iteration, (start, *self.variables.get()), return_same_structure=True
             )
         self.inside.end([counter])
         self.variables.set(results)

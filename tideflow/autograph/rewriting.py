@@ -57,7 +57,7 @@ class Rewriter(BlockTransformer):
         self.has_class = has_class
         self.live: Any = None  # the Liveness of the function that is being rewritten
         self.first_argument = ""
-        self.loop_options: list[list[ast.keyword]] = []
+        self.loops_around = 0
 
     def function(self, node: ast.FunctionDef) -> ast.FunctionDef:
         """The function with its body rewritten; its arguments, and what decorates it, are left alone."""
@@ -131,10 +131,10 @@ class Rewriter(BlockTransformer):
         test = [ast.Return(self.visit(node.test))]
         test_name = self.names.fresh("loop_test")
         test_function = define(test_name, no_arguments(), [*self._shared(test_accesses.writes), *test])
-        self.loop_options.append([])
+        self.loops_around += 1
         body, body_name = self._body("loop_body", node.body)
-        options = self.loop_options.pop()
-        call = self._operator("while_", load(test_name), load(body_name), *variables, **_named(options))
+        self.loops_around -= 1
+        call = self._operator("while_", load(test_name), load(body_name), *variables)
         return [test_function, body, ast.Expr(call)]
 
     def visit_For(self, node: ast.For) -> list[ast.stmt]:
@@ -145,11 +145,11 @@ class Rewriter(BlockTransformer):
         test = ast.Constant(None) if extra is None else thunk(self.visit(extra))
         element = self.names.fresh("element")
         taken = placed(ast.Assign([node.target], load(element)), node.target)
-        self.loop_options.append([])
+        self.loops_around += 1
         body, body_name = self._body("loop_body", node.body, [taken], inside)
+        self.loops_around -= 1
         body.args.args = [ast.arg(element)]
-        options = self.loop_options.pop()
-        call = self._operator("for_", iterated, test, load(body_name), *variables, **_named(options))
+        call = self._operator("for_", iterated, test, load(body_name), *variables)
         return [body, ast.Expr(call)]
 
     def _loop_variables(self, node: ast.stmt, inside: Accesses) -> list[ast.expr]:
@@ -229,17 +229,12 @@ class Rewriter(BlockTransformer):
         if isinstance(call, ast.Call):
             directive = self.resolve(call.func)
             if directive == "set_loop_options":
-                return self._set_loop_options(call)
+                if not self.loops_around:
+                    raise ValueError('"set_loop_options" must be used inside a statement')
+                return None  # TensorFlow 1 takes the options, and does not use them
             if directive == "set_element_type":
                 return None  # `list_syntax.py` has read it
         return self.generic_visit(node)  # type: ignore[return-value]
-
-    def _set_loop_options(self, call: ast.Call) -> None:
-        if not self.loop_options:
-            raise ValueError('"set_loop_options" must be used inside a statement')
-        order = ("parallel_iterations", "back_prop", "swap_memory", "maximum_iterations")
-        given = [ast.keyword(name, value) for name, value in zip(order, call.args)]
-        self.loop_options[-1] += [*given, *call.keywords]
 
     # ------------------------------------------------------------------------------------------ expressions
 
@@ -298,10 +293,6 @@ class Rewriter(BlockTransformer):
 
 
 _EQUALITY: dict[type, str] = {ast.Eq: "eq", ast.NotEq: "not_eq"}
-
-
-def _named(options: list[ast.keyword]) -> dict[str, ast.expr]:
-    return {option.arg: option.value for option in options if option.arg}
 
 
 def _is_bound_to_frame(*nodes: ast.expr) -> bool:

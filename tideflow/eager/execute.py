@@ -280,7 +280,7 @@ def _converted(
     for arg in (*op.inputs, *op.outputs):
         if arg.is_ref:
             raise RuntimeError(f"{op.name} op does not support eager execution. Arg '{arg.name}' is a ref.")
-    grouped, resolved = op.resolve(args, attrs)
+    grouped, resolved = op.resolve(args, {**_types_of_tensors(op, args), **attrs})
     flat = _flat(grouped)
     device = graph.device_for(op, flat)
     moved = flat if device is None else [_moved(tensor, device) for tensor in flat]
@@ -307,6 +307,19 @@ def _converted(
         if not graph.uses_devices:
             graph.known[key] = bound.run
     return _run(graph, op, bound, flat, name)
+
+
+def _types_of_tensors(op: Op, args: Sequence[Any]) -> dict[str, dtypes.DType]:
+    """The type attributes that tensors among the arguments have; Python values before them follow them."""
+    found: dict[str, dtypes.DType] = {}
+    for arg, value in zip(op.inputs, args, strict=True):
+        if arg.type_attr is None or arg.type_attr in found:
+            continue
+        for item in value if isinstance(value, (list, tuple)) and arg.is_list else (value,):
+            if isinstance(item, EagerTensor) or hasattr(item, "dtype") and hasattr(item, "_as_graph_element"):
+                found[arg.type_attr] = item.dtype.base_dtype
+                break
+    return found
 
 
 def _first_of_graph(args: tuple[Any, ...]) -> Any:

@@ -24,7 +24,7 @@ from tideflow.estimator.preparation import (
     summary_hooks,
 )
 from tideflow.estimator.results import write_results
-from tideflow.estimator.run_config import RunConfig, TaskType
+from tideflow.estimator.run_config import RunConfig, TaskType, trains_in_step
 from tideflow.estimator.spec import (
     LOSS_METRIC_KEY,
     EstimatorSpec,
@@ -287,12 +287,12 @@ class Estimator:
             if config.task_type == TaskType.WORKER and config.task_id == 0:
                 hooks = [*hooks, *summary_hooks(config, spec.scaffold)]
             summary_steps, log_steps = 0, None
-        if config._trains_in_step and not config.is_chief:
+        if trains_in_step(config) and not config.is_chief:
             chief_hooks, summary_steps = [], 0
         loss, has_trained = None, False
         with monitored_session.MonitoredTrainingSession(
             master=config.master,
-            is_chief=config.is_chief or config._trains_in_step,
+            is_chief=config.is_chief or trains_in_step(config),
             checkpoint_dir=self._model_dir,
             scaffold=spec.scaffold,
             hooks=hooks,

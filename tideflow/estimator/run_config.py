@@ -197,15 +197,8 @@ class RunConfig:
         self._global_id_in_cluster: int | None = 0
         self._num_ps_replicas, self._num_worker_replicas = 0, 1
 
-    @property
-    def _trains_in_step(self) -> bool:
-        """Whether this is one of several workers that a strategy keeps in step, each with its own variables.
-        The first of them is the chief.
-        """
-        return bool(self._train_distribute) and set(self._cluster_spec.jobs) == {TaskType.WORKER}
-
     def _be_a_task(self, task: dict[str, Any], environment: dict[str, Any]) -> None:
-        chief = TaskType.WORKER if self._trains_in_step else TaskType.CHIEF
+        chief = TaskType.WORKER if trains_in_step(self) else TaskType.CHIEF
         if TaskType.MASTER in self._cluster_spec.jobs:
             chief = TaskType.MASTER
             if TaskType.CHIEF in self._cluster_spec.jobs:
@@ -404,6 +397,13 @@ class RunConfig:
             if value is not None and not is_valid(value):
                 raise ValueError(message)
         return config
+
+
+def trains_in_step(config: RunConfig) -> bool:
+    """Whether this is one of several workers that a strategy keeps in step, each with its own variables.
+    The first of them is the chief.
+    """
+    return bool(config.train_distribute) and set(config.cluster_spec.jobs) == {TaskType.WORKER}
 
 
 def _intervals(steps: Any, secs: Any) -> tuple[int | None, float | None]:

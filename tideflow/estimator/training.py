@@ -13,7 +13,7 @@ from tensorboard.compat.proto.config_pb2 import ConfigProto
 from tideflow.cluster.server import Server
 from tideflow.estimator.estimator import Estimator
 from tideflow.estimator.exporter import Exporter
-from tideflow.estimator.run_config import RunConfig, TaskType
+from tideflow.estimator.run_config import RunConfig, TaskType, trains_in_step
 from tideflow.estimator.spec import checked_hooks
 from tideflow.export import export
 from tideflow.graph.scopes import GraphKeys
@@ -305,7 +305,7 @@ def _run_worker(
     config = estimator.config
     if json.loads(os.environ.get("TF_CONFIG") or "{}").get("environment") != "google":
         _started_server(config)
-    if config.task_type == TaskType.WORKER and not config._trains_in_step:
+    if config.task_type == TaskType.WORKER and not trains_in_step(config):
         longest = config.experimental_max_worker_delay_secs
         longest = _LONGEST_DELAY_SECS if longest is None else longest
         delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)

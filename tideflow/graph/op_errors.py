@@ -48,37 +48,39 @@ def type_word(dtype: DType) -> str:
     return name.removeprefix("DT_").lower()
 
 
-@functools.cache
-def _attrs_of_any_kernel() -> dict[str, list[str]]:
-    """By op type, the attributes by whose types no kernel of TensorFlow's for the CPU is chosen."""
-    text = resources.files("tideflow.graph").joinpath("data/attrs_of_any_kernel.txt").read_text()
-    return {op: attrs for op, *attrs in map(str.split, text.splitlines())}
-
-
 def no_kernel(op: Op, attr: str, wrong: DType | str | int) -> OpError:
     """The error of an attribute that may not be `wrong`, in eager mode, where TensorFlow says it while it
-    looks for a kernel, or when it has found one.
+    looks for a kernel.
     """
     spec = op.attrs[attr]
-    if isinstance(wrong, DType) and attr in _attrs_of_any_kernel().get(op.name, ()):
-        allowed = ", ".join(map(type_word, spec.allowed or ()))
-        fault = (
-            f"Value for attr '{attr}' of {type_word(wrong)} is not in the list of allowed values: {allowed}"
-        )
-    elif isinstance(wrong, DType):
+    if isinstance(wrong, DType) and attr not in _types_of_any_kernel().get(op.name, ()):
         allowed = ", ".join(DataType.Name(dtype.as_datatype_enum) for dtype in spec.allowed or ())
         return errors.not_found(
             f"Could not find valid device for node.\nNode:{{{{node {op.name}}}}}\n"
             f"All kernels registered for op {op.name} :\n  device='CPU'; {attr} in [{allowed}]\n"
             f"but {attr} is {wrong.name} [Op:{op.name}]"
         )
-    elif spec.minimum is None:
-        allowed = ", ".join(f'"{choice}"' for choice in spec.allowed or ())
-        fault = f"Value for attr '{attr}' of \"{wrong}\" is not in the list of allowed values: {allowed}"
-    else:
+    if isinstance(wrong, int):
         what = "Length" if spec.kind.startswith("list(") else "Value"
         fault = f"{what} for attr '{attr}' of {wrong} must be at least minimum {spec.minimum}"
+    else:
+        allowed = ", ".join(map(_in_text, spec.allowed or ()))
+        fault = (
+            f"Value for attr '{attr}' of {_in_text(wrong)} is not in the list of allowed values: {allowed}"
+        )
     return errors.invalid_argument(f"{fault}\n\t; NodeDef: {{{{node {op.name}}}}} [Op:{op.name}]")
+
+
+@functools.cache
+def _types_of_any_kernel() -> dict[str, list[str]]:
+    """By op type, the attributes that TensorFlow chooses no kernel by: it looks at them once it has one."""
+    text = resources.files("tideflow.graph").joinpath("data/types_of_any_kernel.txt").read_text()
+    return {op_type: attrs for op_type, *attrs in map(str.split, text.splitlines())}
+
+
+def _in_text(value: Any) -> str:
+    """An attribute's value as in the text of a message."""
+    return type_word(value) if isinstance(value, DType) else f'"{value}"'
 
 
 def passed_another_type(op: Op, arg: Arg, value: Any, wanted: DType, error: TypeError) -> TypeError:

@@ -313,14 +313,63 @@ def unconverted_calls(tf, np):
 
 
 def loop_options(tf, np):
-    def f(x):
+    """They are taken, and have no effect."""
+    options = tf.autograph.experimental.set_loop_options
+
+    def loop_of_range(x):
         s = 0
         for i in tf.range(x):
-            tf.autograph.experimental.set_loop_options(parallel_iterations=1)
+            options(parallel_iterations=1, back_prop=False)
             s += i
         return s
 
-    x = tf.placeholder(tf.int32, [])
-    y = tf.autograph.to_graph(f)(x)
+    def loop_of_test(x):
+        while x < 10:
+            options(2, True, False, 3)
+            x += 1
+        return x
+
+    def loop_that_breaks(x):
+        s = x
+        for _ in tf.range(10):
+            tf.contrib.autograph.set_loop_options(maximum_iterations=undefined)  # noqa: F821 (never looked up)
+            s += 1
+            if s > 7:
+                break
+        return s
+
+    def loop_of_dataset(x):
+        for _ in tf.data.Dataset.range(5):
+            options(maximum_iterations=3)
+            x += 1
+        return x
+
+    def with_gradient(x):
+        y = x
+        while y < 6:
+            if y > 3:
+                options(back_prop=False, unknown=3)
+            y *= x
+        return tf.gradients(y, x)
+
+    def outside(x):
+        options(parallel_iterations=1)
+        return x
+
+    def in_branch(x):
+        if x > 0:
+            options(parallel_iterations=1)
+            x += 1
+        return x
+
+    x = tf.constant(2)
+    loops = [
+        tf.autograph.to_graph(f)(x) for f in (loop_of_range, loop_of_test, loop_that_breaks, loop_of_dataset)
+    ]
+    loops.append(tf.autograph.to_graph(with_gradient)(tf.constant(2.0)))
+    entered = [
+        n.attr["parallel_iterations"].i for n in tf.get_default_graph().as_graph_def().node if n.op == "Enter"
+    ]
+    refused = [raises(tf.autograph.to_graph, f) for f in (outside, in_branch)]
     with tf.Session() as session:
-        return session.run(y, {x: 5})
+        return session.run(loops), entered, refused

@@ -7,6 +7,9 @@ EAGER = True
 _OF_TYPES = {
     "bitwise_and of floats": lambda tf: tf.bitwise.bitwise_and(1.0, 2.0),
     "matmul of strings": lambda tf: tf.matmul(tf.constant([["a"]]), tf.constant([["b"]])),
+    "random numbers that are integers": lambda tf: tf.raw_ops.RandomUniform(shape=[2], dtype=tf.int32),
+    "sizes that are floats": lambda tf: tf.raw_ops.Reshape(tensor=[1, 2], shape=[2.0]),
+    "segments that are floats": lambda tf: tf.unsorted_segment_sum([1, 2], [0.0, 1.0], 2),
     "sqrt of integers": lambda tf: tf.sqrt(tf.constant(1)),
     "relu of booleans": lambda tf: tf.nn.relu(tf.constant(True)),
     "indices that are floats": lambda tf: tf.gather(tf.constant([1]), [1.0]),
@@ -121,3 +124,26 @@ def matrices_with_an_element(tf, np, value, place):
             return type(error).__name__
 
     return [attempt(tf.linalg.inv), attempt(lambda m: tf.linalg.solve(m, tf.ones_like(m)))]
+
+
+_LEFT_TO_KERNELS = {
+    "indices of a slice": lambda tf, m: tf.raw_ops.Slice(input=m, begin=[0.0, 0.0], size=[1.0, 1.0]),
+    "the axis of a gather": lambda tf, m: tf.raw_ops.GatherV2(params=m, indices=[0], axis=1.0),
+    "a permutation": lambda tf, m: tf.transpose(m, [1.0, 0.0]),
+    "a number of segments": lambda tf, m: tf.unsorted_segment_sum(m, [0, 1], 2.5),
+    "a shape to broadcast to": lambda tf, m: tf.broadcast_to(m, [2.0, 5.0]),
+    "a picture": lambda tf, m: tf.image.encode_png(tf.zeros([2, 2, 1])),
+    "a picture's type": lambda tf, m: tf.image.decode_png(b"", dtype=tf.int32),
+    "columns": lambda tf, m: tf.io.decode_csv(["1"], [tf.constant([], tf.int8)]),
+    "features": lambda tf, m: tf.io.parse_single_example(b"", {"a": tf.FixedLenFeature([], tf.int8)}),
+    "a shape of random numbers": lambda tf, m: tf.raw_ops.RandomUniform(shape=[2.0], dtype=tf.float32),
+    "a seed": lambda tf, m: tf.raw_ops.StatelessRandomNormal(shape=[2], seed=[1.0, 2.0]),
+    "a transform of Fourier's": lambda tf, m: tf.raw_ops.FFT(input=m),
+    "text as bits": lambda tf, m: tf.bitcast(tf.constant(["a"]), tf.int32),
+}
+
+
+@cases({name: name for name in _LEFT_TO_KERNELS})
+def types_left_to_kernels(tf, np, name):
+    """TensorFlow chooses no kernel by these types: it finds one, and then refuses them."""
+    return raises(_LEFT_TO_KERNELS[name], tf, tf.ones([2, 5]))

@@ -261,3 +261,52 @@ def tables_and_queues(tf, np):
         queue.size(),
         tf.contrib.lookup.index_table_from_tensor(["a", "b"], num_oov_buckets=1).lookup(words),
     ]
+
+
+_MATCHED = (
+    "maximum minimum add subtract multiply divide floordiv floormod pow squared_difference equal not_equal "
+    "less greater_equal"
+).split()
+
+
+@cases({name: name for name in _MATCHED})
+def python_values_before_tensors(tf, np, name):
+    """They get the type of the first tensor, wherever it stands."""
+    function = getattr(tf, name)
+    values = (
+        2.0,
+        2,
+        True,
+        np.float32(2),
+        np.int32(2),
+        [1, 2],
+        [1.0, 2.0],
+        np.array([1, 2]),
+        np.array([1.0, 2]),
+    )
+    results = []
+    for dtype in (tf.float32, tf.float64, tf.float16):
+        tensor = tf.constant([1.0, 3.0], dtype)
+        results += [(function(value, tensor), function(tensor, value)) for value in values]
+    whole = tf.constant([1, 3], tf.int64)
+    results += [(function(value, whole), function(whole, value)) for value in (2, np.int32(2), [1, 2])]
+    return results, raises(tf.maximum, 1.5, whole), raises(tf.maximum, "a", whole)
+
+
+def python_values_beside_tensors(tf, np):
+    results = []
+    for dtype in (tf.float32, tf.float64, tf.float16):
+        x = tf.constant([1.0, 3.0], dtype)
+        results += [
+            tf.where([True, False], [2, 2], x),
+            tf.compat.v2.where([True, False], 2, x),
+            tf.clip_by_value(x, 1, 2),
+            tf.stack([[1, 2], x]),
+            tf.concat([[1], x], 0),
+            tf.nn.bias_add([[1, 2]], x),
+            tf.nn.sigmoid_cross_entropy_with_logits(labels=[1, 0], logits=x),
+            tf.one_hot([0], 2, on_value=1, off_value=x[1]),
+            tf.cross([1, 2, 3], [x[0], x[1], x[0]]),
+        ]
+    variable = tf.Variable([1.0, 2.0], dtype=tf.float64)
+    return results, tf.maximum(0.0, variable), tf.subtract(1, variable), tf.pow(2, variable)

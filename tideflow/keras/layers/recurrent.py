@@ -146,7 +146,6 @@ class StackedRNNCells(Layer):
         shape = input_shape[0] if isinstance(input_shape, list) else input_shape
         for cell in self.cells:
             if isinstance(cell, Layer) and not cell.built:
-                cell._dtype = cell._dtype or self._dtype
                 cell.build(shape)
                 cell.built = True
             size = getattr(cell, "output_size", None)
@@ -254,8 +253,6 @@ class RNN(Configured):
         given = input_shape[0] if isinstance(input_shape, list) else input_shape
         step = _each_shape(given, lambda sizes: tf.TensorShape([batch, *sizes[2:]]))
         if isinstance(self.cell, Layer) and not self.cell.built:
-            if not isinstance(self.cell, StackedRNNCells):  # a stack has no variables of its own
-                self.cell._dtype = self.cell._dtype or self._dtype
             self.cell.build(step)
             self.cell.built = True
         if self.stateful:

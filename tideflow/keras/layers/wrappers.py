@@ -34,7 +34,6 @@ class Wrapper(Layer):
 
     def build(self, input_shape: Any = None) -> None:
         if not self.layer.built:
-            self.layer._dtype = self.layer._dtype or self._dtype
             self.layer.build(input_shape)
             self.layer.built = True
         self.built = True
@@ -191,7 +190,6 @@ class Bidirectional(Wrapper):
     def build(self, input_shape: Any = None) -> None:
         for layer in (self.forward_layer, self.backward_layer):
             with tf.name_scope(layer.name):
-                layer._dtype = layer._dtype or self._dtype
                 layer.build(input_shape)
                 layer.built = True
         self.built = True
