@@ -265,20 +265,9 @@ class Model(Fed, Network):
             self._function(mode)
         return lambda arrays: self._function(mode)(arrays)
 
-    @property
-    def _batches_run_as_functions(self) -> bool:
-        """Whether eager mode runs a batch that the program hands over as a function, not as a step."""
-        return (
-            tf.executing_eagerly()
-            and self._is_compiled
-            and isinstance(self.optimizer, Optimizer)
-            and self.sample_weight_mode is None
-            and self._target_tensors is None
-        )
-
     def _batch_function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs a batch that the program hands over itself: in eager mode that is not compiled."""
-        if self._batches_run_as_functions and self._strategy is None:
+        if steps.runs_single_batches(self) and self._strategy is None:
             return steps.eager_step(self, mode)
         return self._function(mode)
 
@@ -631,7 +620,7 @@ class Model(Fed, Network):
         """
         inputs, _, _ = self._standardized(x, training=False)
         outputs = self._batch_function(loops.PREDICT)(inputs)
-        if self._batches_run_as_functions:
+        if steps.runs_single_batches(self):
             outputs = [tf.constant(output) for output in outputs]
         return outputs[0] if len(outputs) == 1 else outputs
 
