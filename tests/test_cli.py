@@ -224,7 +224,10 @@ def test_check_goes_on_after_a_file_that_python_cannot_read(tmp_path):
         (["run"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
         (["run", "-m"], "name the program to run: tideflow run SCRIPT, or tideflow run -m MODULE"),
         (["run", "-m", "no_such_module"], "there is no module no_such_module"),
-        (["run", "-m", "tensorflow.python.tools"], "is a package without a __main__ module to run"),
+        (
+            ["run", "-m", "tensorflow.python.tools"],
+            "tensorflow.python.tools is a package without a __main__ module to run",
+        ),
         (["run", "-m", "no_such_module.inner"], "there is no module no_such_module.inner"),
         (["run", "-m", "json.no_such_module"], "there is no module json.no_such_module"),
         (["run", "-m", "json"], "json is a package without a __main__ module to run"),

@@ -51,6 +51,23 @@ def check_arguments(body: FunctionBody, given: Sequence[dtypes.DType]) -> None:
             )
 
 
+def _check_results(body: FunctionBody, op: Operation) -> None:
+    """A call declares as many results as the function has, of their types."""
+    found, declared = len(body.outputs), len(op.outputs)
+    if found > declared:
+        raise errors.internal(
+            f"Function instantiation included invalid output index: {found - 1} not in [0, {declared})."
+        )
+    if found < declared:
+        raise errors.internal(f"Missing {found}-th output from node {op.name}")
+    for i, (result, output) in enumerate(zip(body.outputs, op.outputs)):
+        if result.dtype.base_dtype is not output.dtype:
+            raise errors.internal(
+                f"Output {i} of type {type_word(result.dtype)} does not match declared output type "
+                f"{type_word(output.dtype)} for node node {op.name}"
+            )
+
+
 def lowering(op: Operation) -> Callable[[Builder, Operation], None] | None:
     """What inlines the call of a function; None for any other operation."""
     if op.definition.calls is not None:
@@ -61,6 +78,7 @@ def lowering(op: Operation) -> Callable[[Builder, Operation], None] | None:
 def _call(builder: Builder, op: Operation) -> None:
     name, attrs = called(op)
     body = functions.body_of(op.graph, name, attrs)
+    _check_results(body, op)
     _give(builder, op, builder.inline(body, builder.inputs(op), builder.guards_of(op), op.name))
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from google.protobuf import text_format
+from tensorboard.compat.proto.attr_value_pb2 import NameAttrList
 from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
 from tideflow.graph import dtypes
@@ -170,12 +172,20 @@ def _shape(name: str, value: Any) -> TensorShape:
         raise type(error)(f"Error converting {name} to a TensorShape: {error}") from None
 
 
-def _as_is(name: str, value: Any) -> Any:
+def _func(name: str, value: Any) -> str | NameAttrList:
+    if not isinstance(value, (str, NameAttrList)):
+        raise TypeError(f"Don't know how to convert {value} to a func for argument {name}")
     return value
 
 
 def _tensor(name: str, value: Any) -> Any:
-    return proto_array(value) if isinstance(value, TensorProto) else value
+    if isinstance(value, np.ndarray):
+        return value
+    if isinstance(value, str):
+        value = text_format.Parse(value, TensorProto())
+    if not isinstance(value, TensorProto):
+        raise TypeError(f"Don't know how to convert {value!r} to a TensorProto for argument '{name}'.")
+    return proto_array(value)
 
 
 _NORMALIZERS = {
@@ -186,7 +196,7 @@ _NORMALIZERS = {
     "type": _type,
     "shape": _shape,
     "tensor": _tensor,
-    "func": _as_is,
+    "func": _func,
 }
 
 

@@ -73,8 +73,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
     "python.estimator.tpu": ("tf.estimator.tpu", "tpu_config tpu_estimator"),
     "python.framework": (
         "tf tf.errors tf.graph_util tf.dtypes tf.train",
-        "combinations common_shapes composite_tensor config constant_op device device_spec dtypes errors "
-        "errors_impl test_combinations "
+        "combinations common_shapes composite_tensor composite_tensor_utils config constant_op device "
+        "device_spec dtypes errors errors_impl test_combinations "
         "framework_lib func_graph function function_def_to_graph graph_io graph_to_function_def graph_util "
         "graph_util_impl importer indexed_slices load_library meta_graph op_def_registry ops random_seed "
         "registry smart_cond sparse_tensor subscribe tensor_conversion_registry tensor_like tensor_shape "
@@ -178,8 +178,8 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "tf.saved_model tf.saved_model.builder tf.saved_model.main_op tideflow.saved_model.loader "
         "tideflow.saved_model.constants",
         "builder builder_impl constants load loader loader_impl main_op main_op_impl nested_structure_coder "
-        "save saved_model signature_constants signature_def_utils signature_def_utils_impl simple_save "
-        "tag_constants utils utils_impl",
+        "revived_types save saved_model signature_constants signature_def_utils signature_def_utils_impl "
+        "simple_save tag_constants utils utils_impl",
     ),
     "python.saved_model.model_utils": (
         "tf.estimator.export tf.estimator",
@@ -215,9 +215,9 @@ PACKAGES: dict[str, tuple[str, str]] = {
     ),
     "python.util": (
         "tf tf.compat tf.nest",
-        "all_util compat compat_internal decorator_utils deprecation dispatch function_utils "
-        "is_in_graph_mode keyword_args lazy_loader lock_util memory nest object_identity protobuf "
-        "serialization tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
+        "all_util compat compat_internal decorator_utils deprecation dispatch example_parser_configuration "
+        "function_utils is_in_graph_mode keyword_args lazy_loader lock_util memory nest object_identity "
+        "protobuf serialization tf_contextlib tf_decorator tf_export tf_inspect tf_should_use tf_stack",
     ),
     "python.util.protobuf": ("", "compare"),
     **contrib_modules.PACKAGES,
@@ -253,6 +253,7 @@ MODULES: dict[str, str] = {
     "python.framework.combinations": "inner.testing.mode_combinations",
     "python.framework.test_combinations": "inner.testing.test_combinations",
     "python.framework.composite_tensor": "inner.graph.composite_names",
+    "python.framework.composite_tensor_utils": "inner.graph.composite_utilities",
     "python.framework.tensor_spec": "tf tf.contrib.framework",
     "python.framework.type_spec": "tf tideflow.graph.type_spec",
     "python.framework.cpp_shape_inference_pb2": "tideflow.graph.shape_inference_proto",
@@ -424,6 +425,7 @@ MODULES: dict[str, str] = {
     "python.saved_model.signature_def_utils_impl": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils": "tf.saved_model inner.train.signature_names",
     "python.saved_model.utils_impl": "tf.saved_model inner.train.signature_names",
+    "python.saved_model.revived_types": "tideflow.saved_model.revived_types",
     "python.training.monitored_session": "tf.train tideflow.train.monitored_session",
     "python.training.saver": "tf.train inner.train.saver_names tideflow.train.saver "
     "inner.train.checkpoint_names",
@@ -432,6 +434,7 @@ MODULES: dict[str, str] = {
     "python.training.distribute": "tf.distribute",
     "python.training.distribution_strategy_context": "tf.distribute",
     "python.training.saving": "",
+    "python.training.saving.functional_saver": "inner.train.functional_savers",
     "python.training.saving.saveable_object_util": "inner.train.saveable_names",
     "python.training.tracking.layer_utils": "inner.keras.layer_lists",
     "python.training.saving.saveable_object": "tideflow.train.saveables",
@@ -520,6 +523,7 @@ MODULES: dict[str, str] = {
     "core.profiler.tfprof_output_pb2": "tideflow.profiler.protos",
     "core.example.example_pb2": "tf.train",
     "core.example.feature_pb2": "tf.train",
+    "core.example.example_parser_configuration_pb2": "inner.train.parser_configuration",
     "python.util.compat_internal": "inner.util.small_utilities",
     "python.util.decorator_utils": "tideflow.platform.decorators",
     "python.util.deprecation": "tideflow.platform.deprecation",
@@ -532,6 +536,7 @@ MODULES: dict[str, str] = {
     "python.util.protobuf.compare": "tideflow.platform.message_comparison",
     "python.util.serialization": "inner.util.small_utilities",
     "python.util.tf_stack": "inner.util.small_utilities",
+    "python.util.example_parser_configuration": "inner.train.parser_configuration",
     "python.util.function_utils": "inner.util.utilities",
     "python.util.lazy_loader": "inner.util.utilities",
     "python.ops.init_ops_v2": "tideflow.compat.v2.keras.initializers inner.graph.initializer_names",

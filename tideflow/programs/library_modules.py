@@ -42,7 +42,7 @@ PACKAGES: dict[str, tuple[str, str]] = {
         "central_storage_strategy collective_all_reduce_strategy combinations cross_device_ops "
         "distribute_coordinator "
         "distribute_coordinator_context distribute_lib distribution_strategy_context mirrored_strategy "
-        "device_util input_lib multi_worker_util one_device_strategy parameter_server_strategy "
+        "device_util input_lib multi_worker_util numpy_dataset one_device_strategy parameter_server_strategy "
         "reduce_util strategy_combinations summary_op_util tpu_strategy values",
     ),
     "python.distribute.cluster_resolver": (
@@ -115,6 +115,7 @@ MODULES: dict[str, str] = {
     "python.distribute.distribute_coordinator": "inner.train.worker_tasks",
     "python.distribute.distribute_coordinator_context": "tideflow.train.worker_context",
     "python.distribute.multi_worker_util": "inner.train.cluster_tasks",
+    "python.distribute.numpy_dataset": "inner.train.array_datasets",
     "python.distribute.strategy_combinations": "inner.testing.strategy_combinations",
     "python.distribute.summary_op_util": "inner.train.summary_names",
     "python.feature_column.dense_features": "tf.keras.layers",

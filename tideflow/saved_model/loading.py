@@ -25,7 +25,7 @@ from tideflow.io.object_graph import read_object_graph
 from tideflow.io.old_checkpoints import open_checkpoint
 from tideflow.ops.arrays import constants
 from tideflow.ops.files.checkpoints import restore_v2_op
-from tideflow.saved_model import loader
+from tideflow.saved_model import loader, revived_types
 from tideflow.saved_model.restored_functions import FunctionLibrary, RestoredFunction, bare_function
 from tideflow.saved_model.trusted_functions import check_functions
 from tideflow.variables.assets import TrackableAsset
@@ -135,6 +135,7 @@ class ObjectLoader:
         self._trusted = trusted
         _check_numbers(self._nodes)
         self._made: dict[int, Any] = {}
+        self._setters: dict[int, Callable[[Any, str, Any], None]] = {}  # of objects of registered classes
         self._library = FunctionLibrary(
             message.graph_def,
             message.object_graph_def.concrete_functions,
@@ -204,7 +205,11 @@ class ObjectLoader:
             return {}
         if identifier == OPTIMIZER:
             return RestoredOptimizer()
-        return _new_user_object()
+        revived = revived_types.deserialize(node.user_object)
+        if revived is None:
+            return _new_user_object()
+        made, self._setters[number] = revived
+        return made
 
     def _variable(self, number: int, saved: SavedVariable) -> ResourceVariable:
         key = self._keys.get(number)
@@ -294,8 +299,9 @@ class ObjectLoader:
         if isinstance(parent, list):
             parent[:] = self._items(node)
             return
+        give = self._setters.get(number, add_child)
         for child in node.children:
-            add_child(parent, child.local_name, self.at(child.node_id))
+            give(parent, child.local_name, self.at(child.node_id))
 
     def _items(self, node: SavedObject) -> list[Any]:
         """What a list has: None in the places of what was no object."""

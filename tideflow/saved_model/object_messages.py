@@ -12,6 +12,7 @@ from tideflow.functions.structures import is_value_of_tensors
 from tideflow.graph import nest
 from tideflow.graph.operation import Tensor
 from tideflow.graph.type_spec import TensorSpec
+from tideflow.saved_model import revived_types
 from tideflow.saved_model.export_view import ExportView, is_resource
 from tideflow.saved_model.loading import (
     DICT,
@@ -79,6 +80,8 @@ def _describe_object(message: Any, node: Any, view: ExportView, exported: Any) -
     elif is_resource(node):
         message.resource.SetInParent()
         message.resource.device = node._resource_device if isinstance(node, RestoredResource) else ""
+    elif (revived := revived_types.serialize(node)) is not None:
+        message.user_object.CopyFrom(revived)
     else:
         described = view.described(node)
         default = OPTIMIZER if hasattr(node, "get_slot_names") else _GENERIC

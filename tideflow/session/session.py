@@ -148,7 +148,8 @@ class BaseSession:
     ) -> Any:
         """Runs a step that is new or has options; `key` is None where it cannot be cached."""
         self._check_ready()
-        if run_watched is not None and options is not None and options.HasField("debug_options"):
+        watches = options.debug_options.debug_tensor_watch_opts if options is not None else ()
+        if run_watched is not None and options is not None and watches:
             return run_watched(self, fetches, feed_dict, options, run_metadata)
         feeds, values = flat_feeds(self._graph, feed_dict)
         timeout = (options.timeout_in_ms / 1000 if options is not None else 0) or self._timeout or None

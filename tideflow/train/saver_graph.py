@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorboard.compat.proto.saver_pb2 import SaverDef
@@ -43,7 +43,7 @@ class SaverBuilder:
             path = constants.placeholder_with_default(filename or "model", shape=(), name="filename")
             path = constants.placeholder_with_default(path, shape=(), name="Const")
             if sharded:
-                shards = _by_device(saveables)
+                shards = by_device(saveables)
                 saved = self._save_sharded(path, shards)
                 restored = self._restore_sharded(path, shards, reshape)
             else:
@@ -63,7 +63,7 @@ class SaverBuilder:
         """Makes only the nodes that restore."""
         with name_scope("restore"):
             path = constants.placeholder_with_default("model", shape=(), name="filename")
-            restored = self._restore_sharded(path, _by_device(saveables), reshape=False)
+            restored = self._restore_sharded(path, by_device(saveables), reshape=False)
         return SaverDef(filename_tensor_name=path.name, restore_op_name=restored.name)
 
     # ------------------------------------------------------------------------------------------------- saving
@@ -83,21 +83,17 @@ class SaverBuilder:
 
     def _save_sharded(self, path: Tensor, shards: Shards) -> Tensor:
         """Every device saves its own; in the second format under names that a merge then replaces."""
-        merged = self._write_version != SaverDef.V1
-        base = joined.string_join([path, f"_temp_{fresh_id().hex}/part"]) if merged else path
+        if self._write_version != SaverDef.V1:
+            written = merged_shards(path, shards, lambda name, saveables: self._save(name, saveables).op)
+            with device(on_cpu(shards[-1][0])), control_dependencies(written):
+                return constants.identity(path)
         count = constants.constant(len(shards), name="num_shards")
-        names, saves = [], []
+        saves = []
         for shard, (place, saveables) in enumerate(shards):
-            with device(on_cpu(place) if merged else place):
-                names.append(checkpoints.sharded_filename_op(base, shard, count))
-                saves.append(self._save(names[-1], saveables))
+            with device(place):
+                saves.append(self._save(checkpoints.sharded_filename_op(path, shard, count), saveables))
         with control_dependencies([save.op for save in saves]):
-            if not merged:
-                return checkpoints.sharded_filespec_op(path, count)
-            with device(on_cpu(shards[-1][0])):
-                merge = checkpoints.merge_v2_checkpoints_op(names, path, delete_old_dirs=True)
-                with control_dependencies([merge]):
-                    return constants.identity(path)
+            return checkpoints.sharded_filespec_op(path, count)
 
     # ---------------------------------------------------------------------------------------------- restoring
 
@@ -128,12 +124,25 @@ class SaverBuilder:
         return grouping.group(*restored, name="restore_all")
 
 
+def merged_shards(path: Tensor, shards: Shards, save: Callable[[Tensor, list[Any]], Any]) -> list[Any]:
+    """The operations by which `save` writes on each device; the last one makes one checkpoint of all."""
+    base = joined.string_join([path, f"_temp_{fresh_id().hex}/part"])
+    count = constants.constant(len(shards), name="num_shards")
+    names, saves = [], []
+    for shard, (place, saveables) in enumerate(shards):
+        with device(on_cpu(place)):
+            names.append(checkpoints.sharded_filename_op(base, shard, count))
+            saves.append(save(names[-1], saveables))
+    with control_dependencies(saves), device(on_cpu(shards[-1][0])):
+        return [*saves, checkpoints.merge_v2_checkpoints_op(names, path, delete_old_dirs=True)]
+
+
 def _shape_of(tensor: Any) -> Any:
     known = tensor.get_shape()
     return known.as_list() if known.is_fully_defined() else shapes.shape(tensor)
 
 
-def _by_device(saveables: Sequence[Any]) -> Shards:
+def by_device(saveables: Sequence[Any]) -> Shards:
     """What is saved together, by its device; devices sorted by name."""
     shards: dict[str, list[Any]] = {}
     for saveable in saveables:

@@ -254,3 +254,12 @@ def beam_search_of_nothing(tf, np):
 
 def beam_search_with_too_few_beams(tf, np):
     return raises(run, tf, tf.nn.ctc_beam_search_decoder(_logits(np, 1, 5, 2, 4), [0, 5], 20, 3)[1])
+
+
+@cases(*product(["greedy", "beam_search"], [(5, 0), (0, 2), (0, 0)]))
+def decoding_of_nothing(tf, np, which, sizes):
+    steps, batch = sizes
+    decode = getattr(tf.nn, "ctc_%s_decoder" % which)
+    decoded, scores = decode(tf.zeros([steps, batch, 4]), tf.zeros([batch], tf.int32))
+    fetches = [_parts(decoded), scores]
+    return run(tf, fetches) if steps else raises(run, tf, fetches)

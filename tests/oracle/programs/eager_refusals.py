@@ -248,3 +248,42 @@ def a_variable_in_another_graph(tf, np):
 def a_tape_that_does_not_record(tf, np):
     tape = tf.GradientTape()
     return [raises(tape.reset), raises(lambda: tape.__exit__(None, None, None))]
+
+
+_OF_ANOTHER_TYPE = {
+    "Transpose": lambda tf, m: {"x": m, "perm": m[0]},
+    "Slice": lambda tf, m: {"input": m, "begin": m[0], "size": m[0]},
+    "StridedSlice": lambda tf, m: {"input": m, "begin": m[0], "end": m[0], "strides": m[0]},
+    "FFT": lambda tf, m: {"input": m},
+    "BroadcastTo": lambda tf, m: {"input": m, "shape": m[0]},
+    "ConcatV2": lambda tf, m: {"values": [m, m], "axis": tf.constant(0.0)},
+    "ConcatOffset": lambda tf, m: {"concat_dim": 0, "shape": [tf.constant([1, 2]), m[0]]},
+    "RandomUniform": lambda tf, m: {"shape": m[0], "dtype": tf.float32},
+    "StatelessRandomNormal": lambda tf, m: {"shape": [2], "seed": m[0]},
+    "UnsortedSegmentSum": lambda tf, m: {"data": m, "segment_ids": [0, 1], "num_segments": tf.constant(2.0)},
+    "SpaceToBatchND": lambda tf, m: {"input": m, "block_shape": m[0], "paddings": [[0, 0]]},
+    "GatherV2": lambda tf, m: {"params": m, "indices": [0], "axis": tf.constant(0.0)},
+    "Gather": lambda tf, m: {"params": m, "indices": m[0]},
+    "Sum": lambda tf, m: {"input": m, "axis": m[0]},
+    "Reshape": lambda tf, m: {"tensor": m, "shape": m[0]},
+    "Tile": lambda tf, m: {"input": m, "multiples": m[0]},
+    "Pad": lambda tf, m: {"input": m, "paddings": m},
+    "Fill": lambda tf, m: {"dims": m[0], "value": 1.0},
+    "Cholesky": lambda tf, m: {"input": tf.constant([["a"]])},
+    "EncodePng": lambda tf, m: {"image": m},
+    "UniqueV2": lambda tf, m: {"x": m, "axis": m[0]},
+}
+_WITHOUT_KERNEL = ("Gather", "Sum", "Reshape", "Tile", "Pad", "Fill", "Cholesky")
+
+
+@cases({name: name for name in _OF_ANOTHER_TYPE})
+def a_type_that_no_kernel_or_no_op_takes(tf, np, name):
+    given = _OF_ANOTHER_TYPE[name](tf, tf.ones([2, 2]))
+
+    def called():
+        try:
+            return getattr(tf.raw_ops, name)(**given)
+        except tf.errors.NotFoundError:  # with a list of all kernels
+            return "no kernel"
+
+    return called() if name in _WITHOUT_KERNEL else raises(called)

@@ -182,3 +182,62 @@ def loops_of_sessions_in_functions(tf, np):
             tf.saved_model.simple_save(session, folder("m"), {"x": x}, {"y": y})
         model = tf.saved_model.load_v2(folder("m")).signatures["serving_default"]
         return tf.function(lambda a: model(a)["y"])(tf.ones([3, 2]))
+
+
+def _revived_types(tf):
+    if tf.__name__ == "tideflow":
+        from tideflow.saved_model import revived_types
+    else:
+        from tensorflow.python.saved_model import revived_types
+    return revived_types
+
+
+def objects_of_registered_classes(tf, np):
+    types, given = _revived_types(tf), []
+
+    class Numbered(tf.Module):
+        number = 0
+
+    def version(number, *bounds, **options):
+        def made(message):
+            found = Numbered()
+            found.number = number
+            return found
+
+        return types.VersionedTypeRegistration(made, number, *bounds, **options)
+
+    def setter(parent, name, child):
+        given.append(name)
+        setattr(parent, name, child)
+
+    def is_numbered(value):
+        return isinstance(value, Numbered)
+
+    def found(producer, consumer, bad):
+        message.version.producer, message.version.min_consumer = producer, consumer
+        message.version.bad_consumers[:] = bad
+        revived = types.deserialize(message)
+        return None if revived is None else [revived[0].number, revived[1] is setattr]
+
+    refused = [
+        raises(types.register_revived_type, "none", is_numbered, []),
+        raises(types.register_revived_type, "twice", is_numbered, [version(1, 1, 1), version(1, 1, 1)]),
+    ]
+    newest = version(4, 4, 2, bad_consumers=[3], setter=setter)
+    types.register_revived_type("numbered", is_numbered, [version(1, 1, 1), version(3, 3, 2), newest])
+    refused.append(raises(types.register_revived_type, "numbered", is_numbered, [version(1, 1, 1)]))
+    root = tf.Module()
+    root.part, root.other = Numbered(), tf.Module()
+    root.part.v, root.other.v = tf.Variable(3.0), tf.Variable(4.0)
+    with Folder() as folder:
+        loaded = _again(tf, folder("m"), root)
+        whole = [loaded.part.number, loaded.part.v, loaded.other.v, [name for name in given if name == "v"]]
+    message = types.serialize(Numbered())
+    text = message.SerializeToString()
+    cases = [(1, 1, []), (2, 1, []), (3, 2, []), (4, 2, [4]), (4, 2, [4, 3]), (5, 5, []), (0, 1, [])]
+    return [
+        refused,
+        whole,
+        [text, types.serialize(tf.Module()), "numbered" in types.registered_identifiers()],
+        [found(*case) for case in cases],
+    ]

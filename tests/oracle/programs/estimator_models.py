@@ -251,6 +251,18 @@ def heads(tf, np, name):
     ]
 
 
+@cases("binary", "classes", "labels", "regression")
+def regularization_is_the_fifth_argument_of_metrics(tf, np, name):
+    head = _heads(tf)[name]()
+    size = head.logits_dimension
+    features = {"weight": tf.constant([[1.0], [2.0], [0.5], [1.0]])}
+    logits = tf.constant(np.linspace(-1, 2, 4 * size).reshape(4, size).astype(np.float32))
+    losses = [tf.constant(0.5), tf.constant(0.25)]
+    metrics = head.metrics(regularization_losses=losses)
+    updated = head.update_metrics(metrics, features, logits, tf.constant(_LABELS[name]), losses)
+    return sorted(updated)
+
+
 def refused_heads(tf, np):
     make = tf.estimator
     head = make.BinaryClassHead()

@@ -146,3 +146,28 @@ def sums_of_gradients_on_several_devices(tf, np):
         (grad,) = tf.gradients(total, [weights], colocate_gradients_with_ops=colocated)
         found.append([grad.op.colocation_groups(), [x.op.colocation_groups() for x in grad.op.inputs]])
     return found
+
+
+_DECLARED = {
+    "as many of other types": ["float32", "float32"],
+    "too few": ["float32"],
+    "too many": ["float32", "int32", "int32"],
+    "others and too few": ["int32"],
+}
+
+
+@cases(*[(op, key) for op in ("PartitionedCall", "StatefulPartitionedCall") for key in _DECLARED])
+def results_that_the_function_does_not_have(tf, np, op, key):
+    Defun, _, _ = _names(tf)
+    function = Defun(tf.float32, func_name="NumberAndInteger")(lambda x: (x + 1.0, tf.cast(x, tf.int32)))
+    function.add_to_graph(tf.get_default_graph())
+
+    def called():  # TensorFlow refuses too few while it builds the graph
+        return _run(tf, getattr(tf.raw_ops, op)(args=[tf.constant(1.0)], Tout=_DECLARED[key], f=function))
+
+    return raises(called)
+
+
+@cases(3, None)
+def calls_of_no_function(tf, np, f):
+    return raises(lambda: tf.raw_ops.PartitionedCall(args=[1.0], Tout=["float32"], f=f))

@@ -3,7 +3,7 @@
 import importlib
 import threading
 
-from kit import raises, run
+from kit import cases, raises, run
 
 
 def _module(tf, name):
@@ -169,3 +169,20 @@ def tape_of_a_variable_itself(tf, np):
     with tf.GradientTape() as tape:
         gradient = tape.gradient(variable, variable)
     return run(tf, gradient)
+
+
+@cases("list", "number", "none", "message", "text", "wrong text")
+def values_of_a_raw_constant(tf, np, kind):
+    values = {
+        "list": [1.0, 2.0],
+        "number": 1,
+        "none": None,
+        "message": tf.make_tensor_proto([1.0, 2.0]),
+        "text": "dtype: DT_FLOAT float_val: 3",
+        "wrong text": "a",
+    }
+
+    def made():
+        return run(tf, tf.raw_ops.Const(value=values[kind], dtype=tf.float32))
+
+    return made() if kind in ("message", "text") else raises(made)

@@ -1,6 +1,6 @@
 """Optimizers of programs on Keras's base class, as its versions from 1.13 to 1.15 had it."""
 
-from kit import Close, cases
+from kit import Close, cases, raises
 
 
 def _with_momentum(tf):
@@ -108,3 +108,18 @@ def models_train_with_own_optimizers(tf, np, how):
     x, y = np.array([[0, 0], [1, 2], [4, 1]]), np.array([[1.0], [2.0], [0.0]])
     history = model.fit(x, y, epochs=3, batch_size=3, verbose=0).history
     return Close(history["loss"], 1e-4), Close(model.get_weights(), 1e-4, 1e-5)
+
+
+@cases("an unknown name", "an unknown variable", "known")
+def slots_of_an_optimizer(tf, np, which):
+    optimizer = tf.keras.optimizers.Adam()
+    known, other = tf.Variable([1.0], name="known", use_resource=True), tf.Variable([2.0], use_resource=True)
+    optimizer.apply_gradients([(tf.constant([1.0]), known)])
+    variable, name = {
+        "an unknown name": (known, "momentum"),
+        "an unknown variable": (other, "m"),
+        "known": (known, "m"),
+    }[which]
+    if which == "known":
+        return optimizer.get_slot(variable, name).name
+    return raises(optimizer.get_slot, variable, name)

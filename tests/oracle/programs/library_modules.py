@@ -1,6 +1,8 @@
 """Inner modules of TensorFlow that libraries of its time import, and what they do with them."""
 
 import importlib
+import itertools
+import tempfile
 
 from kit import Close, cases, product, raises
 
@@ -242,3 +244,118 @@ def properties_may_be_set_to_what_they_are(tf, np):
     fixed = Fixed()
     fixed.shape = fixed.found
     return raises(lambda: setattr(fixed, "shape", tf.TensorShape([2]))), fixed.shape.as_list()
+
+
+def configuration_of_an_example_parser(tf, np):
+    configurations = _module(tf, "python.util.example_parser_configuration")
+    features = {
+        "fixed": tf.FixedLenFeature([1], tf.float32, 33.0),
+        "matrix": tf.FixedLenFeature([2, 2], tf.int64, [[1, 2], [3, 4]]),
+        "needed": tf.FixedLenFeature([3], tf.string),
+        "words": tf.VarLenFeature(tf.string),
+        "numbers": tf.VarLenFeature(tf.int64),
+    }
+    tf.parse_example(tf.placeholder(tf.string, [None]), features, name="parse")
+    graph = tf.get_default_graph()
+    (parser,) = (op for op in graph.get_operations() if op.type == "ParseExample")
+    with tf.Session() as session:
+        found = configurations.extract_example_parser_configuration(parser, session).feature_map
+    return [
+        [name, feature.WhichOneof("config"), feature.SerializeToString(deterministic=True)]
+        for name, feature in sorted(found.items())
+    ]
+
+
+def datasets_of_arrays_in_variables(tf, np):
+    arrays = _module(tf, "python.distribute.numpy_dataset")
+    rows = {"a": np.arange(4.0), "b": (np.ones((4, 2), np.int32),)}
+    variable = tf.get_variable("v", [5, 2], tf.int64, use_resource=True)
+    with tf.Session() as session:
+        arrays.init_var_from_numpy(variable, np.arange(10).reshape(5, 2), session)
+        dataset = arrays.one_host_numpy_dataset(rows, arrays.SingleDevice("/cpu:0"), session)
+        iterator = tf.data.make_initializable_iterator(dataset)
+        session.run(iterator.initializer)
+        following = iterator.get_next()
+        names = [one.name for one in tf.global_variables()]
+        return [session.run(variable), names, [session.run(following) for _ in range(4)]]
+
+
+def creators_that_add_arguments(tf, np):
+    def adding(next_creator, **arguments):
+        return next_creator(colocate_with=None, of_the_program=3, **arguments)
+
+    with tf.variable_creator_scope(adding):
+        made = [tf.Variable([1.0, 2.0], use_resource=resource) for resource in (False, True)]
+        found = [[one.name for one in made], raises(tf.Variable, 1.0, of_the_program=3)]
+    with tf.variable_creator_scope(lambda create, **given: create(initial_value=given["initial_value"])):
+        return [*found, tf.Variable([1.0], name="named").name]
+
+
+def values_of_composite_tensors_joined(tf, np):
+    utilities = _module(tf, "python.framework.composite_tensor_utils")
+    append, ragged = utilities.append_composite_tensor, tf.ragged.constant_value
+
+    def sparse(rows, sizes=(3,)):
+        return tf.SparseTensorValue(np.array([[0, 1], [rows - 1, 0]]), np.array([1, 2]), (rows, *sizes))
+
+    deep = ragged([[[1]], [[2, 3], []]])
+    values = [sparse(2), ragged([[1]]), tf.SparseTensor(*sparse(2)), tf.constant(1), np.ones(1)]
+    return [
+        [np.array(part) for part in append(sparse(2), sparse(3))],
+        raises(append, sparse(2), sparse(3, (4,))),
+        raises(append, sparse(2), sparse(3, (3, 4))),
+        raises(append, sparse(2), tf.SparseTensor(*sparse(2))),
+        append(ragged([[1], [2, 3]]), ragged([[], [4]], dtype=np.int64)).to_list(),
+        append(deep, ragged([[], [[4]]], dtype=np.int64, ragged_rank=2)).to_list(),
+        raises(append, deep, ragged([[2, 3]], dtype=np.int64)),
+        raises(append, np.ones(2), np.ones(2)),
+        [utilities.is_composite_or_composite_value(value) for value in values],
+        [list(utilities.get_shape(value)) for value in values],
+    ]
+
+
+def checkpoints_of_saveable_objects(tf, np):
+    savers = _module(tf, "python.training.saving.functional_saver")
+    saveables = _module(tf, "python.training.saving.saveable_object_util")
+    path = tempfile.mkdtemp() + "/x"
+    variables = []
+    for number in range(3):
+        with tf.device(f"cpu:{number}"):
+            variables.append(tf.get_variable(f"v{number}", initializer=float(number), use_resource=True))
+    parts = [list(saveables.saveable_objects_for_op(one, one.op.name)) for one in variables]
+    alone, whole = savers._SingleDeviceSaver(parts[2]), savers.MultiDeviceSaver(itertools.chain(*parts))
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 3})) as session:
+        session.run([one.initializer for one in variables])
+        session.run([alone.save(path + "alone"), whole.save(path + "whole")])
+        session.run([one.assign(9.0) for one in variables])
+        session.run(alone.restore(path + "alone"))
+        found = [session.run(variables)]
+        session.run(whole.restore(path + "whole"))
+        found.append(session.run(variables))
+        message = whole.to_proto()
+        session.run([one.assign(5.0) for one in variables])
+        saver = tf.train.Saver(variables, saver_def=message)
+        saver.save(session, path + "more")
+        session.run([one.assign(7.0) for one in variables])
+        saver.restore(session, path + "more")
+        found.append(session.run(variables))
+    return [
+        found,
+        sorted(name.partition("/x")[2] for name in tf.gfile.Glob(path + "*")),
+        [message.filename_tensor_name, message.version],
+        [raises(kind, [3]) for kind in (savers._SingleDeviceSaver, savers.MultiDeviceSaver)],
+    ]
+
+
+def nodes_of_a_sharded_saver(tf, np):
+    variables = []
+    for number in range(2):
+        with tf.device(f"cpu:{number}"):
+            variables.append(tf.get_variable(f"v{number}", initializer=float(number)))
+    tf.train.Saver(variables, sharded=True)
+    tf.train.Saver(variables, sharded=True, write_version=1)
+    return [
+        [op.name, op.type, op.device, [one.name for one in op.control_inputs]]
+        for op in tf.get_default_graph().get_operations()
+        if op.name.startswith("save")
+    ]

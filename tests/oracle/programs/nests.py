@@ -4,10 +4,10 @@ import collections
 
 from kit import raises
 
-Pair = collections.namedtuple("Pair", "x y")
+_Pair = collections.namedtuple("_Pair", "x y")
 
 
-class Row(list):
+class _Row(list):
     """A list of its own type."""
 
 
@@ -51,12 +51,12 @@ def containers_of_one_kind(tf, np):
     sparse, ragged, slices = _composites(tf)
     same, check = nest.assert_same_structure, nest.assert_shallow_structure
     return [
-        same([1], Row([2])),
+        same([1], _Row([2])),
         same({"a": 1}, {"b": 2}, check_types=False),
         same([sparse], [sparse._type_spec], expand_composites=True),
         same(sparse, slices),
-        check([1], Row([2])),
-        check((1, 2), Pair(1, 2)),
+        check([1], _Row([2])),
+        check((1, 2), _Pair(1, 2)),
         check([sparse], [sparse._type_spec], expand_composites=True),
         raises(same, (1,), [1]),
         raises(same, {"a": 1}, {"b": 2}),
@@ -64,8 +64,8 @@ def containers_of_one_kind(tf, np):
         raises(same, [sparse], [ragged], check_types=False, expand_composites=True),
         raises(same, [sparse], [[1, 2, 3]], expand_composites=True),
         raises(same, [sparse], [[1, 2, 3]], check_types=False, expand_composites=True),
-        raises(check, Row([1]), [2]),
-        raises(check, Pair(1, 2), (1, 2)),
+        raises(check, _Row([1]), [2]),
+        raises(check, _Pair(1, 2), (1, 2)),
         raises(check, {"a": 1, "c": 2}, {"a": 1, "b": 2}),
     ]
 

@@ -183,6 +183,16 @@ def fused_batch_norm_outputs(tf, np):
     return [[m.shape for m in made], Close(run(tf, made), 1e-4, 1e-5)]
 
 
+@cases(*product([True, False], ["mean", "variance", "both"]))
+def fused_batch_norm_gradient_of_statistics(tf, np, training, followed):
+    x, scale, offset = tf.constant(normal(np, 2, 3, 4, 2).astype(np.float32)), tf.ones([2]), tf.zeros([2])
+    moments = (None, None) if training else (tf.constant([0.1, 0.2]), tf.constant([1.0, 2.0]))
+    y, mean, variance = tf.nn.fused_batch_norm(x, scale, offset, *moments, is_training=training)
+    sums = {"mean": mean**2, "variance": variance**2, "both": mean**2 + variance**2}
+    losses = [tf.reduce_sum(sums[followed]), tf.reduce_sum(y**3) + tf.reduce_sum(sums[followed])]
+    return Close(run(tf, [tf.gradients(loss, [x, scale, offset]) for loss in losses]), 1e-4, 1e-5)
+
+
 @cases("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
 def fused_batch_norm_raw(tf, np, name):
     x = tf.constant(normal(np, 2, 3, 3, 2).astype(np.float32))

@@ -1,6 +1,6 @@
 """Values at the edges: halves, ends, NaN, nothing, negative unsigned numbers, and messages of tensors."""
 
-from kit import Close, cases, raises, run
+from kit import Close, cases, product, raises, run
 
 
 def leaky_relu_of_halves(tf, np):
@@ -20,6 +20,49 @@ def the_end_of_linspace(tf, np):
     with tf.Session() as session:
         made = [session.run(y, {start: a, stop: b, num: n}) for n in (2, 3, 7, 49, 107) for a, b in ends]
     return Close([[each[0], each[-1]] for each in made], 0, 0)
+
+
+@cases(*product(["float32", "float64"], [2, 3, 5]))
+def linspace_to_and_from_infinity(tf, np, dtype, num):
+    inf, nan = np.inf, np.nan
+    ends = [
+        (inf, 1),
+        (-inf, 1),
+        (1, inf),
+        (1, -inf),
+        (inf, inf),
+        (-inf, inf),
+        (inf, -inf),
+        (nan, 1),
+        (1, nan),
+    ]
+    return run(tf, [tf.linspace(tf.constant(a, dtype), tf.constant(b, dtype), num) for a, b in ends])
+
+
+_AROUND_ZERO = [5.5, -5.5, 1.0, -1.0, 0.0, -0.0, float("inf"), float("-inf"), float("nan")]
+
+
+def _fed(tf, values, dtype):
+    """A tensor of these values that no optimizer folds."""
+    return tf.placeholder_with_default(tf.constant(values, dtype), [None] * len(tf.constant(values).shape))
+
+
+@cases("float16", "float32", "float64")
+def floormod_of_and_by_infinity(tf, np, dtype):
+    x, y = np.meshgrid(_AROUND_ZERO, _AROUND_ZERO)
+    made = run(tf, tf.floormod(_fed(tf, x, dtype), _fed(tf, y, dtype)))
+    return [made, np.signbit(made) & ~np.isnan(made)]
+
+
+@cases("float16", "float32", "float64")
+def digamma_at_its_poles(tf, np, dtype):
+    x = _fed(tf, _AROUND_ZERO + [-2.0, -100.0, -0.5, 1e-3], dtype)
+    return Close(run(tf, tf.digamma(x)), 1e-2 if dtype == "float16" else 1e-5)
+
+
+def polygamma_at_the_poles(tf, np):
+    x = _fed(tf, _AROUND_ZERO + [-2.0, -100.0], "float32")
+    return Close(run(tf, tf.polygamma(tf.zeros_like(x), x)), 1e-5)
 
 
 def running_sums_of_halves(tf, np):

@@ -195,7 +195,6 @@ class BinaryClassHead(_ClassHead):
         features: Mapping[str, Any],
         logits: TensorLike,
         labels: Any,
-        mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics of an evaluation.
@@ -205,7 +204,6 @@ class BinaryClassHead(_ClassHead):
           features: The features by name, among them the weights.
           logits: The logits.
           labels: The labels.
-          mode: One of `tf.estimator.ModeKeys`.
           regularization_losses: Losses that are added to the loss.
 
         Returns:
@@ -368,7 +366,6 @@ class MultiClassHead(_ClassHead):
         features: Mapping[str, Any],
         logits: TensorLike,
         labels: Any,
-        mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics of an evaluation.
@@ -378,7 +375,6 @@ class MultiClassHead(_ClassHead):
           features: The features by name, among them the weights.
           logits: The logits.
           labels: The labels.
-          mode: One of `tf.estimator.ModeKeys`.
           regularization_losses: Losses that are added to the loss.
 
         Returns:

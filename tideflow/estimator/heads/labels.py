@@ -198,7 +198,6 @@ class MultiLabelHead(SimpleHead):
         features: Mapping[str, Any],
         logits: TensorLike,
         labels: Any,
-        mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics of an evaluation.
@@ -208,7 +207,6 @@ class MultiLabelHead(SimpleHead):
           features: The features by name, among them the weights.
           logits: The logits.
           labels: The labels.
-          mode: One of `tf.estimator.ModeKeys`.
           regularization_losses: Losses that are added to the loss.
 
         Returns:

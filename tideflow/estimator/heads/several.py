@@ -171,7 +171,6 @@ class MultiHead(Head):
         features: Mapping[str, Any],
         logits: Any,
         labels: Any,
-        mode: str | None = None,
         regularization_losses: Sequence[Tensor] | None = None,
     ) -> dict[str, Any]:
         """Adds a batch to the metrics of an evaluation.
@@ -181,7 +180,6 @@ class MultiHead(Head):
           features: The features by name, among them the weights.
           logits: The logits of all heads, in one tensor or by their names.
           labels: The labels by the names of the heads.
-          mode: One of `tf.estimator.ModeKeys`.
           regularization_losses: Losses that are added to the loss.
 
         Returns:

@@ -172,6 +172,8 @@ def joined(parts: list[Any]) -> Any:
 
 
 def _joined_sparse(parts: list[Any]) -> Any:
+    for part in parts[1:]:
+        _check_inner_sizes(parts[0], part)
     rows = np.cumsum([0, *(part.dense_shape[0] for part in parts)])
     offset = np.zeros_like(np.asarray(parts[0].indices)[:1])
     indices = []
@@ -184,9 +186,22 @@ def _joined_sparse(parts: list[Any]) -> Any:
     return tf.SparseTensorValue(np.concatenate(indices), values, sizes)
 
 
+def _check_inner_sizes(first: Any, other: Any) -> None:
+    """Refuses to join sparse values that differ in more than the number of rows."""
+    sizes, others = (tuple(np.asarray(value.dense_shape).tolist()) for value in (first, other))
+    what = f"Unable to concatenate {first} and {other}. The inner dense shapes do not"
+    if len(sizes) != len(others):
+        raise RuntimeError(f"{what} have the same number of dimensions ({sizes} vs {others})")
+    if sizes[1:] != others[1:]:
+        raise RuntimeError(f"{what} match inner dimensions ({sizes[1:]} vs {others[1:]})")
+
+
 def _joined_ragged(parts: list[Any]) -> Any:
     if not isinstance(parts[0], RaggedTensorValue):
         return np.concatenate(parts, axis=0)
+    for part in parts[1:]:
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise RuntimeError(f"Unable to concatenate {parts[0]} and {part}")
     lengths = np.concatenate([np.diff(part.row_splits) for part in parts])
     splits = np.concatenate([[0], np.cumsum(lengths)]).astype(parts[0].row_splits.dtype)
     return RaggedTensorValue(_joined_ragged([part.values for part in parts]), splits)

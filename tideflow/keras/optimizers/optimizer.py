@@ -242,9 +242,12 @@ class Optimizer(Trackable):
           slot_name: The name of the slot.
 
         Returns:
-          The slot's variable, or None.
+          The slot's variable.
+
+        Raises:
+          KeyError: If the optimizer keeps nothing for the variable, or nothing of that name.
         """
-        return self._slots.get(_whole(var), {}).get(slot_name)
+        return self._slots[_whole(var)][slot_name]
 
     def get_slot_names(self) -> list[str]:
         """The names of the slots."""

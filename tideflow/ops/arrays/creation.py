@@ -473,7 +473,10 @@ def _lin_space_kernel(start, stop, num):
     if num == 1:
         return start.reshape(1)
     spaced = start + steps * ((stop - start) / (num - 1))
-    spaced[-1] = stop  # exactly, whatever the rounding of the steps
+    spaced[0], spaced[-1] = (
+        start,
+        stop,
+    )  # exactly, also if the steps are rounded, or infinite
     return spaced
 
 

@@ -120,9 +120,11 @@ def only(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
 
 
 def lerp(parts: Iterator[torch.Tensor], weights: list) -> torch.Tensor:
-    """Between two parts, as TensorFlow rounds it: first + (second - first) * weight of the second."""
+    """Between two parts: first + (second - first) * weight of the second. As TensorFlow does, it rounds the
+    product, too, which `addcmul` does not do on every processor.
+    """
     first, second = parts
-    return first.addcmul_(second.sub_(first), weights[1])
+    return second.sub_(first).mul_(weights[1]).add_(first)
 
 
 # ---------------------------------------------------------------------------------- places and weights

@@ -445,7 +445,7 @@ def _floor_remainder(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     if is_integer(x):
         return torch.remainder(x, y)
     rest = torch.fmod(x, y)
-    return torch.where((x < 0) == (y < 0), rest, torch.fmod(rest + y, y))
+    return torch.where((rest != 0) & ((rest < 0) != (y < 0)), rest + y, rest)
 
 
 def _floormod_gradient(op: Operation, grad: Any) -> list[Tensor]:

@@ -296,7 +296,7 @@ def _polygamma_kernel(a, x):
     order = a + 1
     sign = 1 - 2 * torch.remainder(order, 2)
     derivative = sign * torch.exp(torch.lgamma(order)) * torch.special.zeta(order, x)
-    return _nan_where((a < 0) | (a != a.floor()), torch.where(a == 0, torch.digamma(x), derivative))
+    return _nan_where((a < 0) | (a != a.floor()), torch.where(a == 0, unary.digamma_values(x), derivative))
 
 
 @polygamma_op.gradient

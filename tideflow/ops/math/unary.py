@@ -470,11 +470,19 @@ lgamma = unary(
     against=np.vectorize(math.lgamma, otypes=[float]),
     ragged="values",
 )
+
+
+def digamma_values(x: torch.Tensor) -> torch.Tensor:
+    """The digamma function of torch, with infinity at every pole, as TensorFlow has it."""
+    poles = (x <= 0) & (x == x.floor())
+    return torch.digamma(x).masked_fill(poles, math.inf)
+
+
 digamma = unary(
     "Digamma",
     "math.digamma digamma",
     "The derivative of lgamma, the logarithm of the gamma function.",
-    torch.digamma,
+    digamma_values,
     times(lambda x: tf.polygamma(constants.constant(1, dtype=x.dtype.base_dtype), x)),
     types=FLOATS,
     domain=(0.5, 3.0),

@@ -42,8 +42,6 @@ def checked_lengths(
     too_long: Callable[[str], errors.OpError] = errors.failed_precondition,
 ) -> torch.Tensor:
     """The length of each sequence, on the host; `too_long` makes the error of more steps or sequences."""
-    if batch == 0:
-        raise ShapeError("batch_size must not be 0")
     if classes == 0:
         raise ShapeError("num_classes must not be 0")
     lengths = sequence_length.cpu().long()
@@ -234,6 +232,8 @@ def _ctc_loss_kernel(
     ignore_longer_outputs_than_inputs,
 ):
     steps, batch, classes = inputs.shape
+    if batch == 0:
+        raise ShapeError("batch_size must not be 0")
     lengths = checked_lengths(sequence_length, *inputs.shape, errors.invalid_argument)
     labels = _label_rows(
         labels_indices.cpu(), labels_values.cpu(), batch, classes, preprocess_collapse_repeated

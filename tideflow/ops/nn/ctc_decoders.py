@@ -35,7 +35,15 @@ def _batch(inputs: TensorShape, sequence_length: TensorShape) -> int | None:
     return same_size(batch, of_rank(sequence_length, 1, "sequence_length is not a vector").tuple[0])
 
 
+def _decodable_lengths(sequence_length: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor:
+    """The length of each sequence, on the host. A batch may be empty; time may not."""
+    if len(inputs) == 0:
+        raise ShapeError("max_time is 0")
+    return checked_lengths(sequence_length, *inputs.shape)
+
+
 _LENGTHS = np.array([6, 4], np.int32)
+_NO_LENGTHS = np.zeros(0, np.int32)
 
 
 def _as_sparse(rows: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -67,7 +75,7 @@ def _ctc_greedy_decoder_shape(inputs, sequence_length):
 @ctc_greedy_decoder_op.kernel
 def _ctc_greedy_decoder_kernel(inputs, sequence_length, *, merge_repeated, blank_index):
     steps, batch, classes = inputs.shape
-    lengths = checked_lengths(sequence_length, *inputs.shape).to(inputs.device)
+    lengths = _decodable_lengths(sequence_length, inputs).to(inputs.device)
     blank = blank_index % classes
     inside = torch.arange(steps, device=inputs.device)[:, None] < lengths
     best = inputs.amax(2)
@@ -78,7 +86,7 @@ def _ctc_greedy_decoder_kernel(inputs, sequence_length, *, merge_repeated, blank
     kept, chosen = kept.T, chosen.T
     rows = kept.nonzero()[:, 0]
     indices = torch.stack([rows, kept.cumsum(1)[kept] - 1], 1)
-    longest = kept.sum(1).amax()
+    longest = kept.sum(1).amax() if batch else rows.new_zeros(())
     shape = torch.stack([torch.full_like(longest, batch), longest])
     return indices, chosen[kept], shape, -torch.where(inside, best, 0).sum(0)[:, None]
 
@@ -94,10 +102,12 @@ ctc_greedy_decoder_op.samples(
     (f32(6, 2, 4), _LENGTHS),
     (f32(6, 2, 4), _LENGTHS, {"merge_repeated": True}),
     (f32(6, 2, 4), _LENGTHS, {"blank_index": 0}),
+    (f32(6, 0, 4), _NO_LENGTHS),
     against=_ctc_greedy_decoder_reference,
 )
 ctc_greedy_decoder_op.refuses((f32(6, 4), _LENGTHS), "Shape must be rank 3 but is rank 2")
 ctc_greedy_decoder_op.refuses((f32(3, 2, 4), _LENGTHS), "sequence_length(0) <= 3", FailedPreconditionError)
+ctc_greedy_decoder_op.refuses((f32(0, 2, 4), _LENGTHS), "max_time is 0", InvalidArgumentError)
 
 
 @export("nn.ctc_greedy_decoder")
@@ -159,7 +169,7 @@ def _ctc_beam_search_decoder_kernel(
 ):
     if top_paths > beam_width:
         raise ShapeError("requested more paths than the beam width.")
-    lengths = checked_lengths(sequence_length, *inputs.shape).tolist()
+    lengths = _decodable_lengths(sequence_length, inputs).tolist()
     logits = to_numpy(inputs)
     found = [
         _best(logits[:length, row], beam_width, top_paths, merge_repeated)
@@ -167,7 +177,8 @@ def _ctc_beam_search_decoder_kernel(
     ]
     decoded = [_as_sparse([paths[i] for paths, _ in found]) for i in range(top_paths)]
     parts = [torch.from_numpy(part).to(device) for kind in zip(*decoded) for part in kind]
-    return *parts, torch.from_numpy(np.stack([scores for _, scores in found])).to(device)
+    scores = np.array([scores for _, scores in found], logits.dtype).reshape(len(lengths), top_paths)
+    return *parts, torch.from_numpy(scores).to(device)
 
 
 def _ctc_beam_search_decoder_law(inputs, sequence_length, *outputs, beam_width, top_paths, merge_repeated):
@@ -206,11 +217,15 @@ def _ctc_beam_search_decoder_law(inputs, sequence_length, *outputs, beam_width, 
 ctc_beam_search_decoder_op.samples(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 10, "top_paths": 1}),
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 3, "top_paths": 3, "merge_repeated": False}),
+    (f32(6, 0, 4), _NO_LENGTHS, {"beam_width": 3, "top_paths": 2}),
     (f32(4, 2, 3), np.array([4, 3], np.int32), {"beam_width": 81, "top_paths": 2, "merge_repeated": False}),
     law=_ctc_beam_search_decoder_law,
 )
 ctc_beam_search_decoder_op.refuses(
     (f32(6, 2, 4), _LENGTHS, {"beam_width": 1, "top_paths": 2}), "more paths than", InvalidArgumentError
+)
+ctc_beam_search_decoder_op.refuses(
+    (f32(0, 2, 4), _LENGTHS, {"beam_width": 1, "top_paths": 1}), "max_time is 0", InvalidArgumentError
 )
 
 

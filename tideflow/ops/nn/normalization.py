@@ -22,7 +22,6 @@ from tideflow.ops.helpers.references import pulled_back
 from tideflow.ops.helpers.samples import f32
 from tideflow.ops.helpers.types import FLOATS_HALF_FIRST, types
 from tideflow.ops.math import casting, reductions, unary
-from tideflow.ops.nn.softmax import is_zero
 from tideflow.ops.nn.windows import channels, channels_first, from_channels_first, has_channels_first
 
 if TYPE_CHECKING:
@@ -141,11 +140,6 @@ def _batch_norm(
     return _normalized(*arguments) if is_training else _normalized_by_estimates(*arguments)
 
 
-def _count(op: Operation) -> Tensor:
-    """How many elements a channel of x has."""
-    return casting.cast(shapes.size(op.inputs[0]) / shapes.size(op.inputs[1]), float32)
-
-
 def _channel_axis(op: Operation) -> int:
     data_format = op.attrs["data_format"]
     return 1 if has_channels_first(data_format) else len(data_format) - 1
@@ -166,29 +160,12 @@ def _precise(tensor: Tensor) -> Tensor:
     return casting.cast(tensor, float32)
 
 
-def _with_statistics(op: Operation, by_x: Tensor, *grads: Tensor | None) -> Tensor:
-    """The gradient by x, with what arrives through the means and variances where other ops use those."""
-    mean, unbiased, saved_mean, biased = (None if grad is None or is_zero(grad) else grad for grad in grads)
-    for grad in (mean, saved_mean):
-        if grad is not None:
-            by_x += casting.cast(_by_channel(op, grad) / _count(op), by_x.dtype.base_dtype)
-    for grad, fewer in ((unbiased, 1), (biased, 0)):
-        if grad is not None:
-            x = _precise(op.inputs[0])
-            shifted = x - reductions.reduce_mean(x, _axes_but_channels(op), keepdims=True)
-            share = 2 * shifted * _by_channel(op, grad) / (_count(op) - fewer)
-            by_x += casting.cast(share, by_x.dtype.base_dtype)
-    return by_x
-
-
 def _batch_norm_gradient(op: Operation, grads: tuple, back: Op) -> tuple:
+    """Follows y alone: what arrives at the means and variances goes no further, as in TensorFlow."""
     x, scale, _, mean, variance = op.inputs
-    training = op.attrs["is_training"]
-    statistics = op.outputs[3:] if training else [mean, variance, *op.outputs[5:]]
+    statistics = op.outputs[3:] if op.attrs["is_training"] else [mean, variance, *op.outputs[5:]]
     common = {name: op.attrs[name] for name in ("epsilon", "data_format", "is_training")}
     by_x, by_scale, by_offset = back(grads[0], x, scale, *statistics, **common)[:3]
-    if training:
-        by_x = _with_statistics(op, by_x, *grads[1:5])
     return by_x, by_scale, by_offset, None, None
 
 
@@ -231,6 +208,7 @@ fused_batch_norm_op = Op(
     T=_FLOAT,
     data_format=_IMAGES,
     **_MOVING,
+    gradient_follows="y",
 )
 fused_batch_norm_op.shape(_batch_norm_shape)
 fused_batch_norm_op.kernel(_batch_norm)
@@ -247,6 +225,7 @@ fused_batch_norm_v2_op = Op(
     U=_FLOAT,
     data_format=_IMAGES,
     **_MOVING,
+    gradient_follows="y",
 )
 fused_batch_norm_v2_op.shape(_batch_norm_shape)
 fused_batch_norm_v2_op.kernel(_batch_norm)
@@ -265,6 +244,7 @@ fused_batch_norm_v3_op = Op(
     U=types("bfloat16 float"),
     data_format=_IMAGES_OR_VOLUMES,
     **_MOVING,
+    gradient_follows="y",
 )
 
 

@@ -24,12 +24,12 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 from tideflow.compile.ir import Node, Value
 from tideflow.compile.request import Hook
-from tideflow.graph import errors, nest
+from tideflow.graph import errors
 from tideflow.graph.dtypes import DType
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.programs.debugger.debug_ops import DebugOp, parse
 from tideflow.programs.debugger.dumps import CoreMetadata
-from tideflow.programs.debugger.run_keys import get_flattened_names, get_graph_element_name
+from tideflow.programs.debugger.run_keys import get_flattened_names
 from tideflow.programs.debugger.values import (
     CORE_METADATA_TAG,
     FEED_KEYS_INFO_FILE_TAG,
@@ -306,7 +306,7 @@ def _write_metadata(
     session: Any, folders: Iterable[str], fetches: Any, feed_dict: Any, global_step: int
 ) -> None:
     """Writes what a step is."""
-    names = [get_graph_element_name(each) for each in nest.flatten(fetches)]
+    names = get_flattened_names(fetches)
     tensors = [name for name in names if ":" in name]
     targets = [name for name in names if ":" not in name]
     fed = get_flattened_names(list(feed_dict or ()))
