@@ -117,7 +117,10 @@ def objects_with_paths(root: Any, children: Listing = children_of) -> dict[int, 
 def slots_of(optimizer: Optimizer, variable: Any) -> Iterator[tuple[str, Variable]]:
     """What an optimizer keeps for a variable, by name."""
     for name in optimizer.get_slot_names() if isinstance(variable, Variable) else ():
-        slot = optimizer.get_slot(variable, name)
+        try:
+            slot = optimizer.get_slot(variable, name)
+        except KeyError:  # an optimizer of Keras that keeps nothing for the variable; others give None
+            continue
         if slot is not None:
             yield name, slot
 

@@ -142,8 +142,13 @@ def names_stand_first_in_configs(tf, np):
 
 def a_batch_of_a_model_that_is_not_compiled(tf, np):
     k = tf.keras
-    layers = lambda: [k.layers.Dense(2, kernel_initializer="ones"), k.layers.ReLU()]
+
+    class Doubled(k.Model):
+        def call(self, inputs):
+            return inputs * 2
+
     given = k.Input((3,))
-    models = [k.Sequential(layers()), k.Model(given, k.layers.Dense(1, kernel_initializer="ones")(given))]
+    dense = lambda: k.layers.Dense(2, kernel_initializer="ones")
+    models = [k.Sequential([dense(), k.layers.ReLU()]), k.Model(given, dense()(given)), Doubled()]
     ones = np.ones((2, 3), np.float32)
     return [(model.predict_on_batch(ones), model.predict(ones)) for model in models]

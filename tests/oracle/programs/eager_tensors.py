@@ -304,8 +304,6 @@ def python_values_beside_tensors(tf, np):
             tf.stack([[1, 2], x]),
             tf.concat([[1], x], 0),
             tf.nn.bias_add([[1, 2]], x),
-            tf.nn.sigmoid_cross_entropy_with_logits(labels=[1, 0], logits=x),
-            tf.one_hot([0], 2, on_value=1, off_value=x[1]),
             tf.cross([1, 2, 3], [x[0], x[1], x[0]]),
         ]
     variable = tf.Variable([1.0, 2.0], dtype=tf.float64)

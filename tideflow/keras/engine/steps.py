@@ -11,6 +11,7 @@ from tideflow.graph import nest
 from tideflow.graph.scopes import graph_outside
 from tideflow.keras.engine import compiling, composites, loops
 from tideflow.keras.optimizers.loss_scale_optimizer import LossScaleOptimizer
+from tideflow.keras.optimizers.optimizer import Optimizer
 from tideflow.layers import keras_state
 from tideflow.layers.keras_graph import note_update, noted_updates
 from tideflow.platform import logging
@@ -65,6 +66,17 @@ def step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:
         return eager_step(model, mode)
     sizes = [tensor.shape.as_list()[0] for tensor in model.inputs]
     return Compiled(lambda tensors: run(model, mode, tensors), sizes)
+
+
+def runs_single_batches(model: Any) -> bool:
+    """Whether eager mode runs batches that the program hands over itself, and no graph of Keras's does."""
+    return (
+        tf.executing_eagerly()
+        and model._is_compiled
+        and isinstance(model.optimizer, Optimizer)
+        and model.sample_weight_mode is None
+        and model._target_tensors is None
+    )
 
 
 def eager_step(model: Any, mode: str) -> Callable[[list[Any]], list[Any]]:

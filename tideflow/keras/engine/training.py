@@ -267,12 +267,7 @@ class Model(Fed, Network):
 
     def _batch_function(self, mode: str) -> Callable[[list[Any]], Any]:
         """What runs a batch that the program hands over itself: in eager mode that is not compiled."""
-        fits = not self._is_compiled or (
-            isinstance(self.optimizer, Optimizer)
-            and self.sample_weight_mode is None
-            and self._target_tensors is None
-        )
-        if tf.executing_eagerly() and self._strategy is None and fits:
+        if steps.runs_single_batches(self) and self._strategy is None:
             return steps.eager_step(self, mode)
         return self._function(mode)
 
@@ -621,11 +616,11 @@ class Model(Fed, Network):
           x: The inputs.
 
         Returns:
-          An array, or a list of arrays.
+          An array, or a list of arrays; tensors of a model that was compiled in eager mode.
         """
         inputs, _, _ = self._standardized(x, training=False)
         outputs = self._batch_function(loops.PREDICT)(inputs)
-        if tf.executing_eagerly():
+        if steps.runs_single_batches(self):
             outputs = [tf.constant(output) for output in outputs]
         return outputs[0] if len(outputs) == 1 else outputs
 

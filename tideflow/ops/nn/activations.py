@@ -14,7 +14,7 @@ from tideflow.graph.dtypes import float32
 from tideflow.graph.op import Op, ShapeError
 from tideflow.graph.operation import Operation, Tensor
 from tideflow.graph.schema import attr
-from tideflow.graph.scopes import control_dependencies, name_scope
+from tideflow.graph.scopes import control_dependencies, executing_eagerly, name_scope
 from tideflow.graph.shapes import TensorShape
 from tideflow.ops.arrays import broadcasting, creation, indexing, joining, shapes
 from tideflow.ops.helpers import cpu_functions
@@ -126,8 +126,9 @@ def bias_add(
             if not data_format.startswith("N") or "C" not in (data_format[1:2], data_format[-1]):
                 raise ValueError("data_format must be of the form `N...C` or `NC...`")
             data_format = "NCHW" if data_format.startswith("NC") else "NHWC"
-        value = convert_to_tensor(value, name="input")
-        bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
+        if not executing_eagerly():  # there a bias that is a tensor says the type of values that are none
+            value = convert_to_tensor(value, name="input")
+            bias = convert_to_tensor(bias, dtype=value.dtype.base_dtype, name="bias")
         return bias_add_op(value, bias, data_format=data_format, name=name)
 
 
